@@ -44,7 +44,7 @@ Result<std::optional<SessionEvent>> AgentArrival::next(std::size_t unsent) {
   return Error(ErrorKind::Protocol, "the far side began as a messenger that nobody sent");
 }
 
-// The script asks once for each folder, and only after it has consumed what was sent before.
+// The script requests the agent once per folder, and only after it has consumed the bytes sent before.
 Result<void> AgentArrival::may_be_sent(const wire::NeedAgent& need, std::size_t unsent) {
   if (++times_asked_ > kMaxFolders || unsent > 0) {
     return Error(ErrorKind::Protocol, "asks for the agent again and again");
@@ -55,7 +55,7 @@ Result<void> AgentArrival::may_be_sent(const wire::NeedAgent& need, std::size_t 
       .with_hint("build sml-run-agent for that type and name it with --agent-path");
 }
 
-// As our SSH client and others' call it.
+// The phrases are those of the built-in SSH client and of other clients.
 bool AgentArrival::has_broken(const Error& why) {
   constexpr std::array<std::string_view, 6> kWords{"the connection broke",  "the connection was closed by the host",
                                                    "Connection reset",      "Connection closed by",
@@ -65,10 +65,10 @@ bool AgentArrival::has_broken(const Error& why) {
          });
 }
 
-// Between the log-in and the agent's first line it is the login shell that speaks: its words are the best cause.
+// Between the log-in and the agent's first line the login shell is the one that prints: its output is the best cause.
 Error AgentArrival::explain(const Error& why, Reach::Start start) const {
   if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
-  // A host that calls has no login; it tells what it could not do beforehand.
+  // A host that calls has no login; it reports which of its own steps failed.
   if (start == Reach::Start::ByHost) {
     const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
     return Error(kind, "it could not be made ready: " + why.message());

@@ -1,4 +1,4 @@
-// What the far side says until its agent runs, and what that asks of us. Pure: bytes in, events out.
+// Parses the far side's output until its agent runs, and derives the session events. Pure: bytes in, events out.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,19 +15,19 @@ namespace sml::launch {
 
 class AgentArrival {
  public:
-  // `mark`: with which its lines begin. `image` outlives this.
+  // `mark`: the prefix of the far side's lines. `image` outlives this.
   AgentArrival(std::string mark, const AgentImage& image) : image_(image), reader_(std::move(mark)) {}
 
   void feed(std::span<const char> bytes) { reader_.feed(bytes); }
-  // NeedAgent or AgentRuns, if it has said so; `unsent`: of the agent's bytes, when it is asked for once more. The
-  // error says why this host cannot have one.
+  // Returns NeedAgent or AgentRuns if the far side has sent such a line. `unsent`: bytes of the agent that are still
+  // queued when it is requested again. Error: why this host cannot have an agent.
   Result<std::optional<SessionEvent>> next(std::size_t unsent);
-  // After AgentRuns: what came behind that, which are frames.
+  // After AgentRuns: returns the bytes that followed it, which are frames.
   std::string take_rest() { return reader_.take_rest(); }
 
-  // Whether the transport, which has ended for the reason `why`, may do better when it is made once more.
+  // Whether another attempt at the transport, which has ended for the reason `why`, may succeed.
   static bool has_broken(const Error& why);
-  // Why it never ran, where the transport ended for the reason `why`.
+  // The error for an agent that never ran because the transport ended for the reason `why`.
   Error explain(const Error& why, Reach::Start start) const;
 
  private:
@@ -35,7 +35,7 @@ class AgentArrival {
 
   const AgentImage& image_;
   wire::GreetingReader reader_;
-  int times_asked_ = 0;  // for the agent
+  int times_asked_ = 0;  // requests for the agent
 };
 
 }  // namespace sml::launch

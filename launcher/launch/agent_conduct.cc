@@ -11,7 +11,7 @@ namespace sml::launch {
 
 namespace {
 
-// More than any agent has to say.
+// More than a genuine agent sends.
 constexpr std::size_t kMostRemarksOfAgent = 100'000;
 constexpr std::size_t kMostCallers = 100'000;  // that wait for an answer
 
@@ -50,7 +50,7 @@ Judgement AgentConduct::judge(const wire::HelloAck& m) {
   return all_fit(m.addresses);
 }
 
-// What was under way before belongs to the attempt before.
+// Messages until here belonged to the previous attempt.
 Judgement AgentConduct::judge(const wire::Prepared& m) {
   if (next_) now_ = *std::exchange(next_, std::nullopt);
   return now_.judge(m);

@@ -1,6 +1,6 @@
-// What the agent of one host may say, beyond the order that the session machine watches: about which ranks, how often,
-// how much. Pure. Our memory hangs on it, and what the other hosts are told: a host that has turned is held to what a
-// true agent would say.
+// Validates what the agent of one host sends, beyond the order that the session machine checks: about which ranks, how
+// often, and how much. Pure. This bounds the launcher's memory and protects the other hosts: a compromised host is
+// limited to what a genuine agent would send.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace sml::launch {
 
 class AgentConduct {
  public:
-  // What it is told first; of a further Prepare it is told by asked().
+  // `hello` and `prepare` are the first messages to the agent; asked() gets any further Prepare.
   AgentConduct(const wire::Hello& hello, const wire::Prepare& prepare);
 
-  // We send it this: it may answer.
+  // Call when the launcher sends this message: the agent may answer it.
   void asked(const wire::ToAgent& message);
-  // Error (Protocol): the rule that this breaks, as a clause with the host left out.
+  // Error (Protocol): the broken rule, as a clause that leaves out the host.
   Result<void> check(const wire::ToLauncher& message);
 
  private:
@@ -38,7 +38,7 @@ class AgentConduct {
   void note(const wire::EndLeft& m);
   void note(const wire::AskHealth&) { ++health_; }
   void note(const wire::HorovodCall& m) { called_.insert(m.rank); }
-  // What else asks for something is about the attempt.
+  // All other requests belong to the attempt.
   template <class Message>
   void note(const Message& m) {
     if constexpr (requires { now_.note(m); }) now_.note(m);
@@ -59,29 +59,29 @@ class AgentConduct {
   Result<void> judge(const wire::Health& m);
   Result<void> judge(const wire::HorovodNews& m);
   Result<void> judge(const wire::HorovodAnswer& m);
-  Result<void> judge(const wire::Received&) { return {}; }  // is for the link
-  // All else is about the attempt.
+  Result<void> judge(const wire::Received&) { return {}; }  // handled by the link
+  // All other messages belong to the attempt.
   template <class Message>
   Result<void> judge(const Message& m) {
     return now_.judge(m);
   }
 
   AttemptConduct now_;
-  std::optional<AttemptConduct> next_;  // from its Prepared on
-  std::uint64_t credit_ = 0;            // output bytes that it may send
+  std::optional<AttemptConduct> next_;  // takes effect with its Prepared
+  std::uint64_t credit_ = 0;            // output bytes that the agent may send
   bool greeted_ = false;
-  std::deque<std::uint64_t> pings_;  // not answered, the oldest first
-  std::size_t probes_ = 0;           // likewise
+  std::deque<std::uint64_t> pings_;  // unanswered, the oldest first
+  std::size_t probes_ = 0;           // unanswered
   std::size_t inspections_ = 0;
   std::size_t joins_ = 0;
   std::size_t clean_ups_ = 0;
   std::size_t health_ = 0;
-  std::vector<std::string> probed_;            // all that it was to try
-  std::multiset<std::uint32_t> to_vouch_for_;  // callers about whom it was asked
-  std::size_t callers_ = 0;                    // about whom it has asked, and has no answer
+  std::vector<std::string> probed_;            // all addresses that it was asked to try
+  std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked
+  std::size_t callers_ = 0;  // number of callers about which the agent has asked without an answer so far
   std::size_t horovod_news_ = 0;
   std::multiset<Rank> called_;  // by HorovodCall, and not answered
-  std::size_t words_ = 0;       // of its own: AgentLog
+  std::size_t words_ = 0;       // AgentLog messages
 };
 
 }  // namespace sml::launch

@@ -26,7 +26,7 @@ namespace sml::launch {
 
 namespace {
 
-// FNV-1a, 64 bits: tells builds apart, nothing more.
+// FNV-1a, 64 bits: only tells builds apart.
 std::string id_of(std::string_view bytes) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -35,7 +35,7 @@ std::string id_of(std::string_view bytes) {
   return text;
 }
 
-// CRC-32 as cksum has it: from the highest bit on, and of the length too, lowest byte first.
+// CRC-32 as in cksum: highest bit first, followed by the length, lowest byte first.
 std::string cksum_of(std::string_view bytes) {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -50,7 +50,7 @@ std::string cksum_of(std::string_view bytes) {
   return std::to_string(~crc) + " " + std::to_string(bytes.size());
 }
 
-// The file, if it may be executed in place of the image.
+// Opens the file if it may be executed in place of the image.
 os::UniqueFd open_if_it_is(const AgentImage& image, const std::string& path) {
   os::UniqueFd file(path.empty() ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat found {};

@@ -1,4 +1,4 @@
-// The agent's executable as bytes: what is sent to hosts that do not have it.
+// The agent's executable as bytes, to be sent to hosts that do not have it.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,16 +12,16 @@ namespace sml::launch {
 // Value type that shares its bytes.
 class AgentImage {
  public:
-  // The one that this sml-run carries.
+  // The image that this sml-run contains.
   static AgentImage embedded();
-  // --agent-path: a file of the launcher's machine. Errors: kind Usage.
+  // --agent-path: a file on the launcher's machine. Errors: kind Usage.
   static Result<AgentImage> load(const std::string& path);
 
   std::string_view bytes() const { return bytes_; }
-  const std::string& id() const { return id_; }  // names these bytes and no others; [0-9a-f]{16}
-  std::string_view architecture() const;         // as uname -m says it: "x86_64", "aarch64"; "" if unknown
+  const std::string& id() const { return id_; }  // identifies these bytes; [0-9a-f]{16}
+  std::string_view architecture() const;         // as uname -m prints it: "x86_64", "aarch64"; "" if unknown
   std::string file_name() const;                 // in a host's cache
-  // What cksum(1) of POSIX prints for it: "3779251591 1892704". Finds damage, not deceit.
+  // The output of POSIX cksum(1) for it, such as "3779251591 1892704". Detects damage, not tampering.
   const std::string& cksum() const { return cksum_; }
 
  private:
@@ -31,7 +31,7 @@ class AgentImage {
   std::string cksum_;
 };
 
-// Where an installation has it: beside this program. "" where that cannot be told.
+// The path of an installed agent: beside this program. "" if that is unknown.
 std::string installed_agent();
 
 // A descriptor that can be executed: the file `installed` if it is the image, else a nameless file that the image is

@@ -58,7 +58,7 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
       reach_(reach),
       plan_(std::move(plan)),
       mark_(make_mark()),
-      conduct_(plan_.hello, plan_.prepare_local) {  // as that of another host in all that counts
+      conduct_(plan_.hello, plan_.prepare_local) {  // prepare_remote allows the same messages
   plan_.prepare_local.mark = mark_;
   plan_.prepare_remote.mark = mark_;
 }
@@ -184,7 +184,7 @@ void AgentSession::handle(wire::ToLauncher message) {
   owner_.session_message(*this, std::move(message));
 }
 
-// Whatever else it says is not listened to.
+// Ignores everything that the agent sends from now on.
 void AgentSession::break_off(const std::string& rule) {
   abandon(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
               .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
@@ -278,7 +278,7 @@ void AgentSession::abandon(Error why) {
   });
 }
 
-// What an earlier start has left there ends with its connection.
+// Anything that an earlier start left on the host ends with its connection.
 bool AgentSession::starts_again(const Error& why) {
   if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
   if (reach_.start() == Reach::Start::ByHost || transport_->far_side_ended()) return false;

@@ -30,20 +30,20 @@ inline constexpr std::string_view kShellIsSilent =
 class SessionOwner {
  public:
   virtual ~SessionOwner() = default;
-  // The agent runs, and has been told what to prepare. What is sent now saves a round trip.
+  // The agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void session_introduced(AgentSession& session) = 0;
-  // The agent runs and knows what to start; `message.obstacles` may say why it cannot.
+  // The agent runs and has prepared; `message.obstacles` may say why it cannot start its workers.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
-  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared or Bye,
-  // in an order that the session machine allows, and within the bounds of AgentConduct.
+  // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared, Bye and
+  // the like, in an order that the session machine allows, and within the bounds of AgentProtocolValidator.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
-  // step() is another. May come from within start() and start_workers(); for those who watch, nothing hangs on it.
+  // step() has changed. May be called from within start() and start_workers(); for display only.
   virtual void session_step(const AgentSession&) {}
-  // Last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
+  // The last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
 
-// What the agent does when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
+// The agent's behaviour when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
 enum class Afterwards : std::uint8_t { Stay, Leave };
 
 class AgentSession final : private TransportEvents {
@@ -53,40 +53,40 @@ class AgentSession final : private TransportEvents {
     std::string name;
     wire::Hello hello;
     wire::Prepare prepare_local;   // sent if the host turns out to be this machine
-    wire::Prepare prepare_remote;  // ... or another one
+    wire::Prepare prepare_remote;  // sent if the host is another machine
     std::uint32_t start_limit_s = 60;
-    std::optional<wire::EndLeft> end_left{};  // sent in the place of Prepare
+    std::optional<wire::EndLeft> end_left{};  // sent instead of Prepare
   };
 
-  // How the far side is reached.
+  // How the far side is connected.
   struct Contact {
-    bool is_local = false;      // it is on this machine
+    bool is_local = false;      // it is this machine
     std::string local_address;  // of the connection; empty if unknown
     std::string peer_address;
     TimePoint last_heard = Clock::now();
   };
 
-  // What is given outlives the session.
+  // The arguments outlive the session.
   AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, Reach& reach,
                Plan plan);
 
   void start();
-  // To the agent; ignored unless it runs.
+  // Sends to the agent; ignored unless it runs.
   void send(const wire::ToAgent& message);
-  // For another attempt, once the one before is over (Cleared).
+  // For another attempt, once the previous one is over (Cleared).
   void prepare(wire::Prepare message);
   void start_workers(const wire::Start& message, Afterwards afterwards);
-  // Of one that stays: no attempt will follow. Ignored unless it has been told to start.
+  // For an agent that stays: no attempt will follow. Ignored unless Start has been sent.
   void release();
   // Ignored unless the agent runs.
   void end_workers(const wire::Stop& message, Afterwards afterwards);
-  // Stops what runs there, and the agent's clock; ignored unless the agent runs. What is sent meanwhile waits for
-  // resume(): any word from us would set it going again.
+  // Suspends the workers and the agent's timers; ignored unless the agent runs. Later messages are queued until
+  // resume(), because any message from the launcher would make the agent resume.
   void suspend();
   void resume();
-  // Nothing has been heard for long: tries another connection to the agent, where one can be made.
+  // Call when nothing has been received for long: tries another connection to the agent, where that is possible.
   void doubt();
-  // Gives the host up now, whatever it does; session_ended follows from the loop.
+  // Gives the host up now, in any state; session_ended follows from the loop.
   void abandon(Error why);
 
   HostId host() const { return plan_.host; }
@@ -94,17 +94,17 @@ class AgentSession final : private TransportEvents {
   SessionState state() const { return machine_.state(); }
   bool ended() const { return machine_.state() == SessionState::Ended; }
   bool agent_runs() const;
-  // What it is waiting for, for people: "connecting", "sending the agent".
+  // The step that the session waits for, for display: "connecting", "sending the agent".
   const std::string& step() const { return step_; }
   // The same in more words where it is known that something there is in the way.
   std::string awaited() const;
   const Contact& contact() const { return contact_; }
-  TimePoint last_said() const;                       // anything to the agent
-  bool had_workers() const { return had_workers_; }  // it has been told to start some
+  TimePoint last_said() const;                       // when the last bytes were sent to the agent
+  bool had_workers() const { return had_workers_; }  // Start has been sent to it
   const std::string& mark() const { return mark_; }
-  // After session_ended: the agent was gone all at once, and its host can be reached as before.
+  // After session_ended: the agent died without notice, and its host can be reached as before.
   bool agent_vanished() const { return agent_vanished_; }
-  // Of another session with that host, which ends what an agent has left there.
+  // The plan of another session with that host, which ends what an agent has left there.
   Plan plan_of_clean_up(wire::EndLeft left) const;
 
  private:
@@ -120,7 +120,7 @@ class AgentSession final : private TransportEvents {
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
-  void give(std::string frames);  // to the transport, or to those that wait
+  void give(std::string frames);  // sends, or queues while suspended
   void break_off(const std::string& rule);
 
   boost::asio::any_io_executor loop_;
@@ -136,7 +136,7 @@ class AgentSession final : private TransportEvents {
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<LastingLink> transport_;
   std::string step_ = "starting";
-  std::optional<std::string> held_back_;  // frames; while the agent is suspended
+  std::optional<std::string> held_back_;  // frames; set while the agent is suspended
   bool agent_vanished_ = false;
   Contact contact_;
   TimePoint last_said_;

@@ -1,5 +1,5 @@
-// A byte pipe to the agent of one host. Four kinds: a local child, libssh, a command that is called like
-// ssh, a connection that the host itself has made.
+// A byte pipe to the agent of one host. There are four kinds: a local child process, libssh, a command that is called
+// like ssh, and a connection that the host itself has made.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,28 +11,27 @@
 
 namespace sml::launch {
 
-// What a transport tells its owner. Called on the loop thread, never from within a call of the owner into the
-// transport.
+// The callbacks of a transport. Called on the loop thread, never from within the owner's call into the transport.
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
   // Progress during the start, for "waiting for algo-3 (logging in)". One of: "resolving", "connecting",
   // "authenticating", "starting the agent".
   virtual void transport_step(std::string_view step) = 0;
-  // The host is this machine: the transport has done nothing and will say nothing more; use a local one.
+  // The host is this machine: the transport has done nothing and makes no further call; use a local one.
   virtual void transport_is_local() = 0;
-  // Bytes can be sent from now on. `local_address` / `peer_address` are the numeric addresses of the connection as this
-  // side sees it; empty when unknown.
+  // Bytes can be sent from now on. `local_address` and `peer_address` are the numeric addresses of the connection as
+  // this side sees it; empty if unknown.
   virtual void transport_open(std::string_view local_address, std::string_view peer_address) = 0;
   // Standard output of the far side. The view is valid during the call only.
   virtual void transport_bytes(std::span<const char> bytes) = 0;
-  // Last call: the connection could not be made or has ended. `why.message()` holds what was tried; standard error of
-  // the far side (bounded) is in it when there was any.
+  // The last call: the connection could not be made or has ended. `why.message()` says what was tried, and contains the
+  // far side's standard error (bounded) if there was any.
   virtual void transport_closed(const Error& why) = 0;
 };
 
-// Owned by an AgentSession; lives on the loop thread. Destroying it closes everything at once, without a further event;
-// what the far side runs then sees the end of its input.
+// Owned by an AgentSession; lives on the loop thread. The destructor closes everything at once, without a further
+// event; the far side's program then reads the end of its input.
 class AgentTransport {
  public:
   virtual ~AgentTransport() = default;
@@ -42,17 +41,17 @@ class AgentTransport {
   virtual void send(std::string bytes) = 0;
   // The same for bytes that outlive the transport, so that they need not be copied for each of many hosts.
   virtual void send_lasting(std::string_view bytes) { send(std::string(bytes)); }
-  // Bytes queued and not yet handed to the kernel or library.
+  // The number of bytes queued and not yet handed to the kernel or library.
   virtual std::size_t unsent() const = 0;
-  // After transport_closed: it is the far side's program that has ended, and the way there was sound.
+  // After transport_closed: whether the far side's program has ended, rather than the connection broken.
   virtual bool far_side_ended() const { return false; }
   // After transport_closed: it has ended by a signal. An agent may run on whose guardian has been killed.
   virtual bool far_side_killed() const { return false; }
   // After transport_closed: it has ended with status 0, as an agent does after its last word, and then only.
   virtual bool far_side_ended_well() const { return false; }
-  // When the far side may last have been told once more what it had been told before; min: never.
+  // When earlier bytes may last have been sent to the far side again; min: never.
   virtual TimePoint said_again_at() const { return TimePoint::min(); }
-  // Sends what is queued, then ends the far side's input. Bytes may still arrive; transport_closed follows.
+  // Sends the queued bytes, then ends the far side's input. Bytes may still arrive; transport_closed follows.
   virtual void finish() = 0;
 };
 

@@ -1,5 +1,5 @@
-// What the agent of one host may answer when it is asked about workers that run: once, of whom, and how much. Pure;
-// part of AttemptConduct.
+// Validates the answers of one host's agent to queries about running workers: one answer per query, about which ranks,
+// and how much. Pure; part of AttemptProtocolValidator.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@ class AnswersConduct {
  public:
   explicit AnswersConduct(wire::TorchTraces torch) : torch_(torch) {}
 
-  // We send it this.
+  // Call when the launcher sends these.
   void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
   void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
   void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
 
-  // As those of AttemptConduct. `belongs`: an error unless a rank is one of this host.
+  // As those of AttemptProtocolValidator. `belongs` returns an error unless the rank is one of this host.
   using Belongs = std::function<Result<void>(Rank)>;
   Result<void> judge(const wire::Trace& m, const Belongs& belongs);
   Result<void> judge(const wire::Traced& m, const Belongs&);
@@ -37,9 +37,9 @@ class AnswersConduct {
   };
 
   wire::TorchTraces torch_;
-  std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // and not over: those told of
-  std::map<std::uint32_t, Records> records_asked_;        // likewise
-  std::set<std::uint32_t> uses_asked_;                    // and not answered
+  std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // pending queries: ranks that have been answered
+  std::map<std::uint32_t, Records> records_asked_;        // pending queries
+  std::set<std::uint32_t> uses_asked_;                    // pending queries
 };
 
 }  // namespace sml::launch

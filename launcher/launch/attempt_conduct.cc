@@ -12,7 +12,7 @@ namespace sml::launch {
 namespace {
 
 constexpr std::size_t kMostRemarks = 1000;   // warnings and failures that belong to no rank
-constexpr std::size_t kMostObstacles = 100;  // likewise
+constexpr std::size_t kMostObstacles = 100;  // preflight errors that belong to no rank
 static_assert(wire::kMaxErrorFile <= wire::kMaxText);
 
 std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind kind) {
@@ -83,13 +83,14 @@ void AttemptConduct::note(const wire::AddWorkers& m) {
   added_state_ = AddedState::Asked;
 }
 
-// All hosts hear how many ranks there are now.
+// All hosts receive the new number of ranks.
 void AttemptConduct::note(const wire::StartAdded& m) {
   if (m.go == wire::Go::Yes && members_ > 0) members_ = std::max(members_, m.ranks);
   const bool here = added_state_ == AddedState::Waits && added_->first == m.first && m.go == wire::Go::Yes;
   added_state_ = AddedState::None;
   if (!here) return;
-  for (const wire::Worker& worker : added_->workers) ranks_.push_back({worker.rank});  // follow the others
+  // later ranks follow the others, so the list stays sorted
+  for (const wire::Worker& worker : added_->workers) ranks_.push_back({worker.rank});
 }
 
 void AttemptConduct::note(const wire::SpawnAnswer& m) {
@@ -156,7 +157,7 @@ Judgement AttemptConduct::judge(const wire::MpiUse& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::Started& m) {
-  // Ranks that have come later may start when it has been asked about the next already.
+  // Ranks that were added later may start after the agent has received the next AddWorkers.
   const auto waits = [](const RankEntry& entry) { return entry.state == RankState::Waiting; };
   const bool more = std::any_of(ranks_.begin(), ranks_.end(), waits);
   if (std::exchange(started_, true) && !more) return broken("started its workers twice");
@@ -179,7 +180,7 @@ Judgement AttemptConduct::judge(const wire::Output& m) {
   return {};
 }
 
-// Of one that could not be started it is the first news.
+// For a worker that could not be started, this is the first message.
 Judgement AttemptConduct::judge(const wire::ExitedWorker& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
@@ -269,7 +270,7 @@ Judgement AttemptConduct::judge(const wire::Added& m) {
 }
 
 Judgement AttemptConduct::judge(const wire::HostUsed& m) {
-  constexpr std::uint64_t kMost = 32'000'000;  // one a second, for a year
+  constexpr std::uint64_t kMost = 32'000'000;  // one per second for a year
   constexpr std::size_t kLongestName = 64;
   if (!looks_) return broken("told how much of it is in use, and was not to look");
   if (Judgement few = at_most(++uses_, kMost, "looks at its use"); !few) return few;

@@ -1,5 +1,5 @@
-// What the agent of one host may say of one attempt: about which ranks, in which order, how often, how much. Pure; part
-// of AgentConduct, which holds what lasts as long as the connection.
+// Validates what the agent of one host sends about one attempt: about which ranks, in which order, how often, and how
+// much. Pure; part of AgentProtocolValidator, which holds the state of the whole connection.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ class AttemptConduct {
   std::size_t apps() const { return apps_; }
   bool serves_stores() const;
 
-  // We send it this.
+  // Call when the launcher sends these.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
   void note(const wire::AddWorkers& m);
@@ -34,10 +34,10 @@ class AttemptConduct {
   requires requires(AnswersConduct answers, const Message& m) { answers.note(m); }
   void note(const Message& m) { answers_.note(m); }
 
-  // Error (Protocol): the rule that this breaks, as a clause with the host left out.
+  // Error (Protocol): the broken rule, as a clause that leaves out the host.
   Result<void> judge(const wire::Prepared& m);
   Result<void> judge(const wire::Started& m);
-  Result<void> judge(const wire::Output& m);  // but for how much of it
+  Result<void> judge(const wire::Output& m);  // the amount of output is not checked here
   Result<void> judge(const wire::ExitedWorker& m);
   Result<void> judge(const wire::Drained& m);
   Result<void> judge(const wire::StdinCredit& m);
@@ -65,13 +65,13 @@ class AttemptConduct {
   struct RankEntry {
     Rank rank;
     RankState state = RankState::Waiting;
-    bool error_file = false;      // it has come
-    std::uint64_t input_out = 0;  // bytes that we have sent it and that it has not taken
+    bool error_file = false;      // it has arrived
+    std::uint64_t input_out = 0;  // bytes that were sent to it and that it has not taken
   };
 
-  Result<RankEntry*> of_rank(Rank rank);      // one of this host
-  Result<void> belongs(Rank rank);            // it is one
-  Result<RankEntry*> started_one(Rank rank);  // ... whose host has said what runs
+  Result<RankEntry*> of_rank(Rank rank);      // fails unless the rank is one of this host
+  Result<void> belongs(Rank rank);            // the same, without the entry
+  Result<RankEntry*> started_one(Rank rank);  // and fails unless the host has reported Started
 
   std::uint32_t number_;
   std::size_t apps_;
@@ -79,25 +79,25 @@ class AttemptConduct {
   bool chooses_interfaces_;
   bool reports_bindings_;
   bool looks_for_mpi_;
-  bool looks_;  // how much of the host is in use
+  bool looks_;  // whether it reports how much of the host is in use
   AnswersConduct answers_;
-  std::uint32_t members_;  // of the worlds of its services
+  std::uint32_t members_;  // ranks in the worlds of its services
 
   std::vector<RankEntry> ranks_;  // sorted
   bool started_ = false;
-  std::optional<wire::AddWorkers> added_;  // the last
+  std::optional<wire::AddWorkers> added_;  // the last one
   enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
-  std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // that have no answer: bytes
-  std::size_t spawn_bytes_ = 0;                                         // of all of these
-  std::size_t failures_ = 0;                                            // of logs, of pipes
-  std::size_t kills_ = 0;                                               // for lack of memory, told
-  std::size_t mpi_uses_ = 0;                                            // told while they run
-  std::set<Rank> faults_;                                               // told
-  std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // that are not over: bytes of this host
-  std::size_t fence_bytes_ = 0;                                         // of all of these
+  std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // unanswered requests: their bytes
+  std::size_t spawn_bytes_ = 0;                                         // of all these requests
+  std::size_t failures_ = 0;                                            // failures of logs and pipes reported
+  std::size_t kills_ = 0;                                               // kills for lack of memory reported
+  std::size_t mpi_uses_ = 0;                                            // reported while the workers run
+  std::set<Rank> faults_;                                               // ranks whose fault was reported
+  std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // pending fences: bytes from this host
+  std::size_t fence_bytes_ = 0;                                         // of all these fences
   std::uint64_t relays_ = 0;
   std::uint64_t relayed_ = 0;  // bytes
-  std::uint64_t uses_ = 0;     // HostUsed
+  std::uint64_t uses_ = 0;     // HostUsed messages
 };
 
 }  // namespace sml::launch

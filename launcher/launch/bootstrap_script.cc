@@ -6,32 +6,34 @@ namespace sml::launch {
 
 namespace {
 
-// @MARK@, @NAME@ and the like are filled in below. A line break here is only one in this source. What the agent
-// inherits is what the login has: umask and PATH are put back, and no variable has a name that a login might use,
-// because assigning to an exported one would change it for the workers. No word is left to be split or to match files.
+// @MARK@, @NAME@ and the like are filled in below. A line break here is only one in this source. The agent inherits the
+// login's environment: umask and PATH are restored, and no variable has a name that a login might use, because
+// assigning to an exported one would change it for the workers. No word is left subject to splitting or globbing.
 constexpr char kScript[] =
-    // Whatever the login's shell options and variables are; bash takes both from the environment.
+    // Resets the shell options and variables of the login; bash takes both from the environment.
     "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_at sml_top sml_uid; "
-    // Programs that we run ourselves come from the system, whatever the login's PATH holds.
+    // The script's own programs come from the system, whatever the login's PATH holds.
     "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; trap \"\" PIPE; "
     "sml_run() { PATH=$sml_path; [ -z \"$sml_mask\" ] || umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence "
     "@SILENCE@@DUTY@; }; "
-    // sml_good FOLDER: descriptor 9 is the agent, whole, and nobody else can write it or its folder. To read it all is
-    // what costs most of a start, so a file that was found whole gets a time that no later write leaves it.
+    // sml_good FOLDER: succeeds if descriptor 9 is the complete agent, and nobody else can write it or its folder.
+    // Reading it all is the most expensive part of a start, so a file that was found complete gets a time that any
+    // later write changes.
     "sml_good() { [ -x /proc/self/fd/9 ] && [ -O /proc/self/fd/9 ] && [ -O \"$1\" ] && "
     "case $(stat -L -c =%a:%s:%Y \"$1\" /proc/self/fd/0 <&9) in "
     "=700:*=700:@SIZE@:946684800 | =?700:*=700:@SIZE@:946684800) ;; "
     "=700:*=700:@SIZE@:* | =?700:*=700:@SIZE@:*) [ \"$(cksum <&9)\" = \"@CKSUM@\" ] && "
     "{ TZ=UTC0 touch -c -t 200001010000 /proc/self/fd/0 <&9 2> /dev/null || :; } ;; "
     "*) false ;; esac; }; "
-    // sml_try FOLDER NAME ARGUMENT...: the file that was looked at is the one that runs, whatever its name is now.
+    // sml_try FOLDER NAME ARGUMENT...: runs the very file that was checked, whatever its name refers to now.
     "sml_try() { [ -f \"$1/$2\" ] && [ -r \"$1/$2\" ] && "
     "{ sml_good \"$1\" && { shift 2; sml_run /proc/self/fd/9 \"$@\"; }; } 9< \"$1/$2\"; }; "
-    // A launcher that is cut off sends no end: whoever waits for its bytes leaves by itself.
+    // A launcher that is cut off sends no end of input: the reader of its bytes times out by itself.
     "if command -v timeout > /dev/null; then sml_take() { timeout @START@ head -c @SIZE@ ; }; "
     "else sml_take() { head -c @SIZE@ ; }; fi; "
-    // sml_way PATH: nobody else can put another folder in the place of this one, or of one above: they are root's, the
-    // login's own or of who owns all (who may have no number here), and others cannot write them, or not what is there.
+    // sml_way PATH: succeeds if nobody else can replace this folder or one above it: each is owned by root, by the
+    // login or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is
+    // in it.
     "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; sml_uid=$(id -u); "
     "case $(stat -c %u%A \"$1\") in \"${sml_uid}d\"*) ;; *) return 1 ;; esac; set --; "
     "while sml_at=${sml_at%/*}; [ -n \"$sml_at\" ]; do set -- \"$@\" \"$sml_at\"; done; "
@@ -39,12 +41,13 @@ constexpr char kScript[] =
     "case ${sml_at%%:*} in 0 | \"$sml_uid\" | \"${sml_top%%:*}\") ;; *) exit 1 ;; esac; "
     "case ${sml_at#*:} in l* | d???????"
     "-? | d????????[tT]) ;; *) exit 1 ;; esac; done); }; "
-    // The cache has what earlier jobs left there; a folder of mktemp nothing, or it is not the one that was made.
+    // The cache keeps what earlier jobs left there; a folder of mktemp must be empty, or it is not the one that was
+    // made.
     "sml_kept() { sml_way \"$(pwd -P)\" && chmod 700 . ; }; "
     "sml_made() { [ -z \"$(ls -A)\" ]; }; "
-    // sml_fill FOLDER NAME CHECK: goes there, asks for the bytes and stores them, all without the folder's name. Fails,
-    // with all bytes consumed, when the folder does not take them. -x tells noexec mounts before anything is sent.
-    // Whose connection has ended asks no further.
+    // sml_fill FOLDER NAME CHECK: changes to the folder, requests the bytes and stores them, all without the folder's
+    // name. Fails, with all bytes consumed, if the folder cannot store them. -x detects noexec mounts before anything
+    // is sent. If the connection has ended, it does not request again.
     "sml_fill() { cd -P \"$1\" && [ -O . ] && $3 && (set -C; : > .new-$$) || return 2; "
     "chmod 700 .new-$$; [ -x .new-$$ ] || { rm -f .new-$$; return 3; }; "
     "echo \"@MARK@ NEED $(uname -m) $1\" || { rm -f .new-$$; return 5; }; "
@@ -58,7 +61,7 @@ constexpr char kScript[] =
     "sml_bad() { rm -f \"$1/$2\"; sml_why=\"$sml_why; $1 does not keep what it is given\"; }; "
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
     "sml_try \"$sml_cache\" @NAME@; "
-    // Not sooner: $() makes a process, and what is found there needs none.
+    // Only here: $() creates a process, and a start from the cache needs none.
     "sml_mask=$(umask); umask 077; "
     "mkdir -p \"$sml_cache\" 2> /dev/null; "
     "if sml_way \"$sml_cache\" 2> /dev/null; then "
@@ -96,7 +99,7 @@ std::string bootstrap_script(const AgentImage& image, const std::string& mark, c
   return std::string(kBegin) + "'" + script + "'";
 }
 
-// Shells and commands quote it in ways of their own, but its first words and its last stay.
+// Shells and commands quote the script in their own ways, but its first and last words stay.
 std::string without_bootstrap_script(std::string text) {
   constexpr std::string_view kEnd = "{sml_why#; }";
   for (std::size_t begin = text.find(kBegin); begin != std::string::npos; begin = text.find(kBegin, begin + 1)) {

@@ -1,5 +1,5 @@
-// After a job: hosts on which an agent and those that watch over it were killed at once are reached once more, and what
-// the job has left there is ended.
+// After a job: reaches hosts again on which an agent and its guardian were killed at once, and ends what the job has
+// left there.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,12 +16,12 @@ namespace sml::launch {
 class CleanUp final : private SessionOwner {
  public:
   // `image` and `reach` outlive this. `say` gets one sentence for each host on which something was ended or could not
-  // be; nothing that happens here changes how the job has ended.
+  // be; nothing that happens here changes the job's outcome.
   CleanUp(boost::asio::io_context& loop, const AgentImage& image, Reach& reach,
           std::function<void(const std::string&)> say);
 
-  // Runs the loop until all have answered, for five seconds at most, or until somebody stops it.
-  // Each plan has end_left.
+  // Runs the loop until all hosts have answered, for five seconds at most, or until the loop is stopped. Each plan has
+  // end_left.
   void run(std::vector<AgentSession::Plan> hosts);
 
  private:

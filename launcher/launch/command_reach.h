@@ -4,7 +4,7 @@
 
 namespace sml::launch {
 
-// `command`: see CommandTarget. It is the command that knows what a host is.
+// `command`: see CommandTarget. Only the command knows which machine a host name means.
 class CommandReach final : public LoginReach {
  public:
   CommandReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,

@@ -13,22 +13,23 @@ namespace sml::launch {
 struct CommandTarget {
   std::vector<std::string> command;
   std::string host;
-  std::string user;                     // empty: not named
+  std::string user;                     // empty: not given
   std::string remote_command;           // one line for a shell
-  std::optional<std::uint16_t> port{};  // empty: not named
+  std::optional<std::uint16_t> port{};  // nullopt: not given
 };
 
-// That a word holds {host} or {command}.
+// Whether a word contains {host} or {command}.
 bool has_places(std::span<const std::string> command);
 
-// Fails where a command with places cannot be one for each host. The caller says which option it is.
+// Fails if a command with placeholders would be wrong for each host. The caller adds the name of the option.
 Result<void> check_places(std::span<const std::string> command);
 
-// Without places as rsh and ssh take it: COMMAND [-p PORT] [USER@]HOST LINE.
+// Without placeholders, as for rsh and ssh: COMMAND [-p PORT] [USER@]HOST LINE.
 //
-// With places {host}, in any word, is [USER@]HOST; {command}, a word of its own, is the three words of a program that
-// runs LINE, for commands that start programs and no shell, as "kubectl exec" does; without {command} LINE is the last
-// word. A port has no place: the caller has refused it. What stands for {host} is not searched for places again.
+// With placeholders, {host}, in any word, becomes [USER@]HOST; {command}, a word of its own, becomes the three words of
+// a program that runs LINE, for commands that start programs without a shell, as "kubectl exec" does; without {command}
+// LINE is the last word. There is no placeholder for a port: the caller has refused one. The text that replaces {host}
+// is not searched for placeholders again.
 std::vector<std::string> command_words(CommandTarget target);
 
 }  // namespace sml::launch

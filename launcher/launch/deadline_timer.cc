@@ -11,7 +11,7 @@ void DeadlineTimer::arm() {
   timer_.expires_at(*due);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
-    // A time that came together with the news which took it back comes here all the same.
+    // The timer may have expired at the same time as an event that moved the deadline, so check again.
     const std::optional<TimePoint> now_due = handlers_.deadline();
     if (now_due && *now_due <= Clock::now()) handlers_.passed();
   });

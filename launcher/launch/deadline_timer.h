@@ -1,4 +1,4 @@
-// Wakes who has a deadline that moves with what happens: that of a state machine.
+// A timer for a deadline that changes with events, such as that of a state machine.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@ class DeadlineTimer {
   DeadlineTimer(const boost::asio::any_io_executor& loop, Handlers handlers)
       : handlers_(std::move(handlers)), timer_(loop) {}
 
-  // After all that may have moved it.
+  // Call after anything that may have changed the deadline.
   void arm();
 
  private:

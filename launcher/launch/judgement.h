@@ -1,4 +1,4 @@
-// The words in which a broken rule is told, and the rules that are asked again and again. Pure.
+// Building blocks of the protocol validators: the error for a broken rule, and frequently used checks. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sml::launch {
 
-// Error (Protocol): the rule that was broken, as a clause with the host left out.
+// Error (Protocol): the broken rule, as a clause that leaves out the host.
 using Judgement = Result<void>;
 
 inline Error broken(std::string rule) { return Error(ErrorKind::Protocol, std::move(rule)); }
 inline std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// One of `open` questions.
+// Counts an answer to one of `open` queries.
 inline Judgement answered(std::size_t& open, std::string_view what) {
   if (open == 0) return broken("sent " + std::string(what) + " that nobody had asked for");
   --open;

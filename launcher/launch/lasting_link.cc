@@ -19,8 +19,8 @@ constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
 constexpr std::chrono::milliseconds kShortestHold(1000);
 constexpr std::chrono::milliseconds kLongestHold(5000);
 constexpr int kMaxFolders = 8;
-// Input is bounded by what the agent has allowed; what it prepares comes once. Where it asks for what came before, the
-// link cannot go on.
+// Input is bounded by the agent's credit, and Prepare comes once. If the agent asks for bytes that are no longer kept,
+// the link cannot go on.
 constexpr std::size_t kMostKept = std::size_t{24} << 20;
 
 }  // namespace
@@ -65,15 +65,15 @@ TimePoint LastingLink::asked_at() const {
   return now_ ? std::max(asked_at_, now_->transport->said_again_at()) : asked_at_;
 }
 
-// ---- what both ends agree on
+// ---- the agreement of both ends
 
 void LastingLink::note_time() {
   if (!took_) took_ = reached_out_ ? Clock::now() - *reached_out_ : Duration::zero();
 }
 
-// Another transport takes about as long as the first did, which was made beside those to all other hosts, but the host
-// may be busier by now. The agent does not wait much longer than that needs, as it cannot tell a connection that has
-// broken from a launcher that was killed.
+// Another transport takes about as long as the first, which was made at the same time as those to all other hosts, but
+// the host may be busier by now. The agent does not wait much longer than that, because it cannot tell a broken
+// connection from a launcher that was killed.
 wire::Hello LastingLink::greet(wire::Hello hello) {
   note_time();
   if (secret_.empty()) return hello;
@@ -105,7 +105,7 @@ std::optional<std::string> LastingLink::receipt() {
   return wire::encode(wire::ToAgent(wire::Received{*due}));
 }
 
-// ---- what the transports tell
+// ---- events of the transports
 
 void LastingLink::step(const Pipe& pipe, std::string_view text) {
   if (!reached_out_) reached_out_ = Clock::now();
@@ -114,7 +114,7 @@ void LastingLink::step(const Pipe& pipe, std::string_view text) {
 
 void LastingLink::is_local(const Pipe& pipe) {
   if (&pipe == now_.get()) return events_.transport_is_local();
-  try_later();  // it was not before
+  try_later();  // the host was not local before
 }
 
 void LastingLink::opened(const Pipe& pipe, std::string_view local_address, std::string_view peer_address) {
@@ -123,7 +123,7 @@ void LastingLink::opened(const Pipe& pipe, std::string_view local_address, std::
 
 void LastingLink::came(Pipe& pipe, std::span<const char> bytes) {
   if (&pipe == now_.get()) {
-    if (!asked_) next_.reset();  // there was nothing to doubt
+    if (!asked_) next_.reset();  // the doubt was unfounded
     return deliver(bytes);
   }
   if (&pipe != next_.get()) return;
@@ -136,7 +136,7 @@ void LastingLink::came(Pipe& pipe, std::span<const char> bytes) {
   }
 }
 
-// Not what has come by the pipe before while this one was asked for.
+// Skips bytes that the previous transport delivered after the new one had asked for them.
 void LastingLink::deliver(std::span<const char> bytes) {
   const auto again = static_cast<std::size_t>(std::min<std::uint64_t>(comes_twice_, bytes.size()));
   comes_twice_ -= again;
@@ -155,7 +155,7 @@ void LastingLink::closed(const Pipe& pipe, const Error& why) {
   broke(why);
 }
 
-// ---- another pipe
+// ---- another transport
 
 void LastingLink::broke(Error why) {
   why_ = std::move(why);
@@ -167,7 +167,7 @@ void LastingLink::broke(Error why) {
   if (!next_) try_again();
 }
 
-// Its transport may have yet to return from telling us something.
+// Deferred: its transport may be in the middle of a callback into this.
 void LastingLink::drop(std::unique_ptr<Pipe> pipe) {
   boost::asio::post(loop_, [old = std::shared_ptr<Pipe>(std::move(pipe))] {});
 }
@@ -182,7 +182,7 @@ void LastingLink::try_again() {
   next_->transport->start(*next_);
 }
 
-// As long as the one before is there, whoever doubted it will do so again.
+// While the previous transport exists, doubt() will be called again.
 void LastingLink::try_later() {
   drop(std::move(next_));
   asked_.reset();
@@ -203,7 +203,7 @@ void LastingLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
     return ask_to_return();
   }
   if (const auto* goes_on = std::get_if<wire::GoesOn>(&greeting)) return go_on(goes_on->received);
-  const bool late = asked_ != received_.count();  // what was asked for is not kept any more
+  const bool late = asked_ != received_.count();  // the bytes that were asked for are no longer kept
   if (std::holds_alternative<wire::CannotDeploy>(greeting) || now_ || late) return try_later();
   agent_gone_ = true;
   give_up(Error(*why_));
@@ -228,7 +228,7 @@ void LastingLink::go_on(std::uint64_t received) {
   drop(std::exchange(now_, std::move(next_)));
   if (sent_.size() > 0) now_->transport->send(std::string(*sent_.from(received)));
   const std::string bytes = now_->greeting.take_rest();
-  deliver(bytes);  // last: the owner may go
+  deliver(bytes);  // last: the owner may destroy this
 }
 
 void LastingLink::give_up(const Error& why) {

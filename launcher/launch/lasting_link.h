@@ -1,5 +1,5 @@
-// The byte pipe to one agent, as one that does not break: where the transport does, another is made to the same agent,
-// and what was on its way goes once more. Between the session and the transports.
+// A byte pipe to one agent that survives broken connections: if the transport breaks, it makes another to the same
+// agent, and sends the bytes that were in flight again. It stands between the session and the transports.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,13 +21,13 @@
 
 namespace sml::launch {
 
-// One thread, the loop's. Its owner may destroy it within transport_is_local().
+// Runs on the loop's thread only. The owner may destroy it within transport_is_local().
 class LastingLink final {
  public:
-  // A transport to a messenger there, whose first line begins with `mark`. Null: there can be none.
+  // Makes a transport to a reconnect helper there, whose first line begins with `mark`. Null: none is possible.
   using Again = std::function<std::unique_ptr<AgentTransport>(const std::string& mark)>;
 
-  // `image` and `events` outlive it. The transport is the first.
+  // `image` and `events` outlive it. `first` is the first transport.
   LastingLink(boost::asio::any_io_executor loop, const AgentImage& image, TransportEvents& events,
               std::unique_ptr<AgentTransport> first, Again again);
   ~LastingLink();
@@ -36,30 +36,30 @@ class LastingLink final {
   void send(std::string bytes);
   void send_lasting(std::string_view bytes);
   std::size_t unsent() const { return now_ ? now_->transport->unsent() : 0; }
-  // After transport_closed: as transports tell it, and also when a messenger has not found the agent any more.
+  // After transport_closed: as in AgentTransport, and also true if a reconnect helper has not found the agent any more.
   bool far_side_ended() const;
 
-  // The first frame, with what lets the agent wait for us. What is sent from now on are frames, and what comes is
-  // counted as such.
+  // Completes the first frame with the data that lets the agent wait for the launcher to reconnect. From now on sent
+  // and received bytes are frames, and are counted.
   wire::Hello greet(wire::Hello hello);
   void frames_came(std::size_t bytes) { received_.add(bytes); }
-  // From now on a transport that breaks is not the end, if the agent has a door.
+  // From now on a broken transport is not the end, if the agent has a reconnect socket.
   void agree(const wire::HelloAck& ack);
-  // ... and from now on it is. A frame: the agent waits for it, as its last words may have been lost on the way.
+  // From now on it is the end again. Returns a frame that the agent waits for, as its last messages may have been lost.
   std::string say_goodbye();
-  // Nothing has been heard for long: tries another transport beside the one that there is.
+  // Call when nothing has been received for long: tries another transport beside the existing one.
   void doubt();
 
-  // When the agent was last asked to go on with a messenger, or its transport has gone on by itself.
+  // When the agent was last asked to go on over a reconnect helper, or its transport last resumed by itself.
   TimePoint asked_at() const;
-  // When the agent is to be told what has come of its frames: a frame that does.
+  // Returns an acknowledgement of the agent's frames, as a frame, when one is due.
   std::optional<std::string> receipt();
-  // False: it cannot have that.
+  // Returns false if the agent cannot have received that much.
   [[nodiscard]] bool acknowledge(std::uint64_t place) { return sent_.acknowledge(place); }
 
  private:
   class Pipe;
-  // Of the agent.
+  // Where the agent is found.
   struct Place {
     std::string door;
     std::int32_t pid = 0;
@@ -80,7 +80,7 @@ class LastingLink final {
   void drop(std::unique_ptr<Pipe> pipe);
   void try_again();
   void try_later();
-  void give_up(const Error& why);  // not why_ itself, which is gone then
+  void give_up(const Error& why);  // not a reference to why_, which is reset meanwhile
 
   class Pipe final : public TransportEvents {
    public:
@@ -96,7 +96,7 @@ class LastingLink final {
     const std::string& mark() const { return mark_; }
 
     std::unique_ptr<AgentTransport> transport;
-    wire::GreetingReader greeting;  // of a messenger
+    wire::GreetingReader greeting;  // of a reconnect helper
 
    private:
     std::string mark_;
@@ -107,16 +107,16 @@ class LastingLink final {
   const AgentImage& image_;
   TransportEvents& events_;
   Again again_;
-  std::string secret_;                    // by which a messenger of ours is known; empty: there are none
+  std::string secret_;                    // authenticates the launcher's reconnect helpers; empty: there are none
   std::unique_ptr<Pipe> now_;             // null: broken
-  std::unique_ptr<Pipe> next_;            // a messenger is on its way
-  std::optional<std::uint64_t> asked_;    // the messenger: bytes that had come then
-  std::uint64_t comes_twice_ = 0;         // of what the next bytes are
-  Duration hold_{};                       // how long the agent waits for one
-  std::optional<Place> place_;            // where it does; nothing: a transport that breaks is the end
-  std::optional<TimePoint> reached_out_;  // the first step towards the agent
-  std::optional<Duration> took_;          // until the login there spoke
-  std::optional<Error> why_;              // it broke
+  std::unique_ptr<Pipe> next_;            // a reconnect helper is being started
+  std::optional<std::uint64_t> asked_;    // the reconnect helper was asked to go on from this count of received bytes
+  std::uint64_t comes_twice_ = 0;         // how many of the next bytes are repeated
+  Duration hold_{};                       // how long the agent waits for a reconnect helper
+  std::optional<Place> place_;            // where the agent waits; nullopt: a broken transport is the end
+  std::optional<TimePoint> reached_out_;  // time of the first step towards the agent
+  std::optional<Duration> took_;          // until the first output of the login
+  std::optional<Error> why_;              // set while the connection is broken
   boost::asio::steady_timer limit_;
   boost::asio::steady_timer pause_;
   wire::SentBytes sent_;
@@ -128,7 +128,7 @@ class LastingLink final {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-// A word that nobody can know beforehand: what begins with it is no noise.
+// A random word that cannot be guessed, so that a line that begins with it is not noise.
 std::string make_mark();
 
 }  // namespace sml::launch

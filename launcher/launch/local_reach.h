@@ -1,4 +1,4 @@
-// The hosts are this machine; and what the other ways have in common.
+// The agent launcher for hosts that are this machine, and the common base of the other agent launchers.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace sml::launch {
 
 class LocalReach : public Reach {
  public:
-  // `image` outlives this. `environment`: of the agents, in the place of ours, unless it is empty.
+  // `image` outlives this. `environment` replaces the launcher's environment for the agents, unless it is empty.
   LocalReach(boost::asio::any_io_executor loop, const AgentImage& image, std::vector<std::string> environment = {});
 
   Result<void> open(Events) override { return {}; }

@@ -16,7 +16,7 @@
 namespace sml::launch {
 namespace {
 
-// The bytes that tell an address; a v4 address in v6 clothes counts as v4. Empty for other families.
+// The bytes that identify an address; an IPv4-mapped IPv6 address counts as IPv4. Empty for other families.
 struct AddressBytes {
   std::array<unsigned char, 16> bytes{};
   std::size_t size = 0;

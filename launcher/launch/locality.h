@@ -1,4 +1,4 @@
-// Is a host this machine? Then its agent is started without ssh.
+// Whether a host is this machine, so that its agent is started without ssh.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,19 +7,20 @@ struct sockaddr;
 
 namespace sml::launch {
 
-// Is it a loopback address or an address of one of our interfaces? Asks the kernel; does not wait.
+// Whether it is a loopback address or an address of one of this machine's interfaces. Asks the kernel; does not block.
 bool is_own_address(const sockaddr& address);
 
 enum class Whose : std::uint8_t { Ours, Others, Unknown };
 
-// Whose host it is: ours by is_this_machine(), else others', where it resolves. May wait as that does.
+// Ours if is_this_machine(), Others if the name resolves to another machine. May block like that.
 Whose whose_host(const std::string& name);
 
-// Is it our host name, "localhost", or a name or number whose address (any of them) is our own? May wait for the
-// resolver, without a bound of its own: not for the loop thread. A name that does not resolve is not ours.
+// Whether it is this machine's host name, "localhost", or a name or number of which any address is this machine's. May
+// block on the resolver without a time limit: do not call it on the loop thread. A name that does not resolve is not
+// this machine.
 bool is_this_machine(const std::string& name);
 
-// The part of the above that needs no resolver: our host name or "localhost", in any case of letters.
+// The part of the above that needs no resolver: this machine's host name or "localhost", ignoring case.
 bool is_own_name(const std::string& name);
 
 }  // namespace sml::launch

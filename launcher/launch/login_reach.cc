@@ -9,7 +9,7 @@ namespace sml::launch {
 LoginReach::LoginReach(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts)
     : LocalReach(std::move(loop), image), hosts_(std::move(hosts)), threads_(hosts_.fanout, hosts_.list.size()) {}
 
-// Whoever names a user or a port wants a log-in.
+// A host with an explicit user or port is to be reached by a log-in.
 bool LoginReach::is_ours(const plan::Host& host) const {
   if (!host.user.empty() || host.port || !hosts_.user.empty()) return false;
   return host.name == hosts_.own_name || is_own_name(host.name);

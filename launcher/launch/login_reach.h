@@ -1,4 +1,5 @@
-// Hosts in which a login shell is had, one for each, that starts the agent; but none where a host is this machine.
+// The base of agent launchers that open one login shell per host to start the agent; none for hosts that are this
+// machine.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,8 +16,8 @@ class LoginReach : public LocalReach {
  public:
   struct Hosts {
     std::vector<plan::Host> list;  // by HostId
-    std::string own_name;          // of the one that is this machine, whatever this machine calls itself; may be empty
-    std::string user;              // for all that name none; empty: each way has its own rule
+    std::string own_name;          // of the host that is this machine, whatever this machine's own name; may be empty
+    std::string user;              // for all hosts that name none; empty: each agent launcher has its own rule
     std::uint32_t fanout = 1;      // log-ins at the same time
   };
   // `image` outlives this.

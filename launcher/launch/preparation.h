@@ -1,5 +1,5 @@
-// What a host has to do before its agent may start, such as an installation: on a thread of its own, so that whoever
-// waits for it hears everything else meanwhile.
+// A task that a host must finish before its agent may start, such as an installation. It runs on a thread of its own,
+// so that the waiting loop handles all other events meanwhile.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,14 +16,14 @@ class Chore {
   virtual ~Chore() = default;
   // Blocks. Called once.
   virtual Result<void> run() = 0;
-  // From another thread, at any time: run() returns soon, and what it has started has ended.
+  // Callable from another thread at any time: makes run() return soon, with everything that it started ended.
   virtual void cancel() = 0;
 };
 
-// Destroying it cancels the chore.
+// Runs a PreLaunchTask. The destructor cancels the task.
 class Preparation {
  public:
-  // `chore` outlives this. `done` is called once, on the loop thread; not after this has gone.
+  // `chore` outlives this. `done` is called once, on the loop thread; never after this is destroyed.
   Preparation(const boost::asio::any_io_executor& loop, Chore& chore, std::function<void(Result<void>)> done);
   ~Preparation();
   Preparation(const Preparation&) = delete;

@@ -24,27 +24,27 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kReadSize = std::size_t{256} << 10;
-constexpr int kReadsPerTurn = 4;    // then the other hosts' turn
-constexpr int kPipeSize = 1 << 20;  // for what it writes; the most that users may have without asking
+constexpr int kReadsPerTurn = 4;    // then it is the other hosts' turn
+constexpr int kPipeSize = 1 << 20;  // for the agent's output; the largest size that an unprivileged user may set
 constexpr std::size_t kKeptStderr = 8192;
 
 struct ProcessStart {
   std::vector<std::string> argv;
   std::optional<AgentImage> image;         // executed instead of argv[0]
-  std::string step;                        // what to say while it starts
-  std::string name_to_check;               // is it this machine after all? Empty: no matter
-  std::vector<std::string> environment{};  // instead of ours; empty: ours
+  std::string step;                        // displayed while it starts
+  std::string name_to_check;               // whether this name is this machine is checked first; empty: no check
+  std::vector<std::string> environment{};  // instead of the launcher's; empty: the launcher's
 };
 
-// What outlives the transport while handlers are under way.
+// The state that outlives the transport while handlers are pending.
 struct Core {
   explicit Core(const asio::any_io_executor& loop) : socket(loop), output(loop), errors(loop) {}
-  asio::local::stream_protocol::socket socket;  // its standard input
-  asio::posix::stream_descriptor output;        // a pipe: the agent can pass workers' output on without copying it
+  asio::local::stream_protocol::socket socket;  // the process's standard input
+  asio::posix::stream_descriptor output;        // a pipe: the agent can splice workers' output into it without copying
   asio::posix::stream_descriptor errors;
   std::unique_ptr<os::Child> child;
-  TransportEvents* events = nullptr;  // null: the owner has gone, or has been told the end
-  // Not zeroed: the pages that no bytes come to are never touched.
+  TransportEvents* events = nullptr;  // null: the owner is gone, or transport_closed was called
+  // Not zeroed: pages that receive no bytes are never touched.
   std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadSize);
   std::string pending;
   std::string writing;
@@ -83,7 +83,7 @@ class ProcessTransport final : public AgentTransport {
 
   std::size_t unsent() const override { return core_->pending.size() + core_->writing.size(); }
 
-  // ssh ends with 255 for reasons of its own, which it tells, and when the far side was killed.
+  // ssh exits with 255 for errors of its own, which it prints, and also if the far side was killed.
   bool far_side_ended() const override {
     const auto* exited = core_->ended ? std::get_if<Exited>(&*core_->ended) : nullptr;
     return core_->ended && (start_.image || exited == nullptr || exited->code != 255 || core_->error_text.empty());
@@ -97,7 +97,7 @@ class ProcessTransport final : public AgentTransport {
   }
 
  private:
-  // Name look-ups may take their time, so they happen on the pool.
+  // Name look-ups may block, so they run on the pool.
   void find_out_where() {
     asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, weak = std::weak_ptr<Core>(core_)] {
       const bool here = is_this_machine(name);
@@ -122,7 +122,8 @@ class ProcessTransport final : public AgentTransport {
     if (!sockets) return sockets.error();
     Result<os::Pipe> output = os::make_pipe();
     if (!output) return output.error();
-    if (start_.image) os::widen_pipe(output->read.get(), kPipeSize);  // of commands there may be one for each host
+    // not for commands: there may be one for each host
+    if (start_.image) os::widen_pipe(output->read.get(), kPipeSize);
     os::UniqueFd program;
     os::Pipe errors;
     if (start_.image) {
@@ -170,7 +171,7 @@ class ProcessTransport final : public AgentTransport {
     });
   }
 
-  // False at its end, or when the owner has gone.
+  // Returns false at end of file, or if the owner is gone.
   static bool take_output(const std::shared_ptr<Core>& core) {
     for (int turn = 0; turn < kReadsPerTurn; ++turn) {
       const ssize_t n = ::read(core->output.native_handle(), core->buffer.get(), kReadSize);
@@ -179,13 +180,13 @@ class ProcessTransport final : public AgentTransport {
       const auto size = static_cast<std::size_t>(n);
       core->events->transport_bytes(std::span<const char>(core->buffer.get(), size));
       if (core->events == nullptr) return false;
-      if (size < kReadSize) return true;  // it is empty
+      if (size < kReadSize) return true;  // the pipe is empty
     }
     return true;
   }
 
-  // What is in the pipe now; false at its end, which may never come when something that the process left behind holds
-  // it.
+  // Reads what is in the pipe now. Returns false at end of file, which may never come if a process that was left behind
+  // holds the pipe.
   static bool take_errors(const std::shared_ptr<Core>& core) {
     std::array<char, 4096> piece;
     for (;;) {
@@ -202,7 +203,8 @@ class ProcessTransport final : public AgentTransport {
     if (core.error_text.size() > kKeptStderr) core.error_text.erase(0, core.error_text.size() - kKeptStderr);
   }
 
-  // Waits, and reads itself: an operation that had read already could not be told from one that had not.
+  // Waits for readability and reads itself: with an asynchronous read it would be unknown whether bytes were taken
+  // already.
   static void read_errors(const std::shared_ptr<Core>& core) {
     core->errors.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
       if (!error && take_errors(core)) read_errors(core);
@@ -219,11 +221,11 @@ class ProcessTransport final : public AgentTransport {
     core->writing.swap(core->pending);
     asio::async_write(core->socket, asio::buffer(core->writing), [core](boost::system::error_code error, std::size_t) {
       core->writing.clear();
-      if (!error) write(core);  // otherwise reading will tell
+      if (!error) write(core);  // otherwise the read side reports the error
     });
   }
 
-  // The end is told when both have come: the last byte, and the exit status that explains it.
+  // Reports the end only after both the last byte and the exit status that explains it.
   static void end_if_over(const std::shared_ptr<Core>& core) {
     if (!core->input_over || !core->ended) return;
     take_errors(core);
@@ -238,7 +240,7 @@ class ProcessTransport final : public AgentTransport {
   }
 
   asio::any_io_executor loop_;
-  asio::thread_pool* pool_;  // null: nothing to look up
+  asio::thread_pool* pool_;  // null: no name look-up
   ProcessStart start_;
   std::shared_ptr<Core> core_;
 };

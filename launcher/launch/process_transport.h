@@ -1,4 +1,4 @@
-// An agent's byte pipe to a process of this machine: the agent itself, or a command that is called like ssh.
+// A byte pipe to a process of this machine: the agent itself, or a command that is called like ssh.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace sml::launch {
 
-// The local host: a child that executes `image` from memory. `mark` as in wire/handshake.h. `environment` instead of
-// ours, unless it is empty.
+// For the local host: a child that executes `image` from memory. `mark` as in wire/handshake.h. `environment` replaces
+// the launcher's, unless it is empty.
 std::unique_ptr<AgentTransport> make_local_transport(boost::asio::any_io_executor loop, const AgentImage& image,
                                                      std::string mark, std::vector<std::string> environment = {});
 
-// --ssh-command: runs command_words(). Its standard error is kept (the last 8 KiB) and told when it ends. A host that
-// is this machine is local, unless a user or a port was named; whether the name can be resolved at all is the command's
-// business. `pool` outlives the transport.
+// --ssh-command: runs command_words(). Keeps the last 8 KiB of its standard error and reports them when it ends. A host
+// that is this machine is local, unless a user or a port was named; only the command decides whether it can resolve the
+// name. `pool` outlives the transport.
 std::unique_ptr<AgentTransport> make_command_transport(boost::asio::any_io_executor loop,
                                                        boost::asio::thread_pool& pool, CommandTarget target);
 

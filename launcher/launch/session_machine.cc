@@ -15,7 +15,7 @@ constexpr Row kTable[] = {
     {S::Starting, E::Opened, S::Greeting, A::None},
     {S::Starting, E::Closed, S::Ended, A::TellLost},
 
-    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},  // again when a folder did not take it
+    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},  // again, if a folder could not store it
     {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
     {S::Greeting, E::Broken, S::Starting, A::StartAgain},
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
@@ -23,7 +23,7 @@ constexpr Row kTable[] = {
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
     {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
-    {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an attempt before
+    {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an earlier attempt
     {S::Preparing, E::InputTaken, S::Preparing, A::None},
     {S::Preparing, E::Bye, S::Leaving, A::Deliver},
     {S::Preparing, E::Closed, S::Ended, A::TellLost},

@@ -1,5 +1,5 @@
-// The conversation with one host's agent: what may come next. Pure. Anything else means that the far side is not an
-// agent of ours, or a broken one, and ends the session.
+// The state machine of the session with one host's agent: which event may come next. Pure. Any other event means that
+// the far side is not a genuine agent, or a broken one, and ends the session.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -9,28 +9,28 @@ namespace sml::launch {
 enum class SessionState : std::uint8_t {
   Starting,   // the transport is being made
   Greeting,   // bytes flow; the agent's first line has not come
-  Preparing,  // the agent runs and has been told the plan
+  Preparing,  // the agent runs and has been sent its Prepare
   Ready,      // it can start the workers
   Running,
   Cleared,  // nothing runs any more; another attempt may follow
-  Leaving,  // it has said Bye
+  Leaving,  // it has sent Bye
   Ended,
 };
 enum class SessionEvent : std::uint8_t {
-  Opened,     // the transport
-  NeedAgent,  // the far side wants the agent's bytes
+  Opened,     // the transport is open
+  NeedAgent,  // the far side requests the agent's bytes
   AgentRuns,
   HelloAck,
   Prepared,
   Probed,
-  PrepareSent,  // again
+  PrepareSent,  // for another attempt
   StartSent,
-  WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault
+  WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault and the like
   InputTaken,  // StdinCredit
-  Chatter,     // Pong, AgentLog, Joined, Inspected, AskVouch, Vouched, Relay, Trace, ...
+  Chatter,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, Vouched, Relay, Trace, ...
   Cleared,
   Bye,
-  Broken,  // the way to the host, before its agent spoke
+  Broken,  // the connection broke before the agent's first line
   Closed,  // the transport has ended
 };
 enum class SessionAction : std::uint8_t {
@@ -38,10 +38,10 @@ enum class SessionAction : std::uint8_t {
   Refuse,  // not allowed now: a protocol error
   SendAgent,
   StartAgain,
-  Introduce,  // Hello and Prepare
+  Introduce,  // send Hello and Prepare
   TellReady,
   Deliver,   // to the owner
-  TellEnd,   // ended as it should
+  TellEnd,   // ended as expected
   TellLost,  // ended otherwise
 };
 
@@ -52,7 +52,7 @@ class SessionMachine {
  public:
   [[nodiscard]] SessionAction on(SessionEvent event);
   SessionState state() const { return state_; }
-  // After something was refused or a deadline passed: nothing more is expected.
+  // Call after a refused event or a passed deadline: ignores all further events.
   void end() { state_ = SessionState::Ended; }
 
  private:

@@ -1,4 +1,4 @@
-// How an agent that does not hear its launcher any more ends its workers. Pure.
+// When an agent that receives nothing from its launcher ends its workers. Pure.
 #pragma once
 #include "common/core/clock.h"
 
@@ -9,11 +9,12 @@ struct Unheard {
   Duration grace;    // after which it kills them
 };
 
-// In a job that ends with a host that is lost: it waits as long as the launcher does.
+// For a job that ends when a host is lost: the agent waits as long as the launcher does.
 inline Unheard unheard_at_the_end(Duration heartbeat_timeout, Duration grace) { return {heartbeat_timeout, grace}; }
 
-// In a job that goes on without the host: no later than `heartbeat_timeout` after the launcher's last word was sent
-// they have ended, as others then take their places. A part of that time is left for the way and for late timers.
+// For a job that goes on without the host: its workers have ended at most `heartbeat_timeout` after the launcher sent
+// its last message, because others then take their places. Part of that time is reserved for transmission and late
+// timers.
 Unheard unheard_in_time(Duration heartbeat_timeout, Duration grace);
 
 }  // namespace sml::launch

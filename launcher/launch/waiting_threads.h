@@ -1,4 +1,4 @@
-// Threads for what waits: log-ins and name look-ups.
+// Threads for blocking work: log-ins and name look-ups.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,13 +9,13 @@ namespace sml::launch {
 
 class WaitingThreads {
  public:
-  // At most one for each of `hosts`, and no more than `fanout`.
+  // At most one thread per host, and at most `fanout`.
   WaitingThreads(std::uint32_t fanout, std::size_t hosts) : fanout_(fanout), hosts_(hosts) {}
 
-  // Made when it is first needed.
+  // Created on first use.
   boost::asio::thread_pool& pool();
-  // A name look-up that is still under way goes on, on a thread that nobody waits for: joining it could take as long as
-  // a name server does.
+  // Abandons the threads: a pending name look-up goes on, on a thread that is not joined, because joining could take as
+  // long as a name server does.
   void leave();
 
  private:

@@ -1,4 +1,4 @@
-// Lengths of time as messages hold them.
+// Durations as messages hold them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sml::launch {
 
-// Whole milliseconds; the longest that fits for anything longer.
+// Whole milliseconds, clamped to the range of the type.
 inline std::uint32_t milliseconds(Duration d) {
   const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, UINT32_MAX));
