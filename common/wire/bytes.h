@@ -1,4 +1,4 @@
-// Numbers and byte strings in a buffer: big-endian, lengths before contents. Knows nothing about messages.
+// Serializes numbers and byte strings: big-endian, lengths before contents. Knows nothing about messages.
 //
 // One member function `fields(archive)` per struct serves both directions: Writer appends each field, Reader fills it.
 #pragma once
@@ -34,7 +34,7 @@ class Writer {
       out_.push_back(static_cast<char>(static_cast<unsigned char>(bits >> (shift - 8))));
     }
   }
-  void put(const char& value) { out_.push_back(value); }  // whether it has a sign or not
+  void put(const char& value) { out_.push_back(value); }  // whether char is signed or not
   template <class Tag>
   void put(const Strong<Tag>& value) {
     put(value.value());
@@ -57,8 +57,8 @@ class Writer {
   std::string& out_;
 };
 
-// Reads what Writer wrote from bytes of any origin. After the first thing that does not fit, ok() is false, every later
-// field stays as it was, and nothing larger than the input has been allocated.
+// Reads what Writer wrote, from bytes of any origin. After the first field that does not fit, ok() is false and every
+// later field keeps its value. Never allocates more than the size of the input.
 class Reader {
  public:
   explicit Reader(std::string_view in) : in_(in) {}
@@ -99,7 +99,7 @@ class Reader {
     const std::string_view taken = take(size);
     if (ok_) bytes.assign(taken);
   }
-  void get(std::string_view& bytes) {  // of the input itself
+  void get(std::string_view& bytes) {  // a view of the input itself
     std::uint32_t size = 0;
     get(size);
     const std::string_view taken = take(size);

@@ -59,7 +59,7 @@ void Decoder<Message>::feed_in_place(std::span<const char> bytes) {
   in_place_ = std::string_view(bytes.data(), bytes.size());
 }
 
-// Takes from in_place_ what the frame in the buffer lacks, and no more.
+// Moves from in_place_ only the bytes that the frame in the buffer lacks.
 template <class Message>
 void Decoder<Message>::complete_kept() {
   for (std::size_t wanted = kFrameHeader; !in_place_.empty();) {

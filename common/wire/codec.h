@@ -21,18 +21,18 @@ inline constexpr std::size_t kMaxToLauncher = std::size_t{1} << 20;
 std::string encode(const ToAgent& message);
 std::string encode(const ToLauncher& message);
 
-// The hot path, without building the message: what of an Output frame stands before its bytes.
+// The hot path, which does not build the message: appends the part of an Output frame that precedes its bytes.
 void append_output_head(std::string& out, Rank rank, Stream stream, std::uint64_t at_ns, std::size_t size);
 
-// Cuts a byte stream into frames. Holds at most one frame plus what feed() added.
+// Splits a byte stream into frames. Holds at most one frame plus what feed() added.
 template <class Message>
 class Decoder {
  public:
   void feed(std::span<const char> bytes);
-  // The same without copying whole frames: `bytes` must stay until next() has answered nothing.
+  // The same without copying whole frames: `bytes` must stay valid until next() has returned nullopt.
   void feed_in_place(std::span<const char> bytes);
-  // The next whole message, which may hold views of what was fed, valid until the next call; nothing when more bytes
-  // are needed; an error (kind Protocol) for a frame that is too long, of a type that does not belong here, or whose
+  // Returns the next whole message, which may hold views of the fed bytes, valid until the next call; nullopt if more
+  // bytes are needed; an error (Protocol) for a frame that is too long, has a type of the other direction, or whose
   // payload does not decode. After an error the stream is unusable.
   Result<std::optional<Message>> next();
 
@@ -41,8 +41,8 @@ class Decoder {
   void complete_kept();
 
   std::string buffer_;
-  std::size_t begin_ = 0;      // of what has not been decoded
-  std::string_view in_place_;  // comes after what is in the buffer
+  std::size_t begin_ = 0;      // of the bytes that are not decoded yet
+  std::string_view in_place_;  // follows the bytes in the buffer
 };
 
 extern template class Decoder<ToAgent>;

@@ -1,5 +1,5 @@
 // A message as a frame in a byte stream: u32 length of payload (big-endian), u8 type, payload. The messages of one
-// direction are a std::variant; the type is the place in it, counted from the first type of that direction.
+// direction are a std::variant; the type is the index in it, counted from the first type of that direction.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ inline void put_header(std::string& out, std::size_t at, std::uint8_t type, std:
   out[at + 4] = static_cast<char>(type);
 }
 
-// Of a whole header.
+// `frame` has a complete header.
 inline std::size_t payload_length(std::string_view frame) {
   std::size_t length = 0;
   for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(frame[i]);
@@ -49,7 +49,7 @@ Result<Variant> decode_as(std::string_view payload) {
   return Variant(std::move(message));
 }
 
-// `index`: the place in the variant; below its size.
+// `index`: the index in the variant; below its size.
 template <class Variant>
 Result<Variant> decode_payload(std::size_t index, std::string_view payload) {
   using Decode = Result<Variant> (*)(std::string_view);

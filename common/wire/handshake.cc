@@ -17,7 +17,7 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-// The whole line is one.
+// Fails unless the whole line is a number.
 template <class Number>
 std::optional<Number> number_in(std::string_view line) {
   Number value = 0;
@@ -54,7 +54,7 @@ void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.da
 
 Result<std::optional<Greeting>> GreetingReader::next() {
   const std::string wanted = mark_ + " ";
-  const std::size_t mark = buffer_.find(wanted);  // noise without a newline may stand before it
+  const std::size_t mark = buffer_.find(wanted);  // noise without a newline may precede it
   const std::size_t newline = mark == std::string::npos ? buffer_.rfind('\n') : buffer_.find('\n', mark);
   if (mark != std::string::npos && newline != std::string::npos) {
     drop_noise(mark);

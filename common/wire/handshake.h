@@ -1,13 +1,13 @@
-// Before frames flow: finding the agent's first line in whatever the far side's login prints.
+// Before frames flow: finds the agent's first line in whatever the far side's login prints.
 //
 // Lines that count begin with a mark that only this session knows, so that noise cannot pass for one:
 //   <mark> NEED <architecture> <folder>   the agent is not there; send its bytes (architecture as in uname -m)
-//   <mark> FAIL <text>               no folder takes the agent
+//   <mark> FAIL <text>               no folder can store the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline
-// And where it was started as a messenger, after the Return that it was given:
-//   <mark> AGAIN <received>          the other agent goes on here; so many bytes of frames have come to it, and what
-//                                    follows are its own, from the place that was asked for
-//   <mark> GONE <text>               there is no such agent any more, or it does not know us
+// If it was started as a reconnect helper, the reply to its Return message follows:
+//   <mark> AGAIN <received>          the other agent continues here; it has received this many bytes of frames, and
+//                                    its own frames follow, from the requested position on
+//   <mark> GONE <text>               there is no such agent any more, or it does not accept this launcher
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct CannotReturn {
 };
 using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns, GoesOn, CannotReturn>;
 
-// The line by which an agent opens, newline included.
+// The first line of an agent, including the newline.
 std::string agent_line(const std::string& mark);
 std::string goes_on_line(const std::string& mark, std::uint64_t received);
 std::string cannot_return_line(const std::string& mark, std::string_view text);
@@ -50,20 +50,20 @@ class GreetingReader {
  public:
   explicit GreetingReader(std::string mark) : mark_(std::move(mark)) {}
   void feed(std::span<const char> bytes);
-  // The next marked line, if there is one. Error (Protocol) after kMaxNoise bytes without, or when a marked line has an
-  // unknown form.
+  // Returns the next marked line, or nullopt. Error (Protocol) after kMaxNoise bytes without one, or if a marked line
+  // has an unknown form.
   Result<std::optional<Greeting>> next();
-  // After AgentRuns: the bytes behind its line, which are frames already.
+  // After AgentRuns: returns the bytes behind its line, which are frames already.
   std::string take_rest() { return std::move(buffer_); }
-  // What the far side printed that was none of ours, bounded: often the reason why nothing came ("command not found").
+  // The unmarked output of the far side, bounded: often the reason why no agent started ("command not found").
   std::string noise() const;
 
  private:
-  void drop_noise(std::size_t bytes);  // the first of the buffer
+  void drop_noise(std::size_t bytes);  // from the front of the buffer
 
   std::string mark_;
   std::string buffer_;
-  std::string noise_;  // of what was dropped, the beginning
+  std::string noise_;  // the beginning of what was dropped
   std::size_t noise_bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What the launcher and the agent that serves Horovod's store say to each other of a job that is elastic as Horovod has
-// it (hvd.elastic): whose workers outlive the end of others, ask for new numbers, and hear of hosts that come and go.
+// Messages between the launcher and the agent that serves Horovod's store, for an elastic Horovod job (hvd.elastic):
+// its workers outlive the end of others, request new numbers, and are notified of hosts that come and go.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,34 +9,35 @@
 
 namespace sml::wire {
 
-// Registered: it has said that it can go on without others. Ready: it waits for its numbers in the next round.
+// Registered: the worker can go on without others. Ready: it waits for its numbers in the next round.
 enum class HorovodStep : std::uint8_t { Registered, Ready };
 struct HorovodNews {
   std::uint32_t attempt = 1;
   HorovodStep step = HorovodStep::Registered;
-  std::string slot;            // "HOST:LOCAL_RANK", as the worker gives it
-  std::string registration{};  // of one that registers: how it can be told something; empty: too long
+  std::string slot;            // "HOST:LOCAL_RANK", as the worker sends it
+  std::string registration{};  // of a worker that registers: how notices reach it; empty: too long
   void fields(auto& a) { a(attempt, step, slot, registration); }
 };
 
 struct HorovodPlace {
   std::string slot;
-  std::string numbers;  // as Horovod's workers read them: rank, size, and so on
+  std::string numbers;  // in the format that Horovod's workers read: rank, size, and so on
   bool operator==(const HorovodPlace&) const = default;
   void fields(auto& a) { a(slot, numbers); }
 };
 enum class HorovodKeys : std::uint8_t { Stay, Forgotten };
-// Those of these slots that wait get their numbers. Forgotten: a round begins, and what is in the store was of another.
+// Gives the waiting workers among these slots their numbers. Forgotten: a round begins, and the store's keys, which
+// belong to the previous one, are deleted.
 struct HorovodRound {
   std::uint32_t attempt = 1;
   HorovodKeys keys = HorovodKeys::Stay;
   std::vector<HorovodPlace> places;
-  std::vector<std::string> hosts{};  // addresses that may call from now on, beside those of Start
+  std::vector<std::string> hosts{};  // addresses that may connect from now on, besides those of Start
   void fields(auto& a) { a(attempt, keys, places, hosts); }
 };
 
-// To the agent of a worker's host: what is to be sent to that port there, at which the worker hears of hosts that come
-// and go. Answered once, within kHorovodPatienceMs.
+// To the agent of a worker's host: send `request` to the port there at which the worker listens for notices about
+// hosts. Replied to once, within kHorovodPatienceMs.
 struct HorovodCall {
   std::uint32_t attempt = 1;
   Rank rank;
@@ -47,7 +48,7 @@ struct HorovodCall {
 struct HorovodAnswer {
   std::uint32_t attempt = 1;
   Rank rank;
-  std::string answer;  // empty: there was none
+  std::string answer;  // empty: no answer
   void fields(auto& a) { a(attempt, rank, answer); }
 };
 

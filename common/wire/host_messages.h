@@ -1,4 +1,4 @@
-// Questions of the launcher about a host and what its workers use, and the answers, among the messages (messages.h).
+// Requests of the launcher about a host and the resource usage of its workers, and the replies (part of messages.h).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,23 +9,25 @@
 
 namespace sml::wire {
 
-// "What do your workers use?" Answered at once with a WorkersUse; not at all where the plan wants no look at use.
+// Requests the resource usage of the workers. The agent replies with WorkersUse at once; it does not reply at all if
+// the plan disables usage reports.
 struct AskUse {
-  std::uint32_t id = 0;  // the same in the answer
+  std::uint32_t id = 0;  // the same in the reply
   void fields(auto& a) { a(id); }
 };
 
-// "Can workers start on your host?" While none run; a later one takes the place of one that is not answered. Answered
-// with Health, after the two times at most.
+// Asks whether workers can start on the host, while none run. A later request replaces an unanswered one. The agent
+// replies with Health, at most after both limits.
 struct AskHealth {
-  std::uint32_t id = 0;               // the same in the answer
-  std::string command;                // for sh, exits with 0 on a host that is well; empty: there is none
-  std::uint32_t limit_ms = 0;         // for it
-  std::uint32_t accelerators_ms = 0;  // for these to hold no more than before the first attempt, or little
+  std::uint32_t id = 0;        // the same in the reply
+  std::string command;         // for sh; exits with 0 on a healthy host; empty: none
+  std::uint32_t limit_ms = 0;  // time limit of `command`
+  // time limit until the accelerators hold no more memory than before the first attempt, or little
+  std::uint32_t accelerators_ms = 0;
   void fields(auto& a) { a(id, command, limit_ms, accelerators_ms); }
 };
 
-// How much of the host is in use: when that has changed, and now and then.
+// The resource usage of the host: sent when it has changed, and from time to time.
 struct HostUsed {
   std::uint64_t at_ns = 0;
   HostUse use;
@@ -38,7 +40,7 @@ struct RankUse {
   bool operator==(const RankUse&) const = default;
   void fields(auto& a) { a(rank, use); }
 };
-// The use of the workers that run.
+// The resource usage of the running workers.
 struct WorkersUse {
   std::uint32_t id = 0;
   std::vector<RankUse> workers;
@@ -47,7 +49,7 @@ struct WorkersUse {
 
 struct Health {
   std::uint32_t id = 0;
-  std::vector<std::string> faults;  // clauses; none: it is well
+  std::vector<std::string> faults;  // clauses; empty: the host is healthy
   void fields(auto& a) { a(id, faults); }
 };
 

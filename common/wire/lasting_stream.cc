@@ -5,7 +5,7 @@
 namespace sml::wire {
 
 namespace {
-constexpr std::uint64_t kReceiptEvery = std::uint64_t{256} << 10;  // bytes: few words, and little is kept
+constexpr std::uint64_t kReceiptEvery = std::uint64_t{256} << 10;  // bytes: few acknowledgements, and little to keep
 }
 
 char* SentBytes::extend(std::size_t size) {

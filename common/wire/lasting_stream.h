@@ -1,5 +1,5 @@
-// A stream of bytes that outlives the pipe that it travels in. Both ends count its bytes; what has been sent is kept
-// until the other end has told that it came, so that another pipe can go on where the one before has broken. Pure.
+// A byte stream that outlives the connection that carries it. Both ends count its bytes, and keep what they have sent
+// until the other end has acknowledged it, so that another connection can continue where the previous one broke. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,34 +9,35 @@
 
 namespace sml::wire {
 
-// What one end sends, by its place in the stream.
+// The bytes that one end sends, by position in the stream.
 class SentBytes {
  public:
   void append(std::string_view bytes) { kept_ += bytes; }
-  // The same with `size` bytes that the caller fills in; until the next call.
+  // Appends `size` bytes for the caller to fill in; the pointer is valid until the next call.
   char* extend(std::size_t size);
-  std::uint64_t end() const { return begin_ + size(); }      // behind the last
-  std::size_t size() const { return kept_.size() - gone_; }  // what is kept
-  // What was appended from there on, valid until the next call; nothing where that is not kept, or not yet there.
+  std::uint64_t end() const { return begin_ + size(); }      // the position behind the last byte
+  std::size_t size() const { return kept_.size() - gone_; }  // number of bytes kept
+  // The bytes from that position on, valid until the next call; nullopt if they are no longer kept, or not yet
+  // appended.
   std::optional<std::string_view> from(std::uint64_t place) const;
-  // The other end has all before that place; false, and nothing changes: it cannot be. It may have told of more
-  // already: what was on its way when a pipe broke comes once more.
+  // The other end has received everything before that position. Returns false, without a change, if that is impossible.
+  // A position below an earlier one is allowed: after a broken connection, acknowledgements in flight are repeated.
   [[nodiscard]] bool acknowledge(std::uint64_t place);
-  // What comes before that place need not be kept any more.
+  // Discards the bytes before that position.
   void forget(std::uint64_t place);
 
  private:
   std::string kept_;
-  std::size_t gone_ = 0;     // of these, at the front
-  std::uint64_t begin_ = 0;  // place of what comes behind them
+  std::size_t gone_ = 0;     // bytes at the front of kept_ that are discarded
+  std::uint64_t begin_ = 0;  // position of the first byte that is kept
 };
 
-// What the other end has received, and is told of now and then.
+// Counts the bytes received from the other end, and when to acknowledge them.
 class ReceivedBytes {
  public:
   void add(std::size_t bytes) { count_ += bytes; }
   std::uint64_t count() const { return count_; }
-  // When enough has come since the last: the place to tell.
+  // Returns the position to acknowledge if enough has arrived since the last time.
   std::optional<std::uint64_t> receipt();
 
  private:
@@ -44,7 +45,7 @@ class ReceivedBytes {
   std::uint64_t told_ = 0;
 };
 
-// Whether two secrets are the same; how long that takes tells nothing of where they differ.
+// Compares two secrets of the same length in constant time.
 bool same_secret(std::string_view a, std::string_view b);
 
 }  // namespace sml::wire

@@ -1,4 +1,4 @@
-// What launcher and agent say about the connection between them itself, among the messages (messages.h).
+// Messages between launcher and agent about their connection itself (part of messages.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sml::wire {
 
-// So many bytes of frames have come, counted from the first: they will not be asked for again. In both directions.
+// Acknowledges this many bytes of frames, counted from the first: they will not be requested again. In both directions.
 struct Received {
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(bytes); }
@@ -15,11 +15,11 @@ struct Received {
 // The first and only message to an agent that was started as a messenger (--return): the connection to another agent
 // has broken, and this one is to take its place.
 struct Return {
-  std::string mark;            // of this connection
+  std::string mark;            // the mark of this connection
   std::string door;            // HelloAck::door
   std::int32_t pid = 0;        // HelloAck::pid: nobody  else is told the secret
   std::string secret;          // Hello::return_secret
-  std::uint64_t received = 0;  // bytes of frames that have come
+  std::uint64_t received = 0;  // bytes of frames that the launcher has received
   void fields(auto& a) { a(mark, door, pid, secret, received); }
 };
 inline constexpr std::size_t kMaxReturn = 4096;  // bytes of its frame

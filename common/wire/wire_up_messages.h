@@ -1,5 +1,5 @@
-// What agents and launcher say to each other for ranks of MPI, which find each other by services of their hosts:
-// fences, words from host to host, and ranks that ask for others.
+// Messages between agents and launcher for MPI ranks, which find each other by services of their hosts: fences,
+// messages from host to host, and requests to spawn ranks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,38 +10,39 @@
 
 namespace sml::wire {
 
-// What speaks for the ranks of a host to the like of it on the other hosts.
+// The service that represents a host's ranks towards its counterparts on the other hosts.
 enum class WireUp : std::uint8_t { Pmi, Pmix };
 
-// ---- fences and words
+// ---- fences and relayed messages
 
 enum class Piece : std::uint8_t { More, Last };
-// What a host has collected from its ranks for a fence: goes up, and comes down to all its hosts as Fenced.
+// The data that a host has collected from its ranks for a fence; the launcher sends the data of all hosts back to each
+// of them as Fenced.
 struct FenceData {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
-  std::string fence;        // its name, the same on all its hosts; free again when it is over
-  std::vector<Rank> ranks;  // whose hosts take part; empty: those of all members
+  std::string fence;        // its name, the same on all its hosts; free for reuse when it is over
+  std::vector<Rank> ranks;  // ranks whose hosts take part; empty: the hosts of all members
   Piece piece = Piece::Last;
-  std::string bytes;  // at most kMaxPiece; the pieces of a host become one
+  std::string bytes;  // at most kMaxPiece; the pieces of a host are concatenated
   void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
 };
 
-// What the hosts of a fence have collected; to each of them, once all have.
+// The data of all hosts of a fence; sent to each of them once it is complete.
 struct Fenced {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
   std::string fence;               // as in FenceData
-  std::vector<std::string> parts;  // by host, in host order
+  std::vector<std::string> parts;  // one per host, in host order
   void fields(auto& a) { a(attempt, service, fence, parts); }
 };
 
-// From the service on one host to the one on the host of another rank; the launcher hands it on and reads nothing of
+// From the service on one host to the one on the host of another rank; the launcher forwards it without interpreting
 // it. In both directions.
 struct Relay {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
-  Rank from;  // of the host that speaks
+  Rank from;  // a rank of the sending host
   Rank to;
   std::string bytes;  // at most kMaxPiece
   void fields(auto& a) { a(attempt, service, from, to, bytes); }
@@ -49,7 +50,7 @@ struct Relay {
 
 // ---- spawning (MPI_Comm_spawn)
 
-// What ranks put down for those that they ask for, in the key space of these.
+// Keys that ranks publish for the ranks that they spawn, in the key space of these.
 struct SpawnKey {
   std::string key;
   std::string value;
@@ -57,20 +58,21 @@ struct SpawnKey {
   bool operator==(const SpawnKey&) const = default;
 };
 
-// A rank asks for others (MPI_Comm_spawn). Answered with SpawnAnswer; a call of a rank once at a time.
+// A rank requests more ranks (MPI_Comm_spawn). The launcher replies with SpawnAnswer; `call` is unique among a rank's
+// pending requests.
 struct SpawnWish {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
   Rank from;
-  std::string call;  // by which the asker knows it
+  std::string call;  // identifies the request for the rank
   std::vector<plan::SpawnProgram> programs;
   std::vector<SpawnKey> keys;
   void fields(auto& a) { a(attempt, service, from, call, programs, keys); }
 };
 
 enum class Go : std::uint8_t { No, Yes };
-// To all hosts: that world starts, and the job has so many ranks from now on; or it does not, and is forgotten. Those
-// that have workers of it answer Started.
+// To all hosts: that world starts, and the job has `ranks` ranks from now on; or it does not start, and is discarded.
+// Hosts with workers of it reply with Started.
 struct StartAdded {
   std::uint32_t attempt = 1;
   Rank first;
@@ -79,13 +81,13 @@ struct StartAdded {
   void fields(auto& a) { a(attempt, first, go, ranks); }
 };
 
-// What became of a SpawnWish.
+// The result of a SpawnWish.
 struct SpawnAnswer {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
-  Rank to;           // as it was asked
-  std::string call;  // likewise
-  std::string why;   // a clause; empty: they start
+  Rank to;           // as in the request
+  std::string call;  // as in the request
+  std::string why;   // a clause; empty: the ranks start
   void fields(auto& a) { a(attempt, service, to, call, why); }
 };
 
