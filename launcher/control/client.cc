@@ -37,7 +37,7 @@ int refuse(const Error& error, const Say& say) {
   return kFailed;
 }
 
-// Whatever a job in a container says steers no terminal.
+// Output of a job in a container must not control the terminal.
 std::string safe_lines(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) out += show(line, std::string_view::npos) + "\n";
@@ -52,7 +52,7 @@ std::string as_wide_as_stdout(std::string table) {
 
 bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
 
-// Empty: who asks.
+// Empty for the user who asks.
 std::string user_of(const Door& door) {
   if (door.is_ours()) return {};
   const std::optional<names::Account> account = names::local_account(door.owner);
@@ -72,7 +72,7 @@ int list_jobs(const ControlLine& line, const Say& say) {
   return print(as_wide_as_stdout(report::jobs_table(jobs))) ? 0 : kFailed;
 }
 
-// One answer, in one piece.
+// For requests with one answer, in one piece.
 Result<std::string> ask(const Door& door, const Request& request) {
   Result<Conversation> asked = Conversation::begin(door, request);
   if (!asked) return asked.error();
@@ -114,7 +114,7 @@ int show_stacks(const Door& door, const ControlLine& line, const Say& say) {
   return print(safe_lines(*text)) ? 0 : kFailed;
 }
 
-// What comes until the job ends, or all has been said.
+// Prints answers until the job ends, or the answer is complete.
 class Listener {
  public:
   Listener(const Door& door, const ControlLine& line, const Say& say)
@@ -141,7 +141,7 @@ class Listener {
     return ::isatty(fd) == 1 ? LogPrinter::Control::Show : LogPrinter::Control::Pass;
   }
 
-  // The exit status, after the last.
+  // Returns the exit status after the last answer.
   std::optional<int> hear(const Answer& answer) {
     if (const auto* output = std::get_if<Output>(&answer)) {
       printer_.add(*output);

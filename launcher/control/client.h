@@ -1,4 +1,4 @@
-// sml-run ps, status, stop, signal, logs and stacks: asks running jobs and prints what they answer.
+// sml-run ps, status, stop, signal, logs and stacks: sends requests to running jobs and prints their answers.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace sml::control {
 
-// To the end; answers the exit status of sml-run. `say` takes what goes to stderr, a sentence at a time.
+// Runs the command to its end and returns the exit status of sml-run. `say` receives output for stderr, one sentence at
+// a time.
 int obey(const ControlLine& line, const std::function<void(const std::string&)>& say);
 
 }  // namespace sml::control

@@ -25,17 +25,18 @@ namespace sml::control {
 namespace {
 
 constexpr std::size_t kMostVisits = 64;
-constexpr std::size_t kMostPending = std::size_t{1} << 20;  // bytes of output for one who follows
+constexpr std::size_t kMostPending = std::size_t{1} << 20;  // bytes of output buffered for a client that follows
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 constexpr int kBacklog = 64;
 constexpr int kTries = 3;
 constexpr int kLastWordsMs = 200;
 
-// At the name from the first moment on it can be connected to: who is refused there knows that its maker is gone.
+// The socket appears under its name only when it accepts connections, so a client whose connection is refused knows
+// that its owner is gone.
 Result<os::UniqueFd> listen_at(const Folder& folder, const std::string& name) {
   os::UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener) return sys_error(ErrorKind::Io, "cannot make a socket", errno);
-  const std::string early = "." + os::random_hex(8);  // all see the name by which it was bound
+  const std::string early = "." + os::random_hex(8);  // all clients see the name under which it was bound
   const std::string path = path_through(folder.fd.get(), early);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -73,7 +74,7 @@ struct ControlSocket::State {
   std::size_t followers = 0;
 };
 
-// One who has connected.
+// A connected client.
 struct ControlSocket::Visit {
   Visit(const std::shared_ptr<State>& of, int fd, pid_t who) : state(of), socket(of->loop, fd), asker(who) {}
   std::weak_ptr<State> state;
@@ -83,11 +84,11 @@ struct ControlSocket::Visit {
   std::string out;
   bool has_asked = false;
   bool awaits_end = false;       // of the job
-  bool follows = false;          // what its ranks print
-  std::optional<RankSet> ranks;  // nothing: all
+  bool follows = false;          // the ranks' output
+  std::optional<RankSet> ranks;  // nullopt: all
   std::uint64_t skipped = 0;
-  bool is_last = false;  // leaves when `out` is sent
-  bool waits = false;    // for the socket to take more
+  bool is_last = false;  // closes when `out` is sent
+  bool waits = false;    // until the socket is writable
   bool gone = false;
 };
 
@@ -100,7 +101,7 @@ Result<void> ControlSocket::open(std::string_view job_id) {
   const std::string name = socket_name(job_id);
   if (name.empty()) return Error(ErrorKind::Io, "the job's id cannot be the name of a socket");
   std::optional<Error> why;
-  for (int i = 0; i < kTries; ++i) {  // another job that ends may take the empty folder away
+  for (int i = 0; i < kTries; ++i) {  // another job that ends may remove the empty folder
     Result<Folder> folder = make_runtime_folder();
     if (!folder) return folder.error();
     Result<os::UniqueFd> listener = listen_at(*folder, name);
@@ -121,14 +122,14 @@ void ControlSocket::close() {
   if (state_->name.empty()) return;
   const Folder& folder = *state_->folder;
   ::unlinkat(folder.fd.get(), state_->name.c_str(), 0);
-  ::unlinkat(folder.above.get(), folder.name.c_str(), AT_REMOVEDIR);  // the last one; others keep it
+  ::unlinkat(folder.above.get(), folder.name.c_str(), AT_REMOVEDIR);  // removed by the last job; other sockets keep it
   state_->name.clear();
   boost::system::error_code ignored;
   state_->listener.close(ignored);
   for (const auto& visit : std::vector(state_->visits)) leave(visit);
 }
 
-// ---- who comes
+// ---- incoming connections
 
 void ControlSocket::await_visitors(const std::shared_ptr<State>& state) {
   state->listener.async_wait(boost::asio::posix::stream_descriptor::wait_read,
@@ -166,7 +167,7 @@ void ControlSocket::read(const std::shared_ptr<Visit>& visit) {
   char bytes[4096];
   const ssize_t size = ::recv(visit->socket.native_handle(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return leave(visit);
-  if (visit->has_asked && size > 0) return leave(visit);  // there is nothing more to say
+  if (visit->has_asked && size > 0) return leave(visit);  // there is only one request per connection
   if (size > 0) visit->in.append(bytes, static_cast<std::size_t>(size));
   if (!visit->has_asked) {
     const Result<std::optional<Request>> request = take_request(visit->in);
@@ -219,7 +220,7 @@ void ControlSocket::begin_logs(const std::shared_ptr<Visit>& visit, const Reques
   push(visit);
 }
 
-// ---- what they get
+// ---- answers
 
 void ControlSocket::output(Rank rank, Stream stream, std::string_view bytes) {
   if (state_->followers == 0) return;

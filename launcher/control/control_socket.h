@@ -1,8 +1,8 @@
 // A running job's end of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
-// at which this user is answered and nobody else.
+// which serves this user only.
 //
-// One thread, the loop's. Nothing that happens here waits, fails the job or slows its output: whoever reads too slowly
-// loses part of what the ranks print, and is told how much.
+// Runs on the loop's thread. Nothing here blocks, fails the job or slows its output: a slow reader loses part of the
+// ranks' output, and receives the number of lost bytes.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -24,30 +24,30 @@ namespace sml::control {
 
 struct Handlers {
   std::function<report::JobSummary()> summary;
-  // Answers by calling `done`, once, at once or later.
+  // Calls `done` with the answer, once, immediately or later.
   std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
   std::function<void(pid_t asker)> stop;
-  // Answers what has been done, for the one who asked. Error: it cannot be done now.
+  // Returns what has been done, for the requesting user. Error: it cannot be done now.
   std::function<Result<std::string>(const Request& request)> signal;
-  // Answers by calling `done`, once, later. Error: it cannot be told now.
+  // Calls `done` with the answer, once, later. Error: the stacks are not available now.
   std::function<void(Form form, std::function<void(Result<std::string>)> done)> stacks;
-  // The end of what a rank has printed on that stream.
+  // The last bytes that a rank has printed on that stream.
   std::function<std::string_view(Rank rank, Stream stream)> tail;
-  std::function<std::uint32_t()> ranks;  // how many the job has
+  std::function<std::uint32_t()> ranks;  // number of ranks in the job
 };
 
 class ControlSocket {
  public:
   ControlSocket(boost::asio::any_io_executor loop, Handlers handlers);
-  ~ControlSocket();  // as close()
+  ~ControlSocket();  // calls close()
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  // Error (Io): there is no folder for it; nothing else follows from that.
+  // Error (Io): there is no folder for the socket; the job can go on without it.
   Result<void> open(std::string_view job_id);
-  // Those who follow the rank's output get it, as far as they take it.
+  // Sends the rank's output to the clients that follow it, as far as they read it.
   void output(Rank rank, Stream stream, std::string_view bytes);
-  // The job has ended: those who wait for that are told. Takes a moment where one of them reads slowly.
+  // The job has ended: notifies the clients that wait for that. May block for a moment if one of them reads slowly.
   void tell_end(int exit_code, const std::string& verdict);
   // Removes the socket, and the folder if it is empty.
   void close();

@@ -28,9 +28,9 @@ namespace sml::control {
 
 namespace {
 
-constexpr int kAnswerWithinMs = 3000;  // all of them together
+constexpr int kAnswerWithinMs = 3000;  // for all jobs together
 constexpr std::size_t kAnswerPiece = std::size_t{64} << 10;
-constexpr std::size_t kMostOfAnother = 64;  // sockets that are asked of a user who is not this one
+constexpr std::size_t kMostOfAnother = 64;  // sockets of one other user that are asked
 
 Error gone(const Door& door) { return Error(ErrorKind::Lost, door.called() + " does not run any more"); }
 
@@ -40,7 +40,7 @@ bool is_this_user(uid_t user) { return user == ::geteuid(); }
 
 struct Launcher {
   pid_t pid = 0;
-  uid_t uid = 0;  // as we see it
+  uid_t uid = 0;  // in this process's user namespace
 };
 
 std::optional<uid_t> user_of(const std::string& status) {
@@ -53,7 +53,7 @@ std::optional<uid_t> user_of(const std::string& status) {
                                                                                       : std::nullopt;
 }
 
-// Those that are not this one, ours first. Root sees those of all users, which is also what users of containers are.
+// All launchers but this process, this user's first. Root sees those of all users, including users of containers.
 std::vector<Launcher> launchers() {
   std::vector<Launcher> out;
   std::error_code error;
@@ -69,7 +69,7 @@ std::vector<Launcher> launchers() {
   return out;
 }
 
-// ---- doors
+// ---- sockets
 
 using FileId = std::pair<dev_t, ino_t>;
 
@@ -84,7 +84,7 @@ class Doors {
   void add_own() {
     for (Folder& folder : runtime_folders()) add(std::move(folder.fd), {}, ::geteuid());
   }
-  // Those in the root folder of one that was found. Answers false for one that cannot be looked into.
+  // Adds the sockets in the root folder of a launcher that was found. Returns false if that cannot be inspected.
   bool add_of(const Launcher& launcher) {
     const std::string path = "/proc/" + std::to_string(launcher.pid) + "/root";
     const os::UniqueFd root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -109,7 +109,8 @@ class Doors {
   }
 
  private:
-  // With the namespace of mounts, as two may have one root and other folders, and the user whose folders are meant.
+  // With the mount namespace, as two processes may have the same root but other mounts in it, and the user whose
+  // folders are searched.
   using Root = std::tuple<FileId, ino_t, uid_t>;
 
   void add(os::UniqueFd folder, std::optional<Root> root, uid_t owner) {
@@ -123,12 +124,12 @@ class Doors {
   }
 
   std::set<FileId> folders_;
-  std::map<Root, std::vector<pid_t>> roots_;  // who has it
+  std::map<Root, std::vector<pid_t>> roots_;  // launchers by their root
   std::map<uid_t, std::size_t> of_others_;
   std::vector<std::pair<Door, std::optional<Root>>> doors_;
 };
 
-// The socket itself, whatever its name stands for in the next moment.
+// Connects to the socket itself, even if its name is given to another file meanwhile.
 Result<os::UniqueFd> connect_to(const Door& door) {
   const os::UniqueFd file(::openat(door.folder->get(), door.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return gone(door);
@@ -143,7 +144,7 @@ Result<os::UniqueFd> connect_to(const Door& door) {
   return sys_error(ErrorKind::Io, door.called() + " cannot be asked", errno);
 }
 
-// Whether it is the job's launcher that listens there.
+// Whether the job's launcher listens there.
 bool is_launcher(const ucred& peer, const Door& door) {
   const bool found = std::find(door.peers.begin(), door.peers.end(), peer.pid) != door.peers.end();
   return peer.uid == door.owner && (door.peers.empty() || found);
@@ -161,7 +162,7 @@ std::string note_about(const std::vector<pid_t>& pids) {
   return "cannot be asked here, as in a container or where hosts wait for their head: sml-run with pid " + text;
 }
 
-// ---- all at once
+// ---- all jobs in parallel
 
 struct Asked {
   Door door;
@@ -174,7 +175,7 @@ Error no_answer(Duration limit) {
                "its launcher does not answer within " + format_duration(limit) + "; it may be stopped (Ctrl-Z)");
 }
 
-// Until each has answered, or the time is over.
+// Waits until each job has answered, or the time is over.
 void hear(std::vector<Asked>& all) {
   const Duration patience = std::chrono::milliseconds(kAnswerWithinMs);
   const TimePoint limit = Clock::now() + patience;
@@ -193,13 +194,13 @@ void hear(std::vector<Asked>& all) {
   }
 }
 
-// What has become of the questions.
+// Collects the answers.
 class Hearing {
  public:
   void add(Asked one) {
     auto& answer = *one.answer;
     if (!answer) return add_note(one.door, answer.error().message());
-    if (!*answer) return;  // it has ended just now
+    if (!*answer) return;  // it has just ended
     const auto* refused = std::get_if<Refused>(&**answer);
     auto* summary = std::get_if<Summary>(&**answer);
     if (refused != nullptr) return add_note(one.door, refused->why);
@@ -229,7 +230,7 @@ class Hearing {
   }
 
  private:
-  // Nobody else's has the id of one of ours.
+  // Drops jobs of other users that have the id of a job of this user.
   void drop_false_ones() {
     std::set<std::string> ours;
     for (const FoundJob& job : found_.jobs) {
@@ -310,7 +311,7 @@ Found find_jobs() {
   doors.add_own();
   std::set<pid_t> unseen;
   const TimePoint limit = Clock::now() + std::chrono::milliseconds(kAnswerWithinMs);
-  for (const Launcher& launcher : launchers()) {  // ours first: nobody else can use up the time for them
+  for (const Launcher& launcher : launchers()) {  // this user's first, so that no other user can use up their time
     if (!is_this_user(launcher.uid) && Clock::now() > limit) break;
     if (!doors.add_of(launcher)) unseen.insert(launcher.pid);
   }

@@ -1,8 +1,9 @@
-// The jobs that run on this machine, found by their sockets: this user's, and for root those of other users too. Linux.
+// Finds the jobs that run on this machine by their sockets: this user's jobs, and for root those of other users too.
+// Linux.
 //
-// Whatever another user's process says of itself decides nothing about a job of ours: ours are looked for first, a job
-// has the id that its socket is named after, and where a folder is believed only because a process named sml-run was
-// found, that process must be the one that answers.
+// Nothing that another user's process claims affects this user's jobs: these are looked for first, a job has the id
+// that its socket is named after, and where a folder is trusted only because a process named sml-run was found, that
+// process must be the one that answers.
 #pragma once
 #include <memory>
 #include <optional>
@@ -17,27 +18,29 @@
 
 namespace sml::control {
 
-// Where a job listens.
+// The socket of a job.
 struct Door {
   std::shared_ptr<const os::UniqueFd> folder;
-  std::string name;            // of the socket
-  uid_t owner = 0;             // who must be behind it
-  std::vector<pid_t> peers{};  // one of which must be behind it; empty, in a folder of ours: whichever is the owner's
+  std::string name;  // of the socket
+  uid_t owner = 0;   // the user who must own the listening process
+  // the listening process must be one of these; empty, in a folder of this user: any process of the owner
+  std::vector<pid_t> peers{};
 
   std::string job() const { return name.substr(0, name.find('.')); }
   bool is_ours() const;
-  std::string called() const;  // for people: the job, and whose it is where it is not ours
+  std::string called() const;  // for display: the job, and its user if that is not this user
 };
 
-// A question that has been asked.
+// A request that has been sent to a job, and the connection for its answers.
 class Conversation {
  public:
-  // Error (Lost): nobody is there any more; (Io, Protocol): who is there is not the job's launcher.
+  // Error (Lost): nothing listens there any more; (Io, Protocol): the listening process is not the job's launcher.
   static Result<Conversation> begin(const Door& door, const Request& request, std::size_t longest_answer = kMaxAnswer);
 
-  // The next answer; nothing: the other side has gone. `patience_ms` < 0: for ever. Error (Timeout, Protocol, Io).
+  // The next answer; nullopt: the other side has closed the connection. `patience_ms` < 0: no time limit. Error
+  // (Timeout, Protocol, Io).
   Result<std::optional<Answer>> next(int patience_ms);
-  // The same of what has come by now. Nothing: more is to come.
+  // The same from what has been received so far. nullopt: the answer is incomplete.
   std::optional<Result<std::optional<Answer>>> take();
   int fd() const { return socket_.get(); }
   pid_t peer() const { return peer_; }
@@ -54,16 +57,16 @@ struct FoundJob {
   report::JobSummary summary;
 };
 struct Found {
-  std::vector<FoundJob> jobs;      // ours, the oldest first, then those of others
-  std::vector<std::string> notes;  // what could not be asked, for people
+  std::vector<FoundJob> jobs;      // this user's jobs, the oldest first, then those of others
+  std::vector<std::string> notes;  // jobs that could not be asked, for display
 };
 
-// Asks all at once. Takes away the sockets of launchers that are dead for certain: nobody listens, and the socket was
-// made on this kernel since it started, in a folder of ours.
+// Asks all jobs in parallel. Removes the sockets of launchers that are certainly dead: nothing listens, and the socket
+// was made on this kernel since it booted, in a folder of this user.
 Found find_jobs();
 
-// Whose id begins so, or is just that; empty: the only one. Those of others count where none of ours fits, and where an
-// id is given. Error (Usage): none or several.
+// Finds the job whose id begins with `id` or equals it; empty: the only job. Jobs of other users count only if none of
+// this user's fits and `id` is given. Error (Usage): none or several.
 Result<Door> find_job(const std::string& id);
 
 }  // namespace sml::control

@@ -1,4 +1,4 @@
-// What sml-run logs prints of what the ranks print: whole lines, as the job itself shows them. Pure.
+// Formats the ranks' output for sml-run logs: whole lines, as the job itself shows them. Pure.
 #pragma once
 #include <array>
 #include <map>
@@ -15,13 +15,13 @@ namespace sml::control {
 
 class LogPrinter {
  public:
-  enum class Control : std::uint8_t { Pass, Show };  // control characters, see output::TerminalFilter
+  enum class Control : std::uint8_t { Pass, Show };  // handling of control characters, see output::TerminalFilter
   LogPrinter(Form form, std::array<Control, 2> control);
 
   void add(const Output& output);
-  // Lines without an end are ended.
+  // Terminates incomplete lines.
   void finish();
-  // Of the two streams, stdout first; to be taken away.
+  // Returns the output for the two streams, stdout first, and clears it.
   std::array<std::string, 2> take();
 
  private:
@@ -31,7 +31,7 @@ class LogPrinter {
   Form form_;
   std::array<output::Chain, 2> chains_;
   std::map<Key, output::Chain::Source> sources_;
-  std::map<Key, std::string> begun_;  // lines, of the JSON form
+  std::map<Key, std::string> begun_;  // incomplete lines, in JSON form
   std::string json_;
 };
 

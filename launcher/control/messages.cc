@@ -11,7 +11,7 @@ constexpr std::uint8_t kFirstAnswer = 64;
 
 Error malformed() { return Error(ErrorKind::Protocol, "what came is no message of sml-run"); }
 
-// The payload of a frame that is whole; nothing: it is not.
+// The payload of a complete frame; nullopt: the frame is incomplete.
 Result<std::optional<std::string_view>> whole_payload(std::string_view buffer, std::size_t limit) {
   if (buffer.size() < wire::kFrameHeader) return std::optional<std::string_view>();
   const std::size_t length = wire::payload_length(buffer);

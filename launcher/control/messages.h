@@ -1,6 +1,6 @@
-// What sml-run ps, status, stop, signal, stacks and logs say to the launcher of a running job, and what it answers.
-// Frames of common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first
-// in a Request and its place never changes.
+// The messages between sml-run ps, status, stop, signal, stacks and logs and the launcher of a running job. Frames of
+// common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first in a
+// Request, and its place never changes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxRequest = std::size_t{64} << 10;  // bytes of a
 inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 
-// ---- to the launcher: one, and no more
+// ---- to the launcher: exactly one
 
 enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs, Stacks };
 enum class Form : std::uint8_t { Text, Json };
@@ -31,9 +31,9 @@ struct Request {
   std::uint32_t version = kVersion;
   Topic topic = Topic::Summary;
   Form form = Form::Text;
-  Lasts follow = Lasts::No;  // of Logs
+  Lasts follow = Lasts::No;  // for Logs
   std::int32_t signo = 0;
-  std::string ranks{};  // as RankSet reads them; empty: all
+  std::string ranks{};  // in the format of RankSet; empty: all
   void fields(auto& a) { a(version, topic, form, follow, signo, ranks); }
 };
 
@@ -43,29 +43,29 @@ struct Summary {
   report::JobSummary job;
   void fields(auto& a) { a(job); }
 };
-// The whole answer, in the form that was asked for.
+// The whole answer, in the requested form.
 struct Text {
   std::string text;
   void fields(auto& a) { a(text); }
 };
-// It cannot be done; the last message.
+// The request is refused; the last message.
 struct Refused {
   std::string why;
   void fields(auto& a) { a(why); }
 };
-// What a rank has printed.
+// Output of a rank.
 struct Output {
   Rank rank;
   Stream stream = Stream::Stdout;
   std::string bytes;
   void fields(auto& a) { a(rank, stream, bytes); }
 };
-// The reader was too slow for so much of what the ranks printed here.
+// The number of bytes of the ranks' output that were dropped here because the reader was too slow.
 struct Skipped {
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(bytes); }
 };
-// All that was asked for has been said, and the job goes on.
+// The answer is complete, and the job goes on.
 struct Done {
   void fields(auto& a) { a(); }
 };
@@ -80,11 +80,11 @@ using Answer = std::variant<Summary, Text, Refused, Output, Skipped, Done, Ended
 
 std::string encode(const Request& request);
 std::string encode(const Answer& answer);
-// What of an Output stands before its bytes.
+// The part of an Output that precedes its bytes.
 std::string output_head(Rank rank, Stream stream, std::size_t size);
 
-// Takes the first whole one off the front of `buffer`; nothing: more bytes are needed. Error (Protocol): these bytes
-// are none, or of another version, and the rest is worthless.
+// Removes the first whole message from the front of `buffer`; nullopt: more bytes are needed. Error (Protocol): the
+// bytes are no message, or of another version, and the rest is unusable.
 Result<std::optional<Request>> take_request(std::string& buffer);
 Result<std::optional<Answer>> take_answer(std::string& buffer, std::size_t longest = kMaxAnswer);
 

@@ -73,7 +73,7 @@ std::vector<std::string> names_in(int folder) {
   return out;
 }
 
-// Within `root`, whatever links are on the way.
+// Opens a path below `root`, resolving all links below it.
 os::UniqueFd open_within(int root, const std::string& path) {
   open_how how{};
   how.flags = kFolder;

@@ -1,9 +1,9 @@
-// The user's folder in which the sockets of running jobs are, on this machine's own file systems. Linux.
+// The user's folder for the sockets of running jobs, on this machine's own file systems. Linux.
 //
-// The first that can be had: sml-run below XDG_RUNTIME_DIR, below /run/user/UID, else /tmp/sml-run-UID. It is this
-// user's, mode 0700, and is opened without following a link in its place; so nobody else can put a socket there.
-// Sockets are named ID.BOOT: the job's id, and what tells the kernel on which it was made, as such a folder may be
-// shared with others.
+// The first that is usable: sml-run below XDG_RUNTIME_DIR, below /run/user/UID, else /tmp/sml-run-UID. It belongs to
+// this user, has mode 0700, and is opened without following a link in its place; so nobody else can put a socket there.
+// Sockets are named ID.BOOT: the job's id, and an identifier of the kernel's boot, as such a folder may be shared with
+// other machines.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,30 +18,30 @@
 namespace sml::control {
 
 struct Folder {
-  std::string path;  // for people
+  std::string path;  // for display
   os::UniqueFd above;
   std::string name;  // in `above`
   os::UniqueFd fd;
 };
 
-// Makes it where it is not there. Error (Io): there is none that is safe.
+// Creates the folder if it does not exist. Error (Io): none is safe.
 Result<Folder> make_runtime_folder();
-// All that are there and safe: a job may have been started where the variable was another.
+// All existing safe folders: a job may have been started with another value of the variable.
 std::vector<Folder> runtime_folders();
 
-// The same in the root folder of another process, whose mounts may be others; `owner` is its user, as seen from here.
-// Links in there stay in there.
+// The same below the root folder of another process, whose mounts may differ; `owner` is its user in this process's
+// namespace. Links below that root are resolved below it.
 std::vector<os::UniqueFd> runtime_folders_in(int root, uid_t owner);
 
-// Names of the sockets in it.
+// Names of the sockets in the folder.
 std::vector<std::string> sockets_in(int folder);
 
-// Empty: the id cannot be in such a name.
+// Empty: the id cannot be part of such a name.
 std::string socket_name(std::string_view job_id);
-// Whether it was made on this kernel, since it has started.
+// Whether the socket was made on this kernel since it booted.
 bool is_of_this_boot(std::string_view socket_name);
 
-// A name by which the system calls take the socket, however long the folder's path is.
+// A short path of the socket for system calls, however long the folder's path is.
 std::string path_through(int folder, std::string_view name);
 
 }  // namespace sml::control
