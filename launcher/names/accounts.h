@@ -12,10 +12,10 @@ struct Account {
   std::string home;
 };
 
-// Of /etc/passwd (in a program that is not static: of all that the name service knows).
+// Looks in /etc/passwd (in a program that is not static: in all sources of the name service).
 std::optional<Account> local_account(uid_t user);
 
-// The same, then what getent says.
+// The same; if there is none, asks getent.
 std::optional<Account> account_of(uid_t user);
 
 }  // namespace sml::names

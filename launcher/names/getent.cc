@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kAnswerLimit = 65536;
 
-// Cuts the text up to the next `end` off; the last piece needs none.
+// Removes and returns the text up to the next `end`; the last piece needs none.
 std::string_view cut(std::string_view& text, char end) {
   const std::string_view piece = text.substr(0, text.find(end));
   text.remove_prefix(std::min(text.size(), piece.size() + 1));
@@ -82,13 +82,13 @@ std::optional<Account> parse_account(std::string_view line) {
   std::string_view rest = line.substr(0, line.find('\n'));
   std::vector<std::string_view> fields;
   while (!rest.empty()) fields.push_back(cut(rest, ':'));
-  if (line.substr(0, line.find('\n')).ends_with(':')) fields.emplace_back();  // no shell
+  if (line.substr(0, line.find('\n')).ends_with(':')) fields.emplace_back();  // an empty shell field
   if (fields.size() != kFields || fields.front().empty()) return std::nullopt;
   return Account{.name = std::string(fields.front()), .home = std::string(fields[kHome])};
 }
 
 std::string ask_getent(const std::string& database, const std::string& key) {
-  if (key.empty() || key.starts_with('-')) return "";  // an option to getent
+  if (key.empty() || key.starts_with('-')) return "";  // getent would take it for an option
   const Result<os::UniqueFd> null = os::open_dev_null();
   std::array<int, 2> ends{};
   if (!null || ::pipe2(ends.data(), O_CLOEXEC) != 0) return "";

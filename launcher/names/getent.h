@@ -1,4 +1,4 @@
-// The host's own program getent(1): what its name service says, without a module of it in our process.
+// Runs the host's own program getent(1) to query its name service without loading a module of it into this process.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace sml::names {
 
-// Lines of `getent ahosts NAME`: an address, the kind of socket, on the first line the name. One entry for each
-// address, in the order of the lines; a line that is none of this is passed over.
+// Parses lines of `getent ahosts NAME`: an address, the socket type, and on the first line the name. Returns one entry
+// per address, in the order of the lines; ignores any other line.
 std::vector<Address> parse_hosts(std::string_view lines, std::uint16_t port, int family);
 
-// A line of `getent passwd UID`; nothing where it is none.
+// Parses a line of `getent passwd UID`; nullopt if it is none.
 std::optional<Account> parse_account(std::string_view line);
 
-// What `getent DATABASE KEY` prints, at most 64 KiB; "" when there is no getent, or it knows nothing. Waits for its
-// end.
+// The output of `getent DATABASE KEY`, at most 64 KiB; "" if there is no getent, or it finds nothing. Blocks until it
+// has ended.
 std::string ask_getent(const std::string& database, const std::string& key);
 
 }  // namespace sml::names
