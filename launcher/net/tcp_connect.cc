@@ -34,7 +34,7 @@ Error connect_error(int sys_errno, Duration timeout) {
   return std::move(error).with_hint("see whether an ssh server runs there, and on this port");
 }
 
-// errno of the attempt; 0: connected.
+// Returns the errno of the attempt; 0: connected.
 int finish_connect(int fd, const names::Address& address, TimePoint deadline, const CancelToken& cancel) {
   if (::connect(fd, &address.any(), address.size) == 0) return 0;
   if (errno != EINPROGRESS && errno != EINTR) return errno;

@@ -16,7 +16,7 @@
 namespace sml::net {
 namespace {
 
-constexpr auto kPollSlice = std::chrono::milliseconds(200);  // how soon a cancel is seen when there is no eventfd
+constexpr auto kPollSlice = std::chrono::milliseconds(200);  // delay until a cancel is noticed without an eventfd
 
 int milliseconds_until(TimePoint deadline, bool sliced) {
   auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -24,7 +24,7 @@ int milliseconds_until(TimePoint deadline, bool sliced) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 
-// tcp_info of <linux/tcp.h>, which cannot be included beside glibc's <netinet/tcp.h>, as far as we need it.
+// The needed part of tcp_info of <linux/tcp.h>, which cannot be included beside glibc's <netinet/tcp.h>.
 struct KernelTcpInfo {
   tcp_info known_to_glibc;
   std::uint64_t pacing_rate;
@@ -64,9 +64,9 @@ Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& can
   while (!cancel.cancelled()) {
     std::array<pollfd, 2> set{{{fd, events, 0}, {cancel.fd(), POLLIN, 0}}};
     const int n = ::poll(set.data(), set.size(), milliseconds_until(deadline, cancel.fd() < 0));
-    // A far side that always has something to say does not get more time.
+    // A far side that sends continuously does not get more time.
     if (n > 0 && set[0].revents != 0) return Clock::now() < deadline ? Waited::Ready : Waited::TimedOut;
-    if (n < 0 && errno != EINTR) return Waited::Ready;  // let the next operation on fd tell what is wrong
+    if (n < 0 && errno != EINTR) return Waited::Ready;  // the next operation on fd reports the error
     if (Clock::now() >= deadline) return cancel.cancelled() ? Waited::Cancelled : Waited::TimedOut;
   }
   return Waited::Cancelled;

@@ -1,4 +1,4 @@
-// How the log-in threads wait: with an end, and so that the loop thread can end any wait at once.
+// Bounded waits in the log-in threads: each has a deadline, and the loop thread can end any of them at once.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sml::net {
 
-// Set once by the loop thread, seen by the log-in thread. Owned by both (shared state), so that neither can outlive it.
+// Set once by the loop thread, read by the log-in thread. Both own it (shared state), so that neither can outlive it.
 // Thread-safe.
 class CancelToken {
  public:
@@ -21,7 +21,7 @@ class CancelToken {
 
   void cancel();
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
-  int fd() const { return event_.get(); }  // readable once cancelled; -1 when the system had no descriptor left
+  int fd() const { return event_.get(); }  // readable once cancelled; -1 if the system had no descriptor left
 
  private:
   friend class ShutdownOnCancel;
@@ -36,8 +36,8 @@ class CancelToken {
   pid_t guarded_group_ = 0;  // likewise
 };
 
-// For a library call that waits on a socket without an end: cancel() shuts `fd` down while this lives. `fd` stays the
-// caller's and must outlive this.
+// For a library call that blocks on a socket without a time limit: cancel() shuts `fd` down while this object lives.
+// The caller keeps ownership of `fd`, which must outlive this.
 class ShutdownOnCancel {
  public:
   ShutdownOnCancel(CancelToken& token, int fd) : token_(token) { token_.guard(fd); }
@@ -63,15 +63,14 @@ class KillOnCancel {
 
 enum class Waited { Ready, TimedOut, Cancelled, Flooded };
 
-// Never Flooded: that is for callers who look at bytes_received(). Waits until `fd` has one of the poll(2) `events` (or
-// an error, or the end of the connection). A negative `fd` waits for the deadline only.
+// Waits until `fd` has one of the poll(2) `events` (or an error, or the end of the connection). A negative `fd` waits
+// for the deadline only. Never returns Flooded: that is for callers that check bytes_received().
 Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& cancel);
 
-// Acknowledge at once whatever arrives next. Not sticky in the kernel: call before every wait. Nothing on other
-// sockets.
+// Makes the kernel acknowledge the next bytes at once. Not sticky: call before every wait. No effect on other sockets.
 void arm_quick_ack(int fd);
 
-// What has come on this TCP connection, read or not; 0 for other sockets.
+// The number of bytes received on this TCP connection, read or not; 0 for other sockets.
 std::uint64_t bytes_received(int fd);
 
 }  // namespace sml::net
