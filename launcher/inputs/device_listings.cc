@@ -25,7 +25,8 @@ std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> v
     while (device.starts_with(' ')) device.remove_prefix(1);
     std::uint32_t index = 0;
     const bool is_index = std::from_chars(device.data(), device.data() + device.size(), index).ec == std::errc();
-    if (device.empty() || device.starts_with('-') || (is_index && index >= gpus)) break;  // CUDA sees none from here on
+    // CUDA ignores the rest of the list
+    if (device.empty() || device.starts_with('-') || (is_index && index >= gpus)) break;
     ++visible;
     at = end + 1;
   }

@@ -37,7 +37,7 @@ Result<void> take_elastic_pods(Options& options, const ThisHost& here) {
   };
   if (Result<void> taken = take("PET_NNODES", set_nnodes); !taken) return taken;
   options.dial_in.head = dialects::with_torch_port(endpoint);
-  options.restart.discovery.grow_after = Duration::zero();  // as torchrun, in whose place we are
+  options.restart.discovery.grow_after = Duration::zero();  // as with torchrun, which sml-run replaces here
   if (options.restart.max == 0) {
     if (Result<void> taken = take("PET_MAX_RESTARTS", set_max_restarts); !taken) return taken;
   }

@@ -1,5 +1,5 @@
-// The pods of an elastic PyTorchJob: the operator says in variables for torchrun how many there may be, and where they
-// meet (Kubeflow training operator, ElasticPolicy).
+// The pods of an elastic PyTorchJob: the operator passes their possible number and their rendezvous endpoint in
+// variables for torchrun (Kubeflow training operator, ElasticPolicy).
 #pragma once
 #include "common/core/error.h"
 #include "launcher/inputs/this_host.h"
@@ -7,9 +7,9 @@
 
 namespace sml {
 
-// With a secret, and where no option says of hosts, they call the first as with --nnodes MIN:MAX --head, and those that
-// come later are let in at once; --max-restarts and --nproc-per-node are the job's unless they are given. Changes
-// nothing in any other place. Error (Config): a variable that is not what it has to be.
+// With a secret, and if no option is about hosts, makes the pods call the first one as with --nnodes MIN:MAX --head,
+// and accepts later pods at once; the job's variables for --max-restarts and --nproc-per-node apply unless these
+// options are given. Changes nothing elsewhere. Error (Config): a variable has an invalid value.
 Result<void> take_elastic_pods(Options& options, const ThisHost& here);
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// Hosts that --exclude-file names, left out of those that there are.
+// Leaves out hosts that --exclude-file names.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace sml {
 
-// Answers the names of those that were in `hosts` and are not now; a file that is not there names none. Errors: the
-// file cannot be read or is none (Config); no host is left (Usage).
+// Removes them from `hosts` and returns their names; a missing file names none. Errors: the file cannot be read or
+// parsed (Config); no host is left (Usage).
 Result<std::vector<std::string>> leave_out_excluded(std::vector<plan::Host>& hosts, const ExcludeOptions& options,
                                                     const ThisHost& here);
 

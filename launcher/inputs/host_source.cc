@@ -52,17 +52,17 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   return std::optional(plan::HostList{std::move(*hosts), source});
 }
 
-// What it has listed at the start; from then on the run asks it.
+// The list of the script at the start; after that the run queries it.
 FoundHosts hosts_of_discovery(const Subject& s) {
   if (s.options.restart.discovery.script.empty()) return nothing();
   if (!s.here.discovered) return Error(ErrorKind::Config, std::string(kDiscovery) + " is not run for this");
   return std::optional(plan::HostList{*s.here.discovered, std::string(kDiscovery)});
 }
 
-// Who reads a file of the platform's: one host, which is to reach the others, or each of them.
+// Which hosts read a file of the platform: one host, which is to reach the others, or each of them.
 enum class Readers : std::uint8_t { One, EachHost };
 
-// The hosts of the file, or of the groups that are wanted.
+// The hosts of the file, or of the requested groups.
 FoundHosts hosts_of_config(const std::string& path, const std::string& source, Readers readers, const Subject& s) {
   const Result<std::string> text = s.here.read_file(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
@@ -86,7 +86,7 @@ FoundHosts hosts_of_resource_config(const Subject& s) {
   return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, Readers::One, s);
 }
 
-// Known by their number only.
+// Known only by their numbers.
 FoundHosts hosts_of_count(const Subject& s) {
   if (!s.options.dial_in.hosts) return nothing();
   plan::HostList list{{}, std::string(kCountedHosts)};
@@ -98,9 +98,9 @@ FoundHosts hosts_of_count(const Subject& s) {
   return std::optional(std::move(list));
 }
 
-// Where SageMaker puts the file: of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
+// Where SageMaker puts the file: that of a training job, else of a processing job. SAGEMAKER_BASE_DIR moves both.
 // SageMaker's training toolkit takes that variable for the name of the folder /opt/ml itself, other tools for what
-// stands before it: both places are looked at.
+// precedes it: both places are checked.
 struct SagemakerFile {
   std::string path;
   enum class Job : std::uint8_t { Training, Processing } job;
@@ -150,7 +150,7 @@ FoundHosts hosts_of_sagemaker(const Subject& s) {
   return file ? hosts_of_config(file->path, file->path, readers_of(*file, s), s) : nothing();
 }
 
-// As Open MPI does where nothing else names hosts.
+// As in Open MPI, if nothing else names hosts.
 FoundHosts hosts_of_rankfile(const Subject& s) {
   const std::string& path = s.options.rankfile;
   if (path.empty()) return nothing();
@@ -186,7 +186,7 @@ hosts::Surroundings surroundings_of(const Subject& s) {
           s.here.output_of, s.here.host_name, secret_of(s)};
 }
 
-// ---- the sources, and what each of them looks at in the options
+// ---- the sources, and the options that each depends on
 
 std::string no_option(const Options&) { return {}; }
 std::string given_ways(const Options& o) {
@@ -206,7 +206,7 @@ struct HostSource {
   std::string_view name;
   std::string_view needs;
   std::function<FoundHosts(const Subject&)> find;
-  std::function<std::string(const Options&)> asked_with;  // two that are equal get the same answer
+  std::function<std::string(const Options&)> asked_with;  // equal keys get the same result
 };
 
 namespace {
@@ -216,7 +216,7 @@ HostSource source_of(const hosts::BatchSystem& system) {
           [](const Options& o) { return std::string(o.dial_in.secret_file.empty() ? "" : "secret"); }};
 }
 
-// Of one of the names of host_source_names().
+// `name` is one of host_source_names().
 HostSource source_named(std::string_view name) {
   const std::array own{
       HostSource{"hosts", "--hosts", hosts_of_option, [](const Options& o) { return o.hosts; }},
@@ -268,12 +268,12 @@ bool runs_here(const plan::HostList& list, const ThisHost& here) {
   return knows_us || names_of(list).contains(first_label(here.host_name));
 }
 
-// Neither the user nor the platform has said which counts.
+// Neither the user nor the platform has determined the source.
 bool may_contradict(const Options& options) {
   return options.host_source.empty() && options.groups.empty() && options.mode == Mode::Program;
 }
 
-// Whether it is worth while to ask for the hosts.
+// Whether querying the hosts is worthwhile.
 bool may_call(const Subject& s) {
   if (secret_of(s) == hosts::JobSecret::Given || !variable(s.here, "AWS_BATCH_JOB_NUM_NODES").empty()) return true;
   const std::optional<SagemakerFile> file = sagemaker_file(s.here);
@@ -289,7 +289,7 @@ const FoundHosts& HostFinder::ask(const HostSource& source, const Options& optio
   return answers_.emplace(key, source.find({options, here_})).first->second;
 }
 
-// Of the first batch system whose job this is; one that cannot be read is none.
+// The first batch system whose job this is; one that cannot be read does not count.
 std::optional<HostFinder::BatchJob> HostFinder::batch_job(const Options& options) {
   for (const hosts::BatchSystem& system : hosts::batch_systems()) {
     const FoundHosts& found = ask(source_called(system.name), options);
@@ -337,7 +337,7 @@ Result<plan::HostList> HostFinder::find(const Options& options) {
                    fmt::format("--host-source {}: not there; it needs {}", source.name, source.needs));
     }
   }
-  return Error(ErrorKind::Internal, "no source of hosts");  // the last one always answers
+  return Error(ErrorKind::Internal, "no source of hosts");  // the last source always returns hosts
 }
 
 std::string HostFinder::contradiction(const Options& options, const plan::HostList& chosen) {

@@ -53,7 +53,7 @@ Result<plan::RankLayout> read_layout(const Options& options, const ThisHost& her
   return layout;
 }
 
-// Where nothing else names the slots of a host, the ranks that the file puts there do.
+// If nothing else names the slots of a host, the number of its ranks in the rankfile does.
 Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout& layout) {
   if (!layout.rankfile) return {};
   const Result<std::vector<HostIndex>> hosts_of = plan::hosts_of_ranks(*layout.rankfile, list.hosts);
@@ -65,9 +65,9 @@ Result<void> fill_slots_by_rankfile(plan::HostList& list, const plan::RankLayout
   return {};
 }
 
-// ---- which of the hosts are used, and in which order
+// ---- which hosts are used, and in which order
 
-// Those that have failed jobs before; answers a warning. Fewer need to wait then.
+// Removes hosts that have failed jobs before and returns a warning. As many fewer spare hosts are needed then.
 Result<std::string> leave_out(plan::HostList& list, RestartOptions& restart, const ThisHost& here) {
   const bool exchanges = restart.exclude.after > 0 && !restart.least.may_shrink();
   if (list.calls && (!restart.exclude.file.empty() || exchanges)) {
@@ -118,7 +118,7 @@ Result<void> take_first(plan::HostList& list, std::optional<std::uint32_t> count
   return {};
 }
 
-// In a rankfile: hosts that are one machine go by one name.
+// Renames hosts in a rankfile: hosts that are one machine share one name.
 void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& listed,
                   std::span<const hosts::MachineNames> machines) {
   if (!layout.rankfile || machines.empty()) return;
@@ -131,7 +131,7 @@ void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& liste
   }
 }
 
-// Answers warnings.
+// Returns warnings.
 Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout& layout, const Options& options,
                                          const ThisHost& here) {
   const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", here.host_name};
@@ -157,7 +157,7 @@ void add_once(std::vector<std::string>& warnings, std::string warning) {
   if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
 }
 
-// Whoever can write the file chooses what our workers load; whoever can read it has what is secret in it.
+// A user who can write the file controls what the workers load; one who can read it knows the secrets in it.
 Result<plan::Environment> read_variables(const std::string& path, const ThisHost& here,
                                          std::vector<std::string>& warnings) {
   const std::string name = "--env-file " + show(path) + ": ";
@@ -186,7 +186,7 @@ Result<plan::Environment> read_variables(const std::string& path, const ThisHost
   return variables;
 }
 
-// Presets' defaults, unless they are inherited; the files and variables of the program.
+// The presets' defaults unless they are inherited, then the program's files and variables.
 Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program, const ThisHost& here,
                                            std::vector<std::string>& warnings) {
   plan::Environment out = plan::preset_defaults(options.presets);
@@ -221,14 +221,14 @@ Result<std::string> working_directory(const ProgramOptions& program, const ThisH
   return here.working_directory + (at_root ? "" : "/") + wanted;
 }
 
-// Absolute, without "." and a slash at the end: so that two that are the same are equal.
+// Absolute, without "." and trailing slashes, so that equal paths compare equal.
 std::string whole_path(const std::string& folder, const ThisHost& here) {
   std::string path = (std::filesystem::path(here.working_directory) / folder).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
 }
 
-// What the platform has sharded over the hosts is not sharded over them again.
+// A folder that the platform has sharded over the hosts is not sharded over them again.
 Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   if (options.channels.empty()) return {};
   const Result<std::vector<std::string>> sharded =
@@ -253,7 +253,7 @@ Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const 
   return {};
 }
 
-// Both would say where its data is.
+// A channel and FIFOs of the same name would both define where the data is.
 Result<void> check_channels(const plan::LaunchPlan& plan) {
   for (const plan::Channel& channel : plan.channels) {
     const auto same = [&](const plan::FifoChannel& other) { return other.name == channel.name; };
@@ -276,7 +276,7 @@ Result<void> check_ssh_file(std::string_view option, std::string file, const Thi
   return Error(ErrorKind::Usage, fmt::format("{} {}: there is no such file", option, show(file)));
 }
 
-// Else each host would say that no key is accepted, and not that one was not even tried.
+// Without this check, each host would report that no key is accepted, instead of that one was not even tried.
 Result<void> check_ssh_files(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   const auto is_remote = [&here](const plan::MappedHost& host) {
     return host.host.name != "localhost" && host.host.name != here.host_name;
@@ -289,7 +289,7 @@ Result<void> check_ssh_files(const plan::LaunchPlan& plan, const Options& option
   return config == "none" ? Result<void>() : check_ssh_file("--ssh-config", config, here);
 }
 
-// What the command has no place for would be lost without a word.
+// A value without a placeholder in the command would be dropped silently.
 Result<void> check_command(const plan::LaunchPlan& plan, const Options& options) {
   const std::vector<std::string>& command = options.ssh.command;
   if (Result<void> places = launch::check_places(command); !places) {
@@ -379,7 +379,7 @@ Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const 
 
 // ---- parts of hosts: sockets, NUMA nodes and the like
 
-// So many on each part are so many on each host, all of which are taken to be as this machine is.
+// Converts ranks per part to ranks per host; all hosts are assumed to be like this machine.
 Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const ThisHost& here) {
   if (options.binding.per_part == 0) return {};
   const plan::CpuTopology topology = here.cpu_topology ? here.cpu_topology() : plan::CpuTopology();
@@ -390,7 +390,7 @@ Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, co
   return {};
 }
 
-// --map-by slot:PE=N binds to N of what is counted.
+// --map-by slot:PE=N binds to N of the counted units.
 Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options) {
   if (options.processors == Processors::Cores) return {};
   if (!wish.cores.empty()) {
@@ -401,8 +401,8 @@ Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options) {
   return {};
 }
 
-// Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if that
-// can be, and binds nothing where a host has more workers than slots.
+// Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if
+// possible, and binds nothing if a host has more workers than slots.
 void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
   if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
   const plan::BindTo own = options.processors == Processors::Cores ? plan::BindTo::Core : plan::BindTo::Hwthread;
@@ -429,14 +429,14 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
   return plan::map_programs(hosts, shares, layout);
 }
 
-// Hosts that call have the variables of their own anyway.
+// Hosts that call have their own variables anyway.
 std::string kept_back_from_others(const plan::LaunchPlan& plan, const ThisHost& here) {
   const bool has_others = plan.map.group_world_size() > 1 && !plan.calls;
   if (!has_others || plan.export_policy == plan::ExportPolicy::None) return {};
   return plan::kept_back(here.environment, plan.user_environment, here.host_name);
 }
 
-// The ranks that options name are in the job.
+// Checks that the ranks that options name are in the job.
 Result<void> check_named_ranks(const Options& options, const plan::JobMap& map) {
   if (Result<void> there = check_ranks("--show-ranks", options.output.shown_ranks, map); !there) return there.error();
   RankSet reader;

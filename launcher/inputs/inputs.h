@@ -1,4 +1,4 @@
-// From options to a plan.
+// Makes a plan from the options.
 #pragma once
 #include "common/core/error.h"
 #include "common/plan/launch_plan.h"
@@ -8,10 +8,10 @@
 
 namespace sml {
 
-// Reads the files and the machine that the options point to. Host source: see host_source.h. Slots that the source does
-// not name: --nproc-per-node, else GPUs, else Neuron cores, else 1, counted on this machine and only when needed; when
-// this machine is the source, --np alone is as good as slots. Nothing is connected. Errors are of kind Usage or Config.
+// Reads the files and the machine that the options refer to. Host source: see host_source.h. Slots that the source does
+// not name: --nproc-per-node, else GPUs, else Neuron cores, else 1, counted on this machine and only if needed; if this
+// machine is the source, --np alone determines the slots. Connects to nothing. Errors are of kind Usage or Config.
 Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here, HostFinder& finder);
-Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here);  // asks all sources anew
+Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here);  // queries all sources anew
 
 }  // namespace sml

@@ -27,7 +27,7 @@ constexpr std::array kNames{"mpirun",   "mpiexec", "mpiexec.hydra", "horovodrun"
 
 Error bad(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
 
-// Where a link leads; nothing: there is no link.
+// The target of a link; nullopt: there is no link.
 std::optional<std::string> target_of(int folder, const char* name) {
   std::array<char, PATH_MAX> target{};
   const ssize_t size = ::readlinkat(folder, name, target.data(), target.size());

@@ -1,4 +1,4 @@
-// --install-links: the names of other launchers, under which sml-run runs their lines.
+// --install-links: creates the names of other launchers, under which sml-run accepts their command lines.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace sml {
 
-// Makes a link of each such name to `program`, a path from the root, in a folder that is there. A link to a file of
-// that name is ours and made anew; when anything else stands in the place of one nothing is changed. Answers the
-// paths of all. Error (Config) names what is in the way, all of it.
+// Makes a link of each such name to `program`, an absolute path, in an existing folder. A link to a file with the name
+// of `program` is replaced; if anything else has one of the names, nothing is changed. Returns the paths of all links.
+// Error (Config) names all obstacles.
 Result<std::vector<std::string>> install_links(const std::string& folder, const std::string& program);
 
-// The path of the file that this process runs; error (Config) when it is gone.
+// The path of the file that this process runs; error (Config) if it is gone.
 Result<std::string> own_program();
 
 }  // namespace sml

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kScriptLimit = 1 << 20;
 
-// Empty where it is no file that can be read here.
+// Empty if it is not a regular file that can be read here.
 std::string text_of(const plan::Script& script, const std::string& folder) {
   if (script.path.empty()) return "";
   const std::string path = (std::filesystem::path(folder) / script.path).string();

@@ -1,10 +1,10 @@
-// Whether a program meets its other ranks at an address that it names itself.
+// Whether a program's ranks rendezvous at an address that the program itself names.
 #pragma once
 #include "common/plan/launch_plan.h"
 
 namespace sml {
 
-// Reads what can be read here of the programs' scripts, up to 1 MiB each; see plan::names_own_address().
+// Reads those of the programs' scripts that are readable here, up to 1 MiB each; see plan::names_own_address().
 bool names_own_address(const plan::LaunchPlan& plan);
 
 }  // namespace sml

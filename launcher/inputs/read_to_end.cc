@@ -26,7 +26,7 @@ Result<std::string> read_to_end(int fd, std::size_t limit) {
   for (;;) {
     const ssize_t count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) {  // a shell's <(command), which has not answered yet
+    if (count < 0 && errno == EAGAIN) {  // a shell's <(command) that has not written yet
       if (!wait_for_data(fd)) return Error(ErrorKind::Config, "nothing comes from it");
       continue;
     }

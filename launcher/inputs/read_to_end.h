@@ -1,4 +1,4 @@
-// Reading what somebody may still write.
+// Reads from a file or pipe that may still be written.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sml {
 
-// What comes from a non-blocking descriptor until its end, at most `limit` bytes; a pipe may take 30 s for each piece.
-// Error (Config).
+// Reads from a non-blocking descriptor to its end, at most `limit` bytes; a pipe may take 30 s for each piece. Error
+// (Config).
 Result<std::string> read_to_end(int fd, std::size_t limit);
 
 }  // namespace sml

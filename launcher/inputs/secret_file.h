@@ -1,4 +1,5 @@
-// Files that hold the secret of a job whose hosts call each other: whether one can be believed, and making the user's.
+// Files with the secret of a job whose hosts call each other: checks whether one can be trusted, and creates the
+// user's.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,34 +14,35 @@ inline constexpr std::size_t kLeastSecret = 16;
 inline constexpr std::size_t kMostSecret = 65536;
 
 enum class SecretKind : std::uint8_t {
-  Named,   // of --secret-file: perhaps a link, as Kubernetes makes them, or what a shell's <(command) opens
-  Default  // the user's own: no link, and of nobody else
+  Named,   // of --secret-file: may be a link, as Kubernetes makes them, or what a shell's <(command) opens
+  Default  // the user's own: no link, and owned by nobody else
 };
 
 struct SecretFileFacts {
-  mode_t mode = 0;  // with its type
+  mode_t mode = 0;  // including the file type
   uid_t owner = 0;
-  // Of a file system in memory that is mounted read-only: so platforms mount secrets into a container, readable by all
-  // users in it.
+  // On an in-memory file system that is mounted read-only: platforms mount secrets into a container this way, readable
+  // by all users in it.
   bool is_mounted_secret = false;
 };
 
-// What is wrong with a secret's file, for the user `self`; nothing: it can be believed. Pure. Never what others can
-// write to, of another user than `self` or (if named) root, or what others can read and is no mounted secret.
+// Why a secret's file cannot be trusted by the user `self`; nullopt: it can. Pure. Always refuses files that others can
+// write, that belong to another user than `self` or (if named) root, or that others can read and that are no mounted
+// secret.
 std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind kind, uid_t self);
 
-// Its contents without the last newline. Error (Config): no path in the message.
+// The contents without trailing newlines. Error (Config): the message has no path.
 Result<std::string> read_secret_file(const std::string& path, SecretKind kind);
 
-// Where the user's is, below the folder of configurations.
+// The path of the user's secret, below the folder for configurations.
 std::string default_secret_file(const std::string& config_folder);
 
-// Makes it, of 32 random bytes, with mode 0600, in folders of mode 0700. Error (Config): it is there already, or cannot
-// be made; nothing has changed.
+// Creates it with 32 random bytes and mode 0600, in folders of mode 0700. Error (Config): it exists already, or cannot
+// be created; nothing has changed.
 Result<void> make_secret_file(const std::string& path);
 
-// Overwrites a variable in the memory that the kernel shows in /proc/PID/environ, and takes it from the environment of
-// the processes that we start. For the beginning of main(): no other thread reads the environment.
+// Overwrites a variable in the memory that the kernel shows in /proc/PID/environ, and removes it from the environment
+// of child processes. Call at the start of main(): no other thread may read the environment.
 void forget_variable(char* const* environment, const std::string& name);
 
 }  // namespace sml

@@ -76,7 +76,7 @@ Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map) 
   return {};
 }
 
-// Of hosts that change those that have no ranks at first may have some later.
+// If hosts may change, those without ranks at first may get some later.
 void add_spares(plan::JobMap& map, std::vector<plan::Host> spares, const DiscoveryOptions& discovery) {
   for (plan::MappedHost& host : map.hosts) {
     if (discovery.is_on() && host.ranks.empty() && host.slots > 0) host.duty = plan::HostDuty::Spare;
@@ -88,7 +88,7 @@ void add_spares(plan::JobMap& map, std::vector<plan::Host> spares, const Discove
   plan::number_hosts(map);
 }
 
-// With --max-np all slots are used, up to that; --np is what is needed then.
+// With --max-np all slots are used, up to that number; --np is then the minimum.
 std::optional<std::uint32_t> ranks_at_first(const Options& options, const plan::HostList& hosts) {
   const DiscoveryOptions& discovery = options.restart.discovery;
   if (!discovery.most_ranks) return options.np;

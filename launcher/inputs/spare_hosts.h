@@ -1,4 +1,4 @@
-// Hosts of a plan that wait, those that change while it runs, and how small and large the job may be.
+// The spare hosts of a plan, hosts that change while it runs, and the smallest and largest size of the job.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,17 +11,17 @@
 
 namespace sml {
 
-// Takes the last of the list, which wait as spares.
+// Removes the last hosts of the list and returns them: they wait as spare hosts.
 Result<std::vector<plan::Host>> take_spares(plan::HostList& list, const RestartOptions& restart);
-// Puts them after the others, and numbers all.
+// Adds the spare hosts behind the others, and numbers all hosts.
 void add_spares(plan::JobMap& map, std::vector<plan::Host> spares, const DiscoveryOptions& discovery);
 
-// Error (Usage): who chooses among the hosts would have to do so whenever they change.
+// Error (Usage): an option that selects hosts cannot be combined with hosts that change.
 Result<void> check_discovery(const Options& options);
-// Error (Usage): a job does not begin smaller than it may become.
+// Error (Usage): a job must not begin smaller than the smallest size that it may shrink to.
 Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map);
 
-// How many ranks there are at first on `hosts`, whose slots are filled in; nothing: one for each slot.
+// The number of ranks at the start on `hosts`, whose slots are known; nullopt: one per slot.
 std::optional<std::uint32_t> ranks_at_first(const Options& options, const plan::HostList& hosts);
 
 }  // namespace sml

@@ -22,7 +22,7 @@ struct Platform {
 std::optional<Platform> platform_of(const Options& options, const ThisHost& here, HostFinder& finder) {
   using std::chrono::seconds;
   const bool trains = options.mode == Mode::Train;
-  // Hosts that are reached may be of any kind.
+  // Hosts that are reached, rather than calling, may be on any platform.
   const bool told_to_call = options.dial_in.place || !options.dial_in.head.empty();
   if (!trains && !told_to_call && !finder.hosts_call(options)) return std::nullopt;
   if (!variable(here, "AWS_BATCH_JOB_ID").empty()) return Platform{"AWS Batch", seconds(30), seconds(20)};

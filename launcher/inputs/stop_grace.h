@@ -1,4 +1,4 @@
-// What a platform that runs containers leaves us of time.
+// The time that a container platform leaves sml-run for the start and the stop of a job.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,14 +13,14 @@ namespace sml {
 // The containers of one job start minutes apart.
 inline constexpr Duration kContainersStart = std::chrono::minutes(15);
 
-// Where a platform starts us on every host of its job: sets options.start_timeout, where it is not given, so that they
-// come together.
+// If a platform starts sml-run on every host of its job: sets options.start_timeout, unless it is given, to a value
+// that lets all of them start.
 void choose_start_timeout(Options& options, HostFinder& finder);
 
-// How long workers may take to end when the job is stopped. In containers, where the platform kills what has not ended
-// some time after TERM: SageMaker after 120 s, AWS Batch and Kubernetes after 30 s. Sets options.stop_grace, where it
-// is not given, to what leaves us time to end in order; takes back what is longer, and answers a warning then.
-// Elsewhere changes nothing.
+// How long workers may take to end when the job is stopped. Applies to containers, where the platform sends KILL some
+// time after TERM: SageMaker after 120 s, AWS Batch and Kubernetes after 30 s. Sets options.stop_grace, unless it is
+// given, so that sml-run has time to end in order; reduces a longer value, and returns a warning then. Changes nothing
+// elsewhere.
 std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder);
 
 }  // namespace sml

@@ -66,7 +66,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return read_to_end(file.get(), limit);
 }
 
-// A pipe without a name belongs to who has its ends.
+// A pipe without a name can be used only by the processes that hold its ends.
 bool is_named(int fd) {
   struct statfs info {};
   return ::fstatfs(fd, &info) != 0 || info.f_type != PIPEFS_MAGIC;
@@ -91,7 +91,7 @@ Result<WatchedText> read_watched(const std::string& path, std::size_t limit) {
 }
 
 bool exists(const std::string& path) {
-  // What is there but cannot be looked at is read, and fails with its reason, rather than passed over.
+  // A file that exists but cannot be examined is read, and fails with its reason, rather than skipped.
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
@@ -100,7 +100,7 @@ bool exists(const std::string& path) {
 constexpr auto kToolLimit = 5s;
 constexpr std::size_t kToolOutput = 1 << 20;
 
-// What comes through the pipe until its end, the limit in time or the limit in size.
+// Reads the pipe until its end, the time limit or the size limit.
 std::string read_for_a_while(int fd) {
   const TimePoint end = Clock::now() + kToolLimit;
   std::string text;
@@ -131,7 +131,7 @@ std::optional<pid_t> start_tool(const std::string& file, const std::vector<const
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  // posix_spawn() takes pointers to char for the sake of old C; it changes nothing.
+  // posix_spawn() takes pointers to non-const char for historical reasons; it changes nothing.
   char* const* arguments = const_cast<char* const*>(argv.data());
   const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, arguments, environment);
   ::posix_spawnattr_destroy(&attributes);
@@ -139,7 +139,7 @@ std::optional<pid_t> start_tool(const std::string& file, const std::vector<const
   return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
 }
 
-// The output of a tool; empty when there is no such tool, for which nothing is started, or it hangs.
+// The output of a tool; empty if there is no such tool, in which case nothing is started, or if it hangs.
 std::string output_of(const std::vector<std::string>& words, const plan::Environment& environment,
                       std::vector<std::string>& passed_over) {
   const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(words.front(), environment));
@@ -161,7 +161,7 @@ std::string output_of(const std::vector<std::string>& words, const plan::Environ
   if (!pid) return {};
   leash->tie(*pid);
   std::string text = read_for_a_while(read_end.get());
-  ::kill(-*pid, SIGKILL);  // its output has ended or we do not wait for it: either way nothing of it may stay
+  ::kill(-*pid, SIGKILL);  // its output has ended or has timed out: no process of it may stay in either case
   while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) continue;
   return text;
 }
@@ -171,7 +171,7 @@ std::optional<std::string_view> variable(const plan::Environment& environment, s
   return entry == nullptr ? std::nullopt : std::optional(plan::value_of(*entry));
 }
 
-// The CPUs that we may run on, which in a container are fewer than the machine has.
+// The CPUs that this process may run on; in a container they are fewer than the machine has.
 std::uint32_t count_cpus() {
   constexpr std::size_t kMostCpus = 1 << 16;
   for (std::size_t cpus = CPU_SETSIZE; cpus <= kMostCpus; cpus *= 2) {
@@ -197,10 +197,11 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
-// As the shell calls it where that is true: behind a link such as /home → /data/home the name with the link is the one
-// that other hosts know too.
+// Prefers the shell's name if it is correct: behind a link such as /home → /data/home other hosts, too, know the name
+// with the link.
 std::string working_directory(const plan::Environment& environment) {
-  const std::unique_ptr<char, void (*)(void*)> real_path(::getcwd(nullptr, 0), std::free);  // GNU's: as long as it is
+  // GNU: allocates as much as needed
+  const std::unique_ptr<char, void (*)(void*)> real_path(::getcwd(nullptr, 0), std::free);
   const char* real = real_path.get();
   if (real == nullptr || real[0] != '/') return {};
   const std::string logical(variable(environment, "PWD").value_or(""));
@@ -213,7 +214,7 @@ std::string new_job_id() {
   return "sml-" + (noise.empty() ? std::to_string(Clock::now().time_since_epoch().count()) : noise);
 }
 
-// Of the user whose rights we have, as the XDG base directory specification has it.
+// The folder of the effective user, according to the XDG base directory specification.
 std::string config_folder(const plan::Environment& environment) {
   std::string named(variable(environment, "XDG_CONFIG_HOME").value_or(""));
   if (named.starts_with('/')) return named;
@@ -272,7 +273,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.whose_host = launch::whose_host;
   here.host_name = host_name();
   here.working_directory = working_directory(here.environment);
-  // Only when asked for: who we are may be known to a server far away.
+  // Only on demand: looking up the user may query a remote server.
   here.config_folder = [shared] { return config_folder(*shared); };
   here.job_id = new_job_id();
   here.name_space = os::random_hex(16);
