@@ -48,7 +48,7 @@ void Additions::forget_those() {
   answer_.reset();
 }
 
-// What has been forgotten since is of no matter.
+// Does nothing if the addition has been forgotten since.
 void Additions::settle(Rank first, const std::string& why) {
   if (!answer_ || answer_->first != first) return;
   if (!why.empty()) answer_->obstacles.push_back(obstacle(Error(ErrorKind::Config, why)));

@@ -1,5 +1,5 @@
-// Workers that come while others run, because ranks of MPI ask for them: they wait here until the launcher says that
-// all hosts can start theirs, or that they are not to be.
+// Workers that are added while others run, because ranks of MPI spawn them. They wait here until the launcher reports
+// that all hosts can start theirs, or cancels them.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,18 +17,19 @@ namespace sml::agent {
 
 class Additions {
  public:
-  // What is given outlives this.
+  // All arguments must outlive this object.
   Additions(const AttemptSurroundings& around, WorkerOwner& owner, WorkerGroup& workers, const HostServices& services)
       : around_(around), owner_(owner), workers_(workers), services_(services) {}
 
-  // No workers were planned: the first that come, and start, are waited for.
+  // No workers were planned: the attempt waits until the first ones have been added and started.
   void expect_first() { first_expected_ = true; }
   bool expects_first() const { return first_expected_; }
 
-  // Looks for what they need, and answers. `starter` is null where all are being ended, or have: nobody waits for them
-  // there any more. Those that wait already are forgotten.
+  // Finds the programs and resources that the new workers need, and replies to the launcher, possibly later. `starter`
+  // is null if all workers are being ended or have ended: the reply then reports an error. Forgets workers that are
+  // still waiting from an earlier call.
   void prepare(const wire::AddWorkers& m, WorkerStarter* starter);
-  // Starts those that wait for it.
+  // Starts the waiting workers that `m` names, or forgets them if it cancels them.
   void start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch);
   bool wait() const { return first_expected_ || !waiting_.empty(); }
   void forget();
@@ -45,8 +46,8 @@ class Additions {
   bool first_expected_ = false;
   Rank first_;
   std::vector<wire::Worker> waiting_;
-  std::vector<WorkerShare> shares_;    // theirs
-  std::optional<wire::Added> answer_;  // that has not been given yet
+  std::vector<WorkerShare> shares_;    // of waiting_
+  std::optional<wire::Added> answer_;  // not sent yet
 };
 
 }  // namespace sml::agent

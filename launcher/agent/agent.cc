@@ -26,7 +26,8 @@ using supervise::AgentEvent;
 namespace {
 
 constexpr Duration kDefaultGrace = std::chrono::seconds(10);
-constexpr Duration kStoppedFor = std::chrono::seconds(1);  // a timer that is so late did not run
+// A timer that fires this late means that this process was stopped.
+constexpr Duration kStoppedFor = std::chrono::seconds(1);
 
 template <class Message>
 constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_same_v<Message, wire::StdinData> ||
@@ -102,7 +103,7 @@ void Agent::on_message(wire::ToAgent message) {
 AgentAction Agent::tell(AgentEvent event, wire::ToAgent message) {
   const std::string_view before = name(machine_.state());
   const AgentAction action = machine_.on(event);
-  if (action == AgentAction::Unexpected && !machine_.gone()) {  // nothing may follow the last word
+  if (action == AgentAction::Unexpected && !machine_.gone()) {  // no message may follow the last one
     const std::string text = "its agent ignored a " + std::string(name(event)) + " while " + std::string(before);
     link_.send(wire::AgentLog{wire::LogLevel::Debug, text});
   }
@@ -152,7 +153,7 @@ void Agent::greet(const wire::Hello& m) {
                             .door = hold_.open_door(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
-// What an earlier attempt had is gone before the next gets its own.
+// Destroys everything of the previous attempt before the next one gets its own.
 void Agent::prepare(wire::Prepare& m) {
   health_.remember(m.accelerators);
   probing_ = Lifetime();
@@ -182,7 +183,7 @@ void Agent::prepare(wire::Prepare& m) {
   link_.send(std::move(answer));
 }
 
-// Nothing else is done by this agent, so nobody minds that the loop waits.
+// Blocks the loop, which is harmless: this agent has no other work.
 void Agent::end_left(const wire::EndLeft& m) {
   Leftovers leftovers = deps_.processes.end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
@@ -243,7 +244,7 @@ void Agent::answer(const wire::Vouch& m) {
   }
 }
 
-// What comes in one turn of the loop travels together.
+// Sends all rulings of one turn of the loop in one message.
 void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
   rulings_.push_back({caller, ours});
   if (rulings_.size() == 1) soon(deps_.loop, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
@@ -289,13 +290,13 @@ wire::ToLauncher Agent::cleared() const {
   return out;
 }
 
-// In one piece with what goes before it.
+// Sends the last message together with `words` in one write.
 void Agent::leave(const std::string& words) {
   if (attempt_) attempt_->sum_up();
   link_.send_last(words + wire::encode(wire::ToLauncher(wire::Bye{told_to_end_})));
 }
 
-// The workers' ends are reported still.
+// The agent still reports how the workers end.
 void Agent::told_to_end(const std::string& why) {
   if (!attempt_ || !attempt_->ending()) told_to_end_ = why;
   tell(AgentEvent::ToldToEnd);
@@ -335,7 +336,7 @@ void Agent::signalled(int signo) {
   settle();
 }
 
-// Whoever signals agents (a batch system does) wants the job to end.
+// A stop signal that is sent to the agent (by a batch system, for example) is a request to end the job.
 void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
   if (signo == kParentDied && deps_.guard.is_lost()) return guardian_died();
@@ -379,12 +380,12 @@ void Agent::arm_timer() {
 void Agent::on_timer(TimePoint due) {
   const TimePoint now = Clock::now();
   if (attempt_) attempt_->on_time(now);
-  if (now - due > kStoppedFor) last_heard_ = now;  // it was us who stood still: one more period before we judge
+  if (now - due > kStoppedFor) last_heard_ = now;  // this process was stopped itself: give the launcher one more period
   if (const auto given_up = hold_.due(); given_up && now >= *given_up) {
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has not come back"));
   }
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
-    // Its own line for a launcher that stood still and goes on later; one that is cut off never reads it.
+    // A separate reason for a launcher that was stopped and goes on later. A launcher that is cut off never reads it.
     link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +
                                    " and ended the workers (--heartbeat-timeout)"});
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));

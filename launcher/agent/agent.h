@@ -1,9 +1,9 @@
 // The agent: starts and ends the workers of one host on behalf of a launcher at the other end of a pipe.
 //
-// One thread, one event loop. This is what lasts for the whole run: the link, the guardian, the clock by which a silent
-// launcher is lost, the greeting and the leaving; what belongs to the workers is a HostAttempt. When the launcher's end
-// of the pipe closes, and it does not come back with another soon, or when it is silent for longer than the heartbeat
-// timeout, everything is ended and the agent leaves.
+// One thread, one event loop. This class owns everything that lasts for the whole run: the link, the guardian's process
+// id, the heartbeat timeout, the greeting and the exit; a HostAttempt owns everything that belongs to the workers. If
+// the launcher's end of the pipe closes and the launcher does not reconnect in time, or if the launcher is silent for
+// longer than the heartbeat timeout, the agent ends all workers and exits.
 #pragma once
 #include <csignal>
 #include <memory>
@@ -36,7 +36,7 @@ namespace sml::agent {
 
 class Agent final : private AttemptOwner {
  public:
-  // The descriptors on which messages come, and go; they become the agent's.
+  // The descriptors for incoming and outgoing messages. The agent takes ownership.
   struct Ends {
     int in;
     int out;
@@ -56,16 +56,16 @@ class Agent final : private AttemptOwner {
   // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
   Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
 
-  // Returns when nothing is left to do. The exit status of the agent says nothing about the workers.
+  // Returns when there is nothing left to do. The exit status of the agent does not depend on the workers.
   void run();
-  // This process has got a signal; from the loop. These have a meaning.
-  static constexpr int kSignals[] = {SIGCHLD, kParentDied};  // and those that stop
+  // Handles a signal that this process has received; called from the loop. Accepts these signals and kStopSignals.
+  static constexpr int kSignals[] = {SIGCHLD, kParentDied};
   void signalled(int signo);
 
  private:
   void on_message(wire::ToAgent message);
-  // Answers what has been performed. An event that is ignored is told to the launcher. What comes with no message has
-  // one here that nobody reads.
+  // Feeds `event` to the state machine, performs the resulting action and returns it. Reports an ignored event to the
+  // launcher. The default `message` is a placeholder for events that come with no message; nothing reads it.
   supervise::AgentAction tell(supervise::AgentEvent event, wire::ToAgent message = wire::Leave{});
   void perform(supervise::AgentAction action, wire::ToAgent& message);
   void greet(const wire::Hello& m);
@@ -74,7 +74,7 @@ class Agent final : private AttemptOwner {
   void end_left(const wire::EndLeft& m);
   void start(wire::Start& m);
   void stop(const wire::Stop* m);
-  // What is answered or noted at any time.
+  // Messages that are answered or noted in any state.
   void answer(const wire::Probe& m);
   void answer(const wire::Credit& m);
   void answer(const wire::Ping& m);
@@ -84,7 +84,7 @@ class Agent final : private AttemptOwner {
   void answer(const wire::Vouch& m);
   void answer(const wire::AskHealth& m);
   template <class Message>
-  void answer(const Message&) {}  // no question; any message resumes
+  void answer(const Message&) {}  // needs no reply; receiving any message resumes
 
   void attempt_changed() override;
   bool is_own(pid_t child) const;
@@ -111,7 +111,7 @@ class Agent final : private AttemptOwner {
   std::optional<TimePoint> armed_for_;
   supervise::AgentMachine machine_;
   Duration heartbeat_timeout_;
-  Duration grace_;  // when nobody is there to say
+  Duration grace_;  // used if the launcher is lost
   TimePoint last_heard_;
   std::string told_to_end_;  // by whom, when it was not the launcher
   bool suspended_ = false;   // by the launcher, which is silent itself
@@ -121,7 +121,7 @@ class Agent final : private AttemptOwner {
   Preload preload_;
   HealthCheck health_;
   std::unique_ptr<HostAttempt> attempt_;
-  Lifetime probing_;  // a further attempt would take the answers for its own
+  Lifetime probing_;  // renewed for each attempt, so that a later one does not get an earlier one's results
 };
 
 }  // namespace sml::agent

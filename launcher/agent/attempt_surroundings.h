@@ -1,4 +1,4 @@
-// What the agent has for all its attempts. All of it outlives them.
+// Objects of the agent that all its attempts use. They all outlive the attempts.
 #pragma once
 #include <functional>
 #include <span>
@@ -32,7 +32,7 @@ struct AttemptSurroundings {
   const Guard& guard;
   const plan::Environment& login;
   std::span<const int> ignored_signals;
-  unsigned long descriptor_limit = 0;  // soft limit that workers get
+  unsigned long descriptor_limit = 0;  // soft limit for workers
 };
 
 }  // namespace sml::agent

@@ -28,7 +28,8 @@ Entry kind_of(DIR* folder, const dirent& entry) {
   return known && S_ISDIR(status.st_mode) ? Entry::Folder : Entry::File;
 }
 
-// One folder: its files become keys, its folders are left to be read. `prefix` ends with '/', or is empty.
+// Reads one folder: appends its files to `keys` and its subfolders, which are still to be read, to `folders`. `prefix`
+// ends with '/', or is empty.
 Result<void> read_one(const std::string& top, const std::string& prefix, std::vector<std::string>& keys,
                       std::vector<std::string>& folders) {
   const std::string path = top + "/" + prefix;
@@ -45,7 +46,7 @@ Result<void> read_one(const std::string& top, const std::string& prefix, std::ve
 
 bool make_folder(const std::string& path) { return ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST; }
 
-// The folders in which a key lies; `made` is the last that was asked for.
+// Makes the parent folders of a key. `made` caches the last parent folder that was made.
 bool make_parents(const std::string& top, const std::string& key, std::string& made) {
   const std::size_t end = key.rfind('/');
   if (end == std::string::npos || made == key.substr(0, end)) return true;
@@ -69,7 +70,7 @@ Result<void> make_links(const plan::HostChannel& channel, const std::vector<std:
   return {};
 }
 
-// The folder of each share that a worker here has.
+// Makes the folder of each share that a worker on this host has.
 Result<std::map<std::uint32_t, std::string>> make_shares(const plan::HostChannel& channel, const std::string& top,
                                                          std::vector<std::string>& warnings) {
   std::map<std::uint32_t, std::string> out;
@@ -85,7 +86,7 @@ Result<std::map<std::uint32_t, std::string>> make_shares(const plan::HostChannel
     const std::string folder = parent + "/" + std::to_string(share.index);
     if (Result<void> made = make_links(channel, *keys, share, folder); !made) return made.error();
     out[share.index] = folder;
-    if (share.index > 0) continue;  // once is enough
+    if (share.index > 0) continue;  // warn only once
     if (std::string text = plan::unequal_shares(channel.name, share.count, keys->size()); !text.empty()) {
       warnings.push_back(std::move(text));
     }
@@ -98,7 +99,7 @@ Error about(const plan::HostChannel& channel, const Error& why) {
       .with_hint("--channel NAME=DIR names a folder that every host with workers has");
 }
 
-// The variables of each worker.
+// Adds the variables of one channel to those of each worker.
 Result<void> add_channel(const plan::HostChannel& channel, const std::string& top, ChannelFolders& out) {
   const auto is_dealt = [](const plan::Share& share) { return share.count > 1; };
   std::map<std::uint32_t, std::string> folders;

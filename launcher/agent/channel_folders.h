@@ -1,4 +1,4 @@
-// The shares of channels on this host, as folders of links.
+// Makes the shares of channels on this host, as folders of symbolic links.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,17 +12,19 @@
 namespace sml::agent {
 
 struct ChannelFolders {
-  std::vector<plan::Environment> variables;  // of the workers, as HostChannel::shares has them
+  std::vector<plan::Environment> variables;  // by worker, in the order of HostChannel::shares
   std::vector<std::string> warnings;         // clauses
 };
 
-// Makes below `top`, which exists, a folder for each share of a worker here, with a link for each of its files, and
-// folders as the files have them. A share that is the whole is the channel's own folder. Errors (Config): no such
-// folder, one that cannot be read, too many files; `top` is empty, or cannot be written to.
+// Makes below `top`, which must exist, a folder for each share that a worker on this host has, with a symbolic link for
+// each of its files and the same subfolders as the channel has. For a share that is the whole channel, uses the
+// channel's own folder. Errors (Config): the channel's folder is missing or unreadable or has too many files; `top` is
+// empty or cannot be written to.
 Result<ChannelFolders> make_channel_folders(std::span<const plan::HostChannel> channels, std::size_t workers,
                                             const std::string& top);
 
-// The paths of the files below a folder, sorted byte by byte. Links are files, wherever they lead.
+// The paths of the files below a folder, relative to it and sorted by bytes. A symbolic link counts as a file, whatever
+// it points to.
 Result<std::vector<std::string>> keys_below(const std::string& folder);
 
 }  // namespace sml::agent

@@ -1,4 +1,4 @@
-// The workers' shares of channels of files.
+// Gives each worker its shares of channels of files.
 #pragma once
 #include <span>
 #include <unordered_map>
@@ -11,9 +11,9 @@ namespace sml::agent {
 
 class ChannelService final : public HostService {
  public:
-  // `workers`: in the order of the shares in `channels`.
+  // `workers` is in the order of the shares in `channels`.
   ChannelService(const ServiceContext& context, std::vector<plan::HostChannel> channels, std::vector<Rank> workers);
-  // Makes the folders.
+  // Makes the folders of links.
   Result<void> check(wire::Prepared& answer) override;
   plan::Environment variables(Rank rank) const override;
 

@@ -17,11 +17,11 @@ namespace sml::agent {
 
 namespace {
 constexpr std::size_t kLinkRead = std::size_t{64} << 10;
-constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in the workers' pipes, not with us
-// More than output can be under way. Where a launcher asks for what came before it, its link cannot go on.
+constexpr std::size_t kQueueLimit = std::size_t{64} << 10;  // output waits in the workers' pipes, not in this process
+// More than the output that can be in flight. If a launcher asks for bytes from before these, its link cannot go on.
 constexpr std::size_t kMostKept = std::size_t{24} << 20;
 
-// Whoever knows it by its number finds the other.
+// Puts `fresh` under the same descriptor number as the old one, which other code refers to by number.
 void put_in_place(boost::asio::posix::stream_descriptor& place, const os::UniqueFd& fresh) {
   const int fd = place.release();
   ::dup3(fresh.get(), fd, O_CLOEXEC);
@@ -98,7 +98,8 @@ void ControlLink::send_last(std::string_view frames) {
   last_sent_ = true;
 }
 
-// Straight from the caller's buffer, which is warm in the cache, as far as the system takes it; the rest is queued.
+// Writes straight from the caller's buffer, which is warm in the cache, as much as the kernel takes, and queues the
+// rest.
 void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
   if (lost_ || last_sent_) return;
   credit_ -= std::min<std::uint64_t>(credit_, bytes.size());
@@ -108,10 +109,10 @@ void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at,
   if (takes_more()) {
     const iovec pieces[] = {{head_.data(), head_.size()}, {const_cast<char*>(bytes.data()), bytes.size()}};
     const ssize_t n = ::writev(out_.native_handle(), pieces, std::size(pieces));
-    if (n > 0) sent = static_cast<std::size_t>(n);  // an error shows again when the rest is written
+    if (n > 0) sent = static_cast<std::size_t>(n);  // an error recurs when the rest is written
   }
   if (!lasts_ && sent == head_.size() + bytes.size()) return;
-  const std::size_t skipped = lasts_ ? 0 : sent;  // what is written is kept, or forgotten
+  const std::size_t skipped = lasts_ ? 0 : sent;  // written bytes are kept on a resumable link, else dropped
   const std::size_t skipped_of_head = std::min(skipped, head_.size());
   sent_.append(std::string_view(head_).substr(skipped_of_head));
   sent_.append(bytes.substr(skipped - skipped_of_head));
@@ -119,7 +120,7 @@ void ControlLink::send_output(Rank rank, wire::Stream stream, TimePoint read_at,
   write();
 }
 
-// What the system does not take is read after all, and queued; so is all where the link lasts.
+// Reads and queues the bytes that splice() does not move; on a resumable link it reads and queues all.
 void ControlLink::send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) {
   if (lost_ || last_sent_) return;
   credit_ -= std::min<std::uint64_t>(credit_, size);
@@ -135,14 +136,14 @@ void ControlLink::send_output_of(int pipe, Rank rank, wire::Stream stream, TimeP
   while (size > 0) {
     const ssize_t n = ::read(pipe, place, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // cannot be: they are there, and nobody else reads them
+    if (n <= 0) break;  // impossible: the bytes are in the pipe, and nothing else reads it
     place += n;
     size -= static_cast<std::size_t>(n);
   }
   write();
 }
 
-// Where it goes out whole the bytes can follow directly.
+// If the head is written completely, the payload can be spliced directly behind it.
 void ControlLink::send_head() {
   sent_.append(head_);
   if (!lasts_) write();
@@ -160,7 +161,7 @@ void ControlLink::wrote(std::size_t size) {
   if (sent_.end() > kept) sent_.forget(std::min(written_, sent_.end() - kept));
 }
 
-// False: not now, or not any more; errno says which.
+// Returns false if nothing could be written, now or at all; errno tells which.
 bool ControlLink::write_some() {
   const bool greets = !greeting_.empty();
   const std::string_view rest = greets ? std::string_view(greeting_) : *sent_.from(written_);
@@ -178,7 +179,7 @@ bool ControlLink::write_some() {
 void ControlLink::write() {
   if (lost_ || broken_ || waits_to_write_) return;
   while (!takes_more()) {
-    if (!write_some()) return wait_to_write();  // an error shows again there
+    if (!write_some()) return wait_to_write();  // an error recurs there
   }
 }
 

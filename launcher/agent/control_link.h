@@ -1,7 +1,7 @@
-// The agent's pipe to its launcher: messages in on one descriptor, out on another.
+// The agent's pipe to its launcher: receives messages on one descriptor, sends them on another.
 //
-// A link that lasts outlives its pipe: what has been sent is kept until the launcher has it, and another pipe can go on
-// where the one before has broken. All others are lost when their pipe breaks.
+// A resumable link outlives its pipe: it keeps sent bytes until the launcher has acknowledged them, and can go on over
+// another pipe after the first one has broken. Any other link is lost when its pipe breaks.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,45 +20,47 @@
 
 namespace sml::agent {
 
-// One thread. Handlers are called from the loop, never from within a call.
+// One thread. Handlers are called from the loop, never from within a call to this object.
 class ControlLink {
  public:
   struct Handlers {
     std::function<void(wire::ToAgent)> message;
-    std::function<void(const Error&)> lost;  // once: end of input, broken pipe, or nonsense received
-    std::function<void()> drained;           // the queue has become short again
-    std::function<void()> broken{};          // of one that lasts: its pipe, before each go_on()
+    std::function<void(const Error&)> lost;  // called once: end of input, broken pipe, or an invalid message
+    std::function<void()> drained;           // the send queue has become short again
+    std::function<void()> broken{};  // the pipe of a resumable link broke; called at most once before each go_on()
   };
 
-  // Takes the descriptors over; they become non-blocking.
+  // Takes ownership of the descriptors and makes them non-blocking.
   ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers);
 
   void start();
-  // Before anything but answers to a greeting has been sent.
+  // Makes the link resumable. Must be called before anything but replies to a greeting has been sent.
   void make_lasting() { lasts_ = true; }
-  // In the place of the pipe that there was, broken or not: `greeting` goes first, then what follows the bytes that the
-  // launcher has received. False: it cannot be, and nothing changes.
+  // Replaces the current pipe, whether it is broken or not. Sends `greeting` first, then the bytes after the first
+  // `received` ones, which the launcher has. Returns false and changes nothing if the link cannot go on.
   bool go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received);
   std::uint64_t received() const { return received_.count(); }
 
   void send(const wire::ToLauncher& message) { send_bytes(wire::encode(message)); }
   void send_bytes(std::string_view frames);
-  // The last word: whatever is sent afterwards is not.
+  // Sends the last frames: later sends do nothing.
   void send_last(std::string_view frames);
-  // Output, which counts against the credit that the launcher has granted. At most allowance() bytes.
+  // Sends output of a worker and counts it against the launcher's credit. `bytes` must be at most allowance() bytes
+  // long.
   void send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes);
-  // The same with `size` bytes that a pipe of ours holds at least; they are moved without being copied where the system
-  // can do so.
+  // Like send_output(), for `size` bytes that `pipe`, a descriptor of this process, holds at least. Moves them without
+  // a copy where the kernel can.
   void send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size);
 
   void grant(std::uint64_t credit) { credit_ += credit; }
-  // Output bytes that may be sent now: credit, unless the launcher does not even take what is queued. Without a
-  // launcher they are dropped, as whoever prints while saving is not to wait, nor to die of it.
+  // The number of output bytes that may be sent now: the credit, or 0 while the launcher does not even take what is
+  // queued. Once the launcher is lost, output is accepted and dropped, so that a worker that prints while it saves
+  // neither blocks nor dies.
   std::size_t allowance() const;
-  // Nothing waits: all has been written, and where the link lasts the launcher has it.
+  // True if nothing is pending: all bytes have been written, and on a resumable link also acknowledged by the launcher.
   bool idle() const { return lasts_ ? sent_.size() == 0 : unwritten() == 0; }
   bool lost() const { return lost_; }
-  // Gives the launcher up without being told by the system; `lost` is not called.
+  // Gives the launcher up though the pipe has not broken. Does not call `lost`.
   void abandon();
 
  private:
@@ -79,14 +81,14 @@ class ControlLink {
   boost::asio::posix::stream_descriptor out_;
   Handlers handlers_;
   wire::Decoder<wire::ToAgent> decoder_;
-  std::unique_ptr<char[]> buffer_;  // pages that no bytes come to are never touched
-  std::string head_;                // kept for its memory
-  std::string greeting_;            // of a new pipe, before the rest
+  std::unique_ptr<char[]> buffer_;  // pages that receive no bytes are never touched
+  std::string head_;                // a member to reuse its memory
+  std::string greeting_;            // of a new pipe; written before sent_
   wire::SentBytes sent_;
-  std::uint64_t written_ = 0;  // place in it: not yet given to the pipe
+  std::uint64_t written_ = 0;  // position in sent_ of the first byte that has not been written
   wire::ReceivedBytes received_;
   std::uint64_t credit_ = 0;
-  std::uint32_t pipe_ = 0;  // counts them: handlers of an earlier one do nothing
+  std::uint32_t pipe_ = 0;  // the number of the current pipe; handlers of earlier ones do nothing
   bool waits_to_write_ = false;
   bool lasts_ = false;
   bool broken_ = false;

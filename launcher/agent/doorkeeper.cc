@@ -10,7 +10,7 @@ using boost::asio::ip::address;
 
 namespace {
 
-constexpr int kIdBits = 20;  // more callers than one attempt has
+constexpr int kIdBits = 20;  // leaves room for more callers than one attempt has
 
 }  // namespace
 

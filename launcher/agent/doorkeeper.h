@@ -1,4 +1,5 @@
-// Whether who calls a store is of the job: asked of this machine's kernel, or of the agent on the caller's host.
+// Decides whether a process that connects to a store belongs to the job: asks this host's kernel, or the agent on the
+// host of that process.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,7 @@
 
 namespace sml::agent {
 
-// One thread. What it is asked in one turn of the loop travels together.
+// One thread. Sends all questions of one turn of the loop in one message.
 class Doorkeeper {
  public:
   using Answer = LocalCallers::Answer;
@@ -26,14 +27,15 @@ class Doorkeeper {
 
   using OwnAddresses = std::function<std::vector<std::string>()>;
 
-  // `own`: numeric addresses of this machine, asked for once, when somebody calls. `local` and what `send` needs
-  // outlive this. An answer that is late and belongs to another attempt's doorkeeper is none to this one: they number
-  // their questions otherwise.
+  // `own` returns the numeric addresses of this host; called once, at the first connection. `local` and whatever `send`
+  // uses must outlive this object. Each attempt has its own range of question numbers, so that a late answer to an
+  // earlier attempt's question is ignored.
   Doorkeeper(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own, std::uint32_t attempt, Send send);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
-  // `ends` as the caller sees them. Answers now or later; never, when the launcher does not answer.
+  // `ends` are the addresses as the caller sees them. Calls `answer` now or later, or never if the launcher does not
+  // reply.
   void ask(const os::TcpEnds& ends, Answer answer);
   void ruled(const wire::Ruled& m);
 
@@ -52,10 +54,10 @@ class Doorkeeper {
   Lifetime lifetime_;
 };
 
-// An IPv4 address that came as ::ffff:a.b.c.d as such.
+// Converts ::ffff:a.b.c.d to the IPv4 address a.b.c.d; returns other addresses unchanged.
 boost::asio::ip::address plain(const boost::asio::ip::address& address);
 
-// Of a Caller; nothing when its addresses are none.
+// The two ends of a caller's connection; nullopt if its addresses are invalid.
 std::optional<os::TcpEnds> ends_of(const wire::Caller& caller);
 
 }  // namespace sml::agent

@@ -46,7 +46,7 @@ void FifoChannelFeed::fail(const Error& why, std::string_view place) {
 void FifoChannelFeed::begin() { perform(machine_.begin()); }
 
 void FifoChannelFeed::reader_died(std::uint32_t reader) {
-  // One FIFO for all ranks goes on as long as any of them lives.
+  // A FIFO that all ranks share stays open as long as any of them lives.
   if (feed_.channel.framing != plan::FifoFraming::Whole) perform(machine_.died(reader));
 }
 
@@ -67,7 +67,7 @@ void FifoChannelFeed::perform(const fifos::Step& step) {
   }
 }
 
-// The FIFO of the next epoch is there before the end of this one is seen.
+// Makes the next epoch's FIFO before the reader can see the end of this epoch.
 void FifoChannelFeed::offer(std::uint32_t reader) {
   FifoSink& sink = sinks_[reader];
   Result<void> made = sink.make(machine_.epoch());
@@ -121,7 +121,7 @@ void FifoChannelFeed::add_watches(std::vector<Watch>& out) const {
   if (wants_source() && source_->wait_fd() >= 0) out.push_back({source_->wait_fd(), POLLIN, kSource});
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
     if (sinks_[i].fd() < 0) continue;
-    // POLLERR, which comes unasked, tells that nobody reads any more.
+    // POLLERR, which poll() always reports, means that the FIFO has no reader left.
     out.push_back({sinks_[i].fd(), static_cast<short>(sinks_[i].pending() > 0 ? POLLOUT : 0), i});
   }
 }
@@ -189,7 +189,7 @@ namespace {
 
 void tell(int report, char mark, const std::string& text) { os::write_all(report, mark + text + "\n"); }
 
-// Tells once in an epoch, or whatever makes no progress, that it does not.
+// Warns when a channel makes no progress: once until it moves again.
 class StuckWatch {
  public:
   void look(const FifoChannelFeed& channel, TimePoint now, int report) {
@@ -228,14 +228,14 @@ class Feeder {
       if (control_ < 0) return;
       pause = news ? kFirstLookMs : std::min(pause * 2, kLastLookMs);
     }
-    while (control_ >= 0) {  // all FIFOs stay as they are until the job has ended
+    while (control_ >= 0) {  // keep all FIFOs open until the job has ended
       pollfd wait{.fd = control_, .events = POLLIN, .revents = 0};
       if (::poll(&wait, 1, -1) > 0) take_control();
     }
   }
 
  private:
-  // One look at everything; false: there was nothing.
+  // Polls all descriptors once and serves those that are ready. Returns false if there was nothing to do.
   bool turn(int pause) {
     for (FifoChannelFeed& channel : channels_) channel.look();
     polled_.assign(1, {.fd = control_, .events = POLLIN, .revents = 0});
@@ -277,7 +277,8 @@ class Feeder {
 
   void take_control() {
     DeadReader reader = 0;
-    const ssize_t n = ::read(control_, &reader, sizeof reader);  // written in one go, so read in one
+    // The agent writes it in one write(), so one read() gets it whole.
+    const ssize_t n = ::read(control_, &reader, sizeof reader);
     if (n == 0) control_ = -1;
     if (n != sizeof reader) return;
     for (FifoChannelFeed& channel : channels_) channel.reader_died(reader);
@@ -292,12 +293,12 @@ class Feeder {
     return false;
   }
 
-  int control_;  // -1: it has ended
+  int control_;  // -1 after its end
   int report_;
   std::vector<FifoChannelFeed> channels_;
   std::vector<StuckWatch> stuck_;
   std::vector<FifoChannelFeed::Watch> watches_;
-  std::vector<std::size_t> sizes_;  // of watches_, after each channel
+  std::vector<std::size_t> sizes_;  // the size of watches_ after each channel
   std::vector<pollfd> polled_;
 };
 

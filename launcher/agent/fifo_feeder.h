@@ -1,5 +1,5 @@
-// The process beside the agent that feeds the channels of a host: reads their sources, writes the FIFOs of the readers.
-// Slow disks and readers hold up nobody else in it, which is why it is a process of its own.
+// The process beside the agent that feeds the channels of a host: it reads their sources and writes the FIFOs of their
+// readers. It is a process of its own so that slow disks and readers block nothing else.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,22 +17,22 @@
 
 namespace sml::agent {
 
-// A channel with the places of its FIFOs.
+// A channel with the folders of its FIFOs.
 struct FifoFeed {
   plan::FifoChannel channel;
-  std::string platform_folder;       // where the platform's FIFOs are, for a channel that we do not feed
-  std::vector<std::string> folders;  // of each reader's FIFOs
+  std::string platform_folder;       // the folder of the platform's FIFOs, if the platform is the channel's source
+  std::vector<std::string> folders;  // the FIFO folder of each reader
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
 
-// One channel: its source, its machine, its dealer and its sinks. `feed` outlives it.
+// Feeds one channel: owns its source, its state machine, its dealer and its sinks. `feed` must outlive it.
 class FifoChannelFeed {
  public:
   explicit FifoChannelFeed(const FifoFeed& feed);
 
   void begin();  // makes the first FIFOs
   void reader_died(std::uint32_t reader);
-  // Whether readers or the source were not there; then look() looks again.
+  // True if a reader or the source was not there yet; look() then tries again.
   bool looking() const;
   void look();
 
@@ -43,15 +43,15 @@ class FifoChannelFeed {
   };
   static constexpr std::uint32_t kSource = UINT32_MAX;
   void add_watches(std::vector<Watch>& out) const;
-  bool ready() const;  // the source can be read without being waited for
+  bool ready() const;  // true if the source can be read without a wait
   void source_ready();
   void reader_ready(std::uint32_t reader, short events);
 
-  // Grows whenever something comes or goes.
+  // A counter that grows whenever something comes or goes.
   std::uint64_t moved() const { return moved_; }
-  // Who is waited for while others wait; empty: nobody waits.
+  // Names whatever holds the others up; empty if nothing is held up.
   std::string stuck() const;
-  // With place() before it; nothing: all is well.
+  // The error that place() prefixes; nullopt if there is none.
   const std::optional<Error>& fault() const { return fault_; }
   std::string place() const;  // "channel train, epoch 0"
 
@@ -77,11 +77,12 @@ class FifoChannelFeed {
   std::optional<Error> fault_;
 };
 
-// What comes on the control pipe: this reader has died.
+// The message on the control pipe: the index of a reader that has died.
 using DeadReader = std::uint32_t;
 
-// Feeds until `control` ends. What fails goes to `report` as a line that begins with '!', a warning as one that begins
-// with '?'. After a failure no FIFO is closed, so that no reader takes a broken stream for a whole one.
+// Feeds the channels until `control` reaches its end. Writes an error to `report` as a line that begins with '!', a
+// warning as a line that begins with '?'. Closes no FIFO after an error, so that no reader takes a broken stream for a
+// complete one.
 void feed_fifos(const std::vector<FifoFeed>& feeds, int control, int report);
 
 }  // namespace sml::agent

@@ -23,7 +23,7 @@ namespace {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// As sml::sagemaker::contract_folder() has it.
+// Same rule as sml::sagemaker::contract_folder().
 std::string platform_folder(const plan::Environment& environment) {
   const std::string* base = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
   const std::string before = base == nullptr ? "" : std::string(plan::value_of(*base));
@@ -38,7 +38,7 @@ Result<void> make_fifo_folder(const std::string& path) {
   return sys_error(ErrorKind::Io, "cannot make the folder " + show(path), errno);
 }
 
-// Workers may open them before the feeder runs.
+// Makes them before the feeder runs, as workers may open them earlier.
 Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   for (const FifoFeed& feed : feeds) {
     for (const std::string& folder : feed.folders) {
@@ -48,7 +48,7 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   return {};
 }
 
-// In the child: nothing of the agent's is left but the two pipes, the memory, and the place among its children.
+// Runs in the child, which keeps only the two pipes, the memory, and its place among the agent's children.
 [[noreturn]] void serve_as_feeder(const std::vector<FifoFeed>& feeds, int control, int report, pid_t agent) {
   constexpr int kControl = 3;
   constexpr int kReport = 4;
@@ -59,7 +59,7 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "sml-run-pipes");
   if (::getppid() != agent) ::_exit(1);
-  // Away from where they are to be first.
+  // Duplicates both out of the range of kControl and kReport first.
   const int safe_control = ::fcntl(control, F_DUPFD, kFirstForeign + 1);
   const int safe_report = ::fcntl(report, F_DUPFD, kFirstForeign + 1);
   const int null = ::open("/dev/null", O_RDWR);
@@ -151,7 +151,7 @@ std::vector<FifoFeed> FifoService::feeds() const {
   return out;
 }
 
-// FIFOs in the platform's folder that we have fed, or an earlier job whose end was violent.
+// Removes FIFOs in the platform's folder that this job has made, or that an earlier job left when it was killed.
 void FifoService::remove_old() const {
   const std::string folder = host_folder();
   for (const plan::FifoChannel& channel : plan_.channels) {

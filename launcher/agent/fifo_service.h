@@ -1,4 +1,4 @@
-// The channels of a host that workers read from FIFOs: where these are, and the process that feeds them.
+// The channels of a host that workers read from FIFOs: makes the folders and runs the process that feeds the FIFOs.
 #pragma once
 #include <array>
 #include <string>
@@ -16,20 +16,20 @@
 
 namespace sml::agent {
 
-// FIFOs for ranks lie in the scratch folder. Those for all ranks of the host, which we feed as the platform would, lie
-// where the platform's would if that folder is there and can be written, else in the scratch folder.
+// FIFOs for single ranks lie in the scratch folder. A FIFO for all ranks of the host, which sml-run feeds as the
+// platform would, lies in the platform's folder if that exists and is writable, else in the scratch folder.
 //
-// The feeder is a child of the agent: it dies with it, and leaves by itself when told to end. It ignores what stops, so
-// that workers that are asked to end do not see the end of their data first.
+// The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
+// ignores stop signals, so that workers that are asked to stop do not see the end of their data first.
 class FifoService final : public HostService {
  public:
-  // `environment` is that of a worker.
+  // `environment` is the environment of a worker.
   FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment);
 
   Result<void> check(wire::Prepared& answer) override;
-  // Makes the folders, starts the feeder.
+  // Makes the folders and starts the feeder.
   void start(const wire::Start&) override;
-  // SML_PIPE_DIR and SM_CHANNEL_*; nothing for a rank that reads no channel.
+  // SML_PIPE_DIR and SM_CHANNEL_*; empty for a rank that reads no channel.
   plan::Environment variables(Rank rank) const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
@@ -49,9 +49,9 @@ class FifoService final : public HostService {
 
   const ServiceContext& context_;
   boost::asio::posix::stream_descriptor report_;
-  std::string folder_;  // of ours; empty: there is none
+  std::string folder_;  // the launcher's own FIFO folder; empty if there is none
   plan::FifoPlan plan_;
-  std::string data_folder_;  // the platform's, whether it is there or not
+  std::string data_folder_;  // the platform's folder, whether it exists or not
   pid_t feeder_ = -1;
   os::UniqueFd control_;
   bool ending_ = false;

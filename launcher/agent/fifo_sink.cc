@@ -17,9 +17,9 @@ namespace sml::agent {
 namespace {
 
 constexpr int kWidePipe = 1 << 20;
-constexpr std::size_t kWorthListing = 512;  // for writev(), instead of being copied behind the others
+constexpr std::size_t kWorthListing = 512;  // the size from which writev() is cheaper than a copy
 
-// Where others can put things, they would read what is meant for the workers.
+// Where another user can create files, that user would read data that is meant for the workers.
 bool is_fifo_of_ours(const struct stat& status) {
   return S_ISFIFO(status.st_mode) && (status.st_uid == ::geteuid() || status.st_uid == 0);
 }
@@ -52,7 +52,7 @@ void FifoSink::forget() {
 Result<bool> FifoSink::look() {
   const std::string path = base_ + std::to_string(epoch_);
   fd_.reset(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd_ && (errno == ENXIO || errno == EINTR)) return false;  // nobody reads
+  if (!fd_ && (errno == ENXIO || errno == EINTR)) return false;  // no reader
   if (!fd_) return sys_error(ErrorKind::Io, "cannot open the FIFO " + show(path), errno);
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0 || !is_fifo_of_ours(status)) {
@@ -63,7 +63,7 @@ Result<bool> FifoSink::look() {
   return true;
 }
 
-// Small pieces are cheaper to copy than to list; order is kept.
+// Copies small pieces, which is cheaper than listing them. Keeps the order.
 void FifoSink::add(std::string_view bytes) {
   const bool list = fd_ && (bytes.size() >= kWorthListing || !listed_.empty()) && backlog_.empty();
   if (!list) {
@@ -74,7 +74,7 @@ void FifoSink::add(std::string_view bytes) {
   listed_size_ += bytes.size();
 }
 
-// Copies what has not been written.
+// Copies the listed bytes that have not been written to the backlog.
 void FifoSink::keep_listed(std::size_t written) {
   for (const iovec& piece : listed_) {
     const std::size_t skipped = std::min(written, piece.iov_len);
@@ -85,7 +85,7 @@ void FifoSink::keep_listed(std::size_t written) {
   listed_size_ = 0;
 }
 
-// False: nobody reads.
+// Returns false if the FIFO has no reader.
 bool FifoSink::write_listed() {
   std::size_t written = 0;
   for (std::size_t at = 0; at < listed_.size(); at += IOV_MAX) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSourcePipe = 1 << 20;
 constexpr std::size_t kSourceRead = std::size_t{128} << 10;
-constexpr int kDeepestFolder = 64;  // links may lead round in circles
+constexpr int kDeepestFolder = 64;  // symbolic links may form a cycle
 
 Error broken(const std::string& what, const std::string& path, int sys_errno, ErrorKind kind = ErrorKind::Io) {
   return sys_error(kind, what + " " + show(path), sys_errno);
@@ -58,7 +58,7 @@ class PlatformSource final : public FifoSource {
   os::UniqueFd fd_;
 };
 
-// One file, as it is or without its compression.
+// One file, read as it is or decompressed.
 class ObjectReader {
  public:
   ObjectReader(std::string path, plan::FifoCompression compression)
@@ -76,9 +76,9 @@ class ObjectReader {
     in_ = {};
     return {};
   }
-  // 0: the end.
+  // 0 at the end.
   Result<std::size_t> read(std::span<char> out) { return gzip_ ? read_gzip(out) : read_plain(out); }
-  // Of what read() answers in all.
+  // The total number of bytes that read() returns.
   Result<std::uint64_t> size() {
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) return broken("cannot look at", path_, errno);
@@ -125,7 +125,7 @@ class ObjectReader {
   os::UniqueFd fd_;
   std::unique_ptr<Gunzip> gunzip_;
   std::vector<char> buffer_;
-  std::string_view in_;  // of buffer_
+  std::string_view in_;  // the rest of buffer_
 };
 
 class FileSource final : public FifoSource {
@@ -207,12 +207,12 @@ class FileSource final : public FifoSource {
 
   plan::FifoChannel channel_;
   std::vector<std::string> objects_;
-  std::vector<std::uint32_t> order_;  // empty: as they are
+  std::vector<std::uint32_t> order_;  // empty: as listed
   std::size_t next_ = 0;
   std::optional<ObjectReader> object_;
-  std::uint64_t taken_ = 0;  // of the object
-  std::uint64_t size_ = 0;   // of the object, where it is wrapped
-  std::string frame_;        // header or padding that comes next
+  std::uint64_t taken_ = 0;  // bytes read of the current object
+  std::uint64_t size_ = 0;   // of the current object, if it is wrapped
+  std::string frame_;        // the header or padding to return next
 };
 
 Result<void> list_folder_below(const std::string& folder, const std::string& prefix, int depth,

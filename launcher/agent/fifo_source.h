@@ -1,4 +1,4 @@
-// Where the bytes of a channel come from, epoch by epoch.
+// Sources of a channel's bytes, epoch by epoch.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,27 +16,27 @@ class FifoSource {
  public:
   virtual ~FifoSource() = default;
 
-  enum class Opened : std::uint8_t { Yes, NotYet };  // NotYet: what is to be opened is not there; try again
+  enum class Opened : std::uint8_t { Yes, NotYet };  // NotYet: the source does not exist yet; try again
   virtual Result<Opened> open(std::uint32_t epoch) = 0;
-  // Readable when there is something to read, or the end; -1: read() can always be called.
+  // A descriptor that becomes readable at data or at the end; -1 if read() can be called at any time.
   virtual int wait_fd() const = 0;
-  // Bytes that were read; 0: the epoch has ended; nothing: there is none now.
+  // The number of bytes that were read; 0 at the end of the epoch; nullopt if no bytes are available now.
   virtual Result<std::optional<std::size_t>> read(std::span<char> out) = 0;
   virtual void close() = 0;
-  // For messages: what is being read.
+  // The path that is being read, for messages.
   virtual std::string place() const = 0;
 };
 
-// The FIFOs that the platform makes: FOLDER/CHANNEL_EPOCH.
+// Reads the FIFOs that the platform makes: FOLDER/CHANNEL_EPOCH.
 std::unique_ptr<FifoSource> platform_source(std::string folder, std::string channel);
-// The files of channel.path, one behind the other.
+// Reads the files of channel.path one after the other.
 std::unique_ptr<FifoSource> file_source(const plan::FifoChannel& channel);
 
-// The files of a folder and of those below it by their paths, bytewise; or those of a manifest, in its order. Errors
-// (Config) name the path.
+// Lists the files in and below a folder, sorted by the bytes of their paths, or the files of a manifest in its order.
+// Errors (Config) name the path.
 Result<std::vector<std::string>> list_objects(const std::string& path);
 
-// Whether there is a folder, or a manifest as it should be: as list_objects(), without looking into the folder.
+// Checks that `path` is a readable folder or a valid manifest: like list_objects(), but does not read the folder.
 Result<void> check_objects(const std::string& path);
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// Makes the flight recorder of one worker write what it has, and fetches that. It is polled: who writes tells nobody.
+// Makes the flight recorder of one worker write its dump, and fetches the dump. It polls, as the writer sends no
+// notice.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +15,22 @@ class FlightRecorder {
  public:
   static constexpr Duration kPoll = std::chrono::milliseconds(100);
 
-  // `pipe` and `dump` as in TorchPlaces.
+  // See TorchPlaces for `pipe` and `dump`.
   FlightRecorder(std::string pipe, std::string dump) : pipe_(std::move(pipe)), dump_(std::move(dump)) {}
 
-  // False: nobody reads the pipe.
+  // Returns false if no process reads the pipe.
   bool trigger();
   bool awaited() const { return awaited_; }
   void give_up() { awaited_ = false; }
-  // Each kPoll from then on: all of it, once it has stopped growing. Nothing: it is not there yet, or is longer than
-  // `most` bytes and is given up.
+  // To be called every kPoll after trigger(). Returns the whole dump once it has stopped growing. Returns nullopt if
+  // the dump is not there yet, or is given up because it is longer than `most` bytes.
   std::optional<std::string> poll(std::size_t most);
 
  private:
   std::string pipe_;
   std::string dump_;
-  std::int64_t before_ns_ = 0;  // when what is there of an earlier dump was written
-  std::uint64_t size_ = 0;      // when last seen
+  std::int64_t before_ns_ = 0;  // modification time of an earlier dump
+  std::uint64_t size_ = 0;      // at the last poll
   bool awaited_ = false;
 };
 

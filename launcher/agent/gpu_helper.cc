@@ -91,7 +91,7 @@ void GpuHelper::read() {
     close();
     return answer();
   }
-  if (whole) text_.clear();  // one line for each question
+  if (whole) text_.clear();  // the helper sends one line for each question
   await();
   if (whole) answer();
 }
@@ -116,7 +116,7 @@ void GpuHelper::close() {
 void GpuHelper::end() {
   close();
   told_ = nullptr;
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);  // a session of its own, not reaped yet
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);  // the leader of its own session, not reaped yet
 }
 
 bool GpuHelper::ended(pid_t pid) {

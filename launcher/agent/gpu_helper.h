@@ -1,4 +1,5 @@
-// The process that asks NVIDIA's management library how busy its devices are (launcher/nvml/helper.c), which we carry.
+// The process that asks NVIDIA's management library for the utilization of its devices (launcher/nvml/helper.c). The
+// agent's executable contains the helper.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,11 +17,11 @@
 
 namespace sml::agent {
 
-// Where NVIDIA's driver is.
+// True if this host has NVIDIA's driver.
 bool has_nvidia_driver();
 
-// A child of the agent, leader of a session of its own; it dies with the socket. A library that hangs holds up nobody
-// but the helper, and what it said last is then forgotten. One thread: that of the loop.
+// The helper is a child of the agent and the leader of its own session; it exits when the socket closes. A library that
+// hangs blocks only the helper, and its last answer is then forgotten. One thread: that of the loop.
 class GpuHelper {
  public:
   explicit GpuHelper(boost::asio::io_context& loop) : socket_(loop) {}
@@ -28,19 +29,19 @@ class GpuHelper {
   GpuHelper(const GpuHelper&) = delete;
   GpuHelper& operator=(const GpuHelper&) = delete;
 
-  // Error (Spawn): there is none, now or later.
+  // Error (Spawn): the helper cannot run, now or later.
   Result<void> start();
-  // `told` is called once, from the loop, with the answer or when there will be none. False: it does not run, has not
-  // answered yet, or would cost too much (os::gpu_interval()).
+  // Sends a question. Calls `told` once, from the loop, when the answer has come or none will come. Returns false if
+  // the helper does not run, has not answered the last question, or would cost too much (os::gpu_interval()).
   bool ask(std::function<void()> told);
-  // The same, whatever it costs.
+  // Like ask(), whatever the cost.
   bool ask_at_once(std::function<void()> told);
-  // What it said last.
+  // The devices of the last answer.
   const std::vector<AcceleratorUse>& devices() const { return devices_; }
-  void end();  // at once, by SIGKILL; it is still to be reaped
+  void end();  // kills it by SIGKILL; does not reap it
 
   bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
-  // That child of ours has been reaped; true: it was this one.
+  // Called after a child of this process has been reaped. Returns true if it was this helper.
   bool ended(pid_t pid);
 
  private:
@@ -52,9 +53,9 @@ class GpuHelper {
 
   boost::asio::posix::stream_descriptor socket_;
   pid_t pid_ = -1;
-  std::function<void()> told_;  // empty: nothing has been asked
+  std::function<void()> told_;  // empty: no question is pending
   TimePoint asked_at_;
-  TimePoint next_;  // before which it is not asked
+  TimePoint next_;  // the earliest time of the next question
   std::string text_;
   std::vector<AcceleratorUse> devices_;
   Lifetime lifetime_;

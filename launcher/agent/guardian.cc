@@ -36,7 +36,7 @@ sigset_t awaited_signals() {
   return set;
 }
 
-// Kills whatever has come to us until nothing is left; each death may bring more.
+// Kills the orphans of this process until none is left; each death may bring more of them.
 void end_orphans(std::optional<os::Cgroup>& cgroup) {
   const TimePoint give_up = Clock::now() + kGuardPatience;
   const sigset_t awaited = awaited_signals();
@@ -178,7 +178,7 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   os::become_subreaper();
   sigset_t before;
   const sigset_t awaited = awaited_signals();
-  // None may be missed between fork and wait, nor end us before we have cleaned up.
+  // No signal may be missed between fork and wait, nor end this process before it has cleaned up.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const ScratchFolder scratch = ScratchFolder::make();
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();

@@ -85,12 +85,12 @@ class SystemGuard final : public Guard {
 // is the child's exit status. The guardian, which holds no descriptor of the agent's and does nothing but wait, answers
 // that status when the agent has left.
 //
-// If the agent is killed, its workers die with it (PR_SET_PDEATHSIG) and whatever they had started comes to the
-// guardian, which is a subreaper too and ends it with SIGKILL; it gives up on what cannot be ended after some seconds.
-// Where a cgroup can be made for all of them, that is killed as one, so that not even a fork bomb outruns us. An agent
-// that is stopped (SIGSTOP) hears nothing, so the launcher gives it up after the heartbeat timeout; the guardian then
-// does the same. A signal that stops (stop_rule.h) is handed on to the agent, which gives its workers their grace:
-// batch systems send it to every process of a job.
+// If the agent is killed, its workers die with it (PR_SET_PDEATHSIG), and the processes that they had started become
+// children of the guardian, which is a subreaper too and ends them with SIGKILL; after some seconds it gives up on
+// processes that cannot be ended. Where a cgroup can be made for all of them, the guardian kills it as a whole, so that
+// not even a fork bomb escapes. An agent that is stopped (SIGSTOP) receives nothing, so the launcher gives it up after
+// the heartbeat timeout; the guardian then does the same. The guardian forwards a stop signal (stop_rule.h) to the
+// agent, which gives its workers their grace period: batch systems send such a signal to every process of a job.
 //
 // If the guardian is killed, or stopped for as long, the agent makes another and goes on. No process can be put above
 // one that runs: that one is a child of the agent, and orphans do not come to it. It ends all of the cgroup, and

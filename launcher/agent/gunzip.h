@@ -1,4 +1,4 @@
-// Undoes gzip, piece by piece. The only place that knows zlib.
+// Decompresses gzip piece by piece. No other code uses zlib.
 #pragma once
 #include <memory>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace sml::agent {
 
-// One file: one gzip stream, or several behind one another.
+// One file: one gzip stream, or several one after the other.
 class Gunzip {
  public:
   Gunzip();
@@ -16,10 +16,10 @@ class Gunzip {
   Gunzip(const Gunzip&) = delete;
   Gunzip& operator=(const Gunzip&) = delete;
 
-  // Takes from the front of `in` and fills `out` from its front; answers how many bytes were filled. 0 with `in` empty:
-  // it needs more. Error (Io): not gzip.
+  // Consumes bytes from the front of `in` and fills `out` from its front. Returns the number of bytes filled; 0 with
+  // `in` empty means that it needs more input. Error (Io): not valid gzip.
   Result<std::size_t> inflate(std::string_view& in, std::span<char> out);
-  // Whether a stream has ended, and none has begun since.
+  // True if a stream has ended and none has begun since.
   bool at_end() const;
 
  private:

@@ -16,11 +16,11 @@ namespace sml::agent {
 namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(100);
-constexpr Duration kLastWords = std::chrono::milliseconds(500);  // after a limit
+constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostSaid = std::size_t{1} << 20;
 constexpr int kLines = 5;
 constexpr Duration kGpuPatience =
-    std::chrono::seconds(3);  // for the first answer; a library that hangs holds up nobody
+    std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
 
 std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
   std::vector<AcceleratorUse> out;
@@ -75,7 +75,7 @@ void HealthCheck::end() {
   said_all_ = false;
 }
 
-// The outer shell has the pipe open for as long as the command runs, whatever that does with its own output.
+// The outer shell keeps the pipe open for as long as the command runs, whatever the command does with its own output.
 void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
   const Result<void> trusted = os::check_trust_of_command(asked_.command, environment, directory);
   if (!trusted) return answer("--health-check is not run, as " + trusted.error().message());
@@ -99,7 +99,7 @@ bool HealthCheck::is(pid_t pid) const {
 void HealthCheck::ended(pid_t pid, const ExitStatus& status) {
   if (gpus_.ended(pid)) return;
   if (std::erase(pids_, pid) == 0 || !command_ || !command_->ended(pid)) return;
-  ::kill(-pid, SIGKILL);  // what it has left, which may hold the pipe
+  ::kill(-pid, SIGKILL);  // ends processes that it left behind, which may hold the pipe open
   if (succeeded(status)) {
     command_.reset();
   } else {

@@ -1,5 +1,5 @@
-// Whether workers can be started on this host: by what the kernel says, by a command of the user's, and by what the
-// accelerators still hold.
+// Checks whether workers can be started on this host: by the kernel's own data, by a command of the user's, and by the
+// memory that the accelerators still hold.
 #pragma once
 #include <functional>
 #include <memory>
@@ -23,27 +23,28 @@
 
 namespace sml::agent {
 
-// One at a time. The command is a child of this process and leader of a session of its own.
+// Runs one check at a time. The command is a child of this process and the leader of its own session.
 class HealthCheck {
  public:
-  // `tell` gets the answer to what was asked last.
+  // `tell` receives the answer to the last request.
   using Tell = std::function<void(wire::Health)>;
   HealthCheck(boost::asio::io_context& loop, Tell tell)
       : loop_(loop), tell_(std::move(tell)), tick_(loop), gpus_(loop) {}
   HealthCheck(const HealthCheck&) = delete;
   HealthCheck& operator=(const HealthCheck&) = delete;
 
-  // Before workers run; what the accelerators hold at the first call is not theirs. NVIDIA's are asked, for which a
-  // helper runs from then on, where that is wanted.
+  // Notes what the accelerators hold before any worker runs; only the first call counts. Unless `nvidia` is No,
+  // NVIDIA's are included, for which a helper then runs from this call on.
   void remember(wire::AcceleratorLook nvidia);
-  // In that directory, with that environment. `faults`: what is known already; then nothing else is looked at.
+  // Starts a check in `directory` with `environment`. `faults`: faults that are known already; if there are any,
+  // reports the first and checks nothing else.
   void begin(const wire::AskHealth& asked, std::vector<std::string> faults, const plan::Environment& environment,
              const std::string& directory);
-  // Nobody waits for the answer any more.
+  // Cancels the check; no answer is sent.
   void end();
-  // A child of this process that is its, or was: to be reaped.
+  // True for a child of this process that this object started and that has not been reaped.
   bool is(pid_t pid) const;
-  // Somebody has waited for that child.
+  // A child of this process has been reaped.
   void ended(pid_t pid, const ExitStatus& status);
 
  private:
@@ -60,10 +61,10 @@ class HealthCheck {
   wire::AskHealth asked_;
   TimePoint begun_;
   bool waited_for_ = false;
-  std::unique_ptr<ToolRun> command_;  // there is one, and it has not ended with 0
-  std::optional<ExitStatus> status_;  // ... but otherwise
-  bool said_all_ = false;             // it has
-  std::vector<pid_t> pids_;           // to be reaped
+  std::unique_ptr<ToolRun> command_;  // set while there is a command that has not ended with status 0
+  std::optional<ExitStatus> status_;  // its status, if that is not 0
+  bool said_all_ = false;             // its output has ended
+  std::vector<pid_t> pids_;           // not reaped yet
   bool remembers_ = false;
   std::vector<std::string> folders_;  // of the accelerators
   std::vector<AcceleratorUse> before_;

@@ -38,7 +38,7 @@ void HorovodCaller::hear(const wire::ToAgent& message) {
   ask(call);
 }
 
-// The worker listens at every address.
+// The worker listens on all addresses, so loopback reaches it.
 void HorovodCaller::ask(const std::shared_ptr<Call>& call) {
   const boost::asio::ip::tcp::endpoint port(boost::asio::ip::address_v4::loopback(), call->told.port);
   call->socket.async_connect(port, lifetime_.guard([this, call](boost::system::error_code refused) {
@@ -50,7 +50,7 @@ void HorovodCaller::ask(const std::shared_ptr<Call>& call) {
   }));
 }
 
-// It answers once, and closes.
+// The worker answers once and closes the connection.
 void HorovodCaller::listen(const std::shared_ptr<Call>& call) {
   boost::asio::async_read(call->socket, boost::asio::dynamic_buffer(call->answer, wire::kMaxHorovodAnswer),
                           lifetime_.guard([this, call](boost::system::error_code, std::size_t) { answer(call); }));

@@ -1,5 +1,5 @@
-// Hands on to workers of hvd.elastic, at their ports on this host, what the launcher has to tell them of other hosts.
-// What is said is between those two; costs nothing where nothing is.
+// Forwards the launcher's calls about other hosts to workers of hvd.elastic, at their ports on this host. It does not
+// interpret requests or answers, and costs nothing without calls.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@ namespace sml::agent {
 
 class HorovodCaller final : public HostService {
  public:
-  static constexpr std::size_t kMost = 16;  // calls at the same time
+  static constexpr std::size_t kMost = 16;  // concurrent calls
 
   explicit HorovodCaller(const ServiceContext& context) : context_(context) {}
   ~HorovodCaller() override;

@@ -76,7 +76,7 @@ void HostAttempt::start(wire::Start m) {
   starter_->environments().meet(m);
   start_ = std::move(m);
   for (const auto& service : services_) service->others_start(start_);
-  // Nothing, where it has been stopped since.
+  // The machine ignores the event if the attempt has been stopped since.
   around_.preload.when_settled(lifetime_.guard([this] {
     tell(HostEvent::Start);
     owner_.attempt_changed();
@@ -113,21 +113,21 @@ void HostAttempt::perform(HostAction action) {
     case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return wake();
     case HostAction::KillAll: return signal_all(SIGKILL);
     case HostAction::SignalLeft: return orphans_.ask_to_end(SIGTERM);
-    case HostAction::Leave: return end_services();  // over()
+    case HostAction::Leave: return end_services();  // over() is true now
   }
 }
 
 void HostAttempt::spawn_all() {
   for (const auto& service : services_) service->start(start_);
   start_ = {};
-  if (additions_.wait()) return;  // they tell of their start
+  if (additions_.wait()) return;  // the launcher is then sent Started for the added workers
   wire::Started started{.workers = starter_->start(mpi_watch_)};
   mpi_watch_.begin(Clock::now());
   around_.link.send(std::move(started));
   if (workers_.alive() == 0) end_services();
 }
 
-// What has been told of a rank before counts: its process, too, ends of it.
+// Does nothing if a fault of the rank has been reported before. A Broken fault also kills the rank's process.
 void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) {
   const bool news =
       news_.tell(wire::RankFault{number(), rank, kind, code, why.substr(0, wire::kMaxText), nanoseconds(Clock::now())});
@@ -153,7 +153,7 @@ void HostAttempt::reaped(pid_t pid, const ExitStatus& status, const Usage& usage
   }
   for (const auto& service : services_) {
     if (service->process_ended(pid, status)) return;
-  }  // else an orphan that had come to us
+  }  // otherwise an orphan that had become a child of the agent
 }
 
 void HostAttempt::end_services() const {
@@ -173,7 +173,7 @@ void HostAttempt::look_round() {
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
   if (!orphans_.any()) return tell(HostEvent::NothingLeft);
-  orphans_.ask_to_end(killing ? SIGKILL : SIGTERM);  // those that have come since
+  orphans_.ask_to_end(killing ? SIGKILL : SIGTERM);  // orphans that have come since
 }
 
 std::optional<TimePoint> HostAttempt::due() const {
@@ -190,7 +190,7 @@ void HostAttempt::on_time(TimePoint now) {
   if (mpi_watch_.due() && *mpi_watch_.due() <= now) look_for_mpi(now);
 }
 
-// ---- what the launcher is told
+// ---- reports to the launcher
 
 void HostAttempt::look_for_mpi(TimePoint now) {
   std::vector<MpiWatch::Candidate> candidates = workers_.candidates();
@@ -231,7 +231,7 @@ void HostAttempt::worker_without_terminal(Rank rank, const Error& why) {
 
 void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link.send(wire::StdinCredit{rank, bytes}); }
 
-// ---- what the launcher asks
+// ---- requests of the launcher
 
 void HostAttempt::signal_descendants(int signo) {
   workers_.signal(wire::Signal{signo});

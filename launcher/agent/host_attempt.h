@@ -1,8 +1,8 @@
-// The workers of one host from their plan to the last of what they leave behind, with all that they are given: what
-// lives for one attempt at the job and is destroyed with it.
+// The workers of one host during one attempt, from their plan to the end of the last process that they leave behind,
+// with all services that they use. Destroyed with the attempt.
 //
-// Decisions are made by supervise::HostMachine and WorkerMachine; this turns signals and timers into their events and
-// their actions into system calls.
+// supervise::HostMachine and WorkerMachine make the decisions; this class turns signals and timers into their events,
+// and their actions into system calls.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -28,31 +28,32 @@ namespace sml::agent {
 class AttemptOwner {
  public:
   virtual ~AttemptOwner() = default;
-  // There is news of workers: call settle(), not from within this.
+  // The state of workers has changed: the owner must call settle(), but not from within this call.
   virtual void attempt_changed() = 0;
 };
 
 class HostAttempt final : private WorkerOwner {
  public:
-  // `grace` serves when the launcher is lost.
+  // `grace` is the grace period if the launcher is lost.
   HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner, Duration grace);
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
-  // First, and once. Starts nothing; answers what the launcher is to know beforehand.
+  // To be called first, and once. Starts no worker; returns what the launcher must know before the start.
   wire::Prepared prepare(wire::Prepare plan);
   std::uint32_t number() const { return service_context_.attempt; }
   void start(wire::Start message);
-  // See HostMachine::stop(). Whoever waits for the end of what has not been started need not wait.
+  // See HostMachine::stop(). Workers that have not been started need not be waited for.
   void stop(const wire::Stop& m);
   void stop_by_itself();
   void launcher_lost();
 
-  // Once: nothing of the workers is left, or could not be ended; those that remain are children of this process.
+  // Returns true once: when no process of the workers is left, or those left could not be ended; they remain as
+  // children of this process.
   bool take_end() { return over() && !std::exchange(end_taken_, true); }
-  bool ending() const;  // nobody need ask for it any more
+  bool ending() const;  // true if the workers need not be asked to end any more
 
-  // Reports what workers have to report, and moves on. After each of the calls below and above.
+  // Sends the workers' reports and advances the machine. To be called after each of the calls above and below.
   void settle();
   void reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   std::optional<TimePoint> due() const;  // when to call on_time()
@@ -61,9 +62,9 @@ class HostAttempt final : private WorkerOwner {
   void wake() { workers_.wake(*this); }  // output may be sent again
   void suspend();
   void resume();
-  void hear(const wire::ToAgent& message);  // what is for workers, or for services
+  void hear(const wire::ToAgent& message);  // messages for workers or services
   wire::Joined joined(std::uint16_t port) const;
-  // What has only been counted so far is told.
+  // Sends what has only been counted so far.
   void sum_up() const;
   const WorkerEnvironments* environments() const { return starter_ ? &starter_->environments() : nullptr; }
 
@@ -82,7 +83,7 @@ class HostAttempt final : private WorkerOwner {
 
   bool over() const { return machine_.state() == supervise::HostState::Gone; }
   void tell(supervise::HostEvent event);
-  // what the machine asks for
+  // Performs an action of the machine.
   void perform(supervise::HostAction action);
   void spawn_all();
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
@@ -98,13 +99,13 @@ class HostAttempt final : private WorkerOwner {
   supervise::HostMachine machine_;
   WorkerGroup workers_;
   Orphans orphans_;
-  SignalTarget stop_target_ = SignalTarget::Group;  // before SIGKILL
+  SignalTarget stop_target_ = SignalTarget::Group;  // for signals before SIGKILL
   ServiceContext service_context_;
-  std::optional<WorkerStarter> starter_;  // once there is a plan
+  std::optional<WorkerStarter> starter_;  // set by prepare()
   HostServices services_;
   Additions additions_{around_, *this, workers_, services_};
-  std::vector<HostService*> readers_;  // of output
-  wire::Start start_;                  // for services, until they have it
+  std::vector<HostService*> readers_;  // services that read output
+  wire::Start start_;                  // kept for services until they are started
   MpiWatch mpi_watch_;
   RankNews news_;
   bool end_taken_ = false;

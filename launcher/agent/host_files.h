@@ -1,4 +1,4 @@
-// This host's files, for pure code that looks into some of them.
+// Access to this host's files, for pure code that reads some of them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace sml::agent {
 
-// The same file whatever becomes of its path meanwhile; open for as long as the answer lives.
+// Reads the same file even if its path changes meaning; the file stays open for as long as the returned function lives.
 plan::ReadAt reader_of(const std::string& path);
 
-// Of a regular file or anything that need not be waited for; see plan::ReadFileAt.
+// Reads a regular file, or any other that can be read without a wait; see plan::ReadFileAt.
 std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size);
 
 plan::HostFiles host_files();

@@ -1,5 +1,5 @@
-// What an agent offers the workers of its host for one attempt: a store where they meet, data, files for their output.
-// Each is a HostService; who has the workers tells all of them the same and knows none by name. services.cc lists them.
+// The interface of what an agent offers to the workers of its host for one attempt, such as a store, data or files for
+// their output. HostAttempt calls all services alike and knows none by name. services.cc lists them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@
 
 namespace sml::agent {
 
-// What services get for their work. Outlives them.
+// Objects and callbacks that services use. It outlives them.
 struct ServiceContext {
   boost::asio::io_context& loop;
   Processes& processes;
@@ -35,8 +35,9 @@ struct ServiceContext {
   LocalCallers& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> tell;
-  // A rank of this host has failed, whatever becomes of its process; see wire::FaultKind. Of each rank the first
-  // counts. `code`: 1 to 255; `why`: a clause that follows "rank 3 on algo-1". Calls nobody.
+  // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
+  // report of each rank counts. `code` is 1 to 255; `why` is a clause that follows "rank 3 on algo-1". Calls no
+  // service.
   std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
   // As if a worker of this host had printed it. Lost where its output has ended, or where much waits to be taken.
   std::function<void(Rank rank, Stream stream, const std::string& text)> say_for{};
@@ -47,8 +48,9 @@ struct ServiceContext {
   void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };
 
-// One thread: that of the loop. Called in the order in which the functions stand here; those that take a rank, and
-// suspend, resume and hear, at any time from the start on. Destroyed while its loop runs on.
+// One thread: that of the loop. The functions are called in the order in which they stand here, except those that take
+// a rank, and suspend, resume and hear, which may be called at any time from the start on. Destroyed while its loop
+// still runs.
 class HostService {
  public:
   HostService() = default;
@@ -56,55 +58,55 @@ class HostService {
   HostService& operator=(const HostService&) = delete;
   virtual ~HostService() = default;
 
-  // Long before the start, which may never come. What the launcher is to know is added to `answer`. The error says why
-  // no worker can be started.
+  // Called long before the start, which may never come. Adds what the launcher must know to `answer`. An error is the
+  // reason why no worker can be started.
   virtual Result<void> check(wire::Prepared& answer) = 0;
-  // Workers of other hosts may come from now on; those of this one may still wait for what --preload imports.
+  // Workers of other hosts may connect from now on; those of this host may still wait for the imports of --preload.
   virtual void others_start(const wire::Start&) {}
-  // Just before the first worker is started. What fails now is told to the launcher.
+  // Called just before the first worker is started. A service reports a later failure to the launcher by itself.
   virtual void start(const wire::Start&) {}
-  // Those that a worker is to get; others outrank the plan's.
+  // Variables for a worker; they override those of the plan.
   virtual plan::Environment variables(Rank) const { return {}; }
-  // What a worker is to get beside its standard streams. Its end of a socket, mostly, of which the service keeps the
-  // other; closed here once the worker runs. Once for each rank, after start(). Error: it cannot be had, and the worker
-  // is not started.
+  // Descriptors that a worker gets beside its standard streams, mostly one end of a socket whose other end the service
+  // keeps. They are closed in this process once the worker runs. Called once for each rank, after start(). Error: a
+  // descriptor cannot be made, and the worker is not started.
   struct OwnDescriptor {
-    std::string variable;  // tells the worker the number, "PMI_FD"
+    std::string variable;  // the variable that holds the descriptor's number, such as "PMI_FD"
     os::UniqueFd descriptor;
   };
   virtual Result<std::vector<OwnDescriptor>> descriptors(Rank) { return std::vector<OwnDescriptor>(); }
-  // Whether it has found the others by this service, so that its MPI does not run alone.
+  // True if the rank has found the other ranks by this service, so that its MPI does not run alone.
   virtual bool has_joined(Rank) const { return false; }
   virtual bool has_ever_joined(Rank) const { return false; }
-  virtual std::size_t ever_joined() const { return 0; }  // ranks of this host that have at any time
-  // It runs as this process.
+  virtual std::size_t ever_joined() const { return 0; }  // the number of ranks of this host that have at any time
+  // The worker runs as this process.
   virtual void worker_started(Rank, pid_t) {}
-  // Its process has ended, by whatever cause.
+  // The worker's process has ended, for whatever reason.
   virtual void worker_ended(Rank, const ExitStatus&) {}
-  // No worker is left, or all are being killed. May come again.
+  // No worker is left, or all are being killed. May be called more than once.
   virtual void end() {}
-  // What has only been counted so far is told.
+  // Sends what has only been counted so far.
   virtual void sum_up() {}
 
-  virtual void suspend() {}  // the workers stand still, and their silence means nothing
+  virtual void suspend() {}  // the workers are stopped, and their silence means nothing
   virtual void resume() {}
-  // Whatever the launcher says that is for services; most of it is for another.
+  // Receives every message of the launcher that is for services; most are for another service.
   virtual void hear(const wire::ToAgent&) {}
-  // Further workers may come, of which a StartAdded tells; `shares` has each of theirs, in order. True: it will bring
-  // them together, if they do, and calls `ready` once, with a clause where it cannot after all.
+  // More workers may be added; a StartAdded message tells if they are. `shares` has the assignment of each, in order.
+  // Returns true if this service will connect them, and then calls `ready` once, with a clause if it cannot after all.
   using WorldReady = std::function<void(const std::string& why)>;
   virtual bool add_world(const wire::AddWorkers&, std::span<const WorkerShare>, const WorldReady&) { return false; }
-  // A child of the agent has ended that is no worker. True: it was this service's.
+  // A child of the agent that is no worker has ended. Returns true if it belongs to this service.
   virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
 
-  // Workers' output is to come to output(), too, before it goes to the launcher. Asked once, after check().
+  // True if output() must get the workers' output before it is sent to the launcher. Asked once, after check().
   virtual bool reads_output() const { return false; }
   virtual void output(Rank, Stream, std::string_view) {}
-  // No: more of it stays in the workers' pipes.
+  // While false, further output stays in the workers' pipes.
   virtual bool takes_output() const { return true; }
-  // The launcher may have to hear of it before it is told that nothing is left.
+  // True while the service may still have a message for the launcher that must precede the report that nothing is left.
   virtual bool is_busy() const { return false; }
-  // Those who have come to it, where that means that they have joined the others.
+  // The number of ranks that have connected, for services where that means that they have joined the others.
   struct Joiners {
     std::uint64_t count = 0;
     TimePoint first;

@@ -17,7 +17,7 @@ namespace sml::agent {
 
 namespace {
 
-// glibc calls the type of resources an enum in C++ where it may.
+// A template, as the type of the resource is an enum in C++ with some versions of glibc.
 template <class Resource>
 plan::Limit limit_of(Resource resource) {
   rlimit limit{};
@@ -32,8 +32,8 @@ plan::Space space_of(const std::string& path) {
   return {path, std::uint64_t{info.f_blocks} * info.f_frsize, std::uint64_t{info.f_bavail} * info.f_frsize};
 }
 
-// Where our own file was put; where it was not (it runs from memory or an installation, or has been removed), where
-// temporary ones go.
+// The folder that the agent's file was copied to. If it was not copied (the agent runs from memory or an installation)
+// or has been removed, the folder for temporary files.
 std::string own_folder() {
   std::array<char, 4096> path{};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
@@ -81,7 +81,7 @@ plan::HostFacts inspect_host(const InspectionSettings& settings) {
       .working_directory = space_of(settings.working_directory),
       .programs = {},
       .mpi = {}};
-  facts.open_files.soft = settings.descriptor_limit;  // ours has been raised
+  facts.open_files.soft = settings.descriptor_limit;  // the agent's own limit has been raised
   return facts;
 }
 

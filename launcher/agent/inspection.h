@@ -1,4 +1,4 @@
-// This host, for those who ask what it is like.
+// Collects facts about this host.
 #pragma once
 #include <string>
 
@@ -9,12 +9,12 @@ namespace sml::agent {
 
 struct InspectionSettings {
   const plan::Environment& environment;  // of the workers
-  std::string working_directory;         // theirs
-  unsigned long descriptor_limit = 0;    // their soft limit on open files
+  std::string working_directory;         // of the workers
+  unsigned long descriptor_limit = 0;    // the workers' soft limit on open files
 };
 
-// All but the programs. Reads /proc, /sys and the file systems that it names; starts and writes nothing. Waits as long
-// as these do.
+// Collects all facts but the programs. Reads /proc, /sys and the file systems that it names; starts no process and
+// writes nothing. Blocks for as long as these reads do.
 plan::HostFacts inspect_host(const InspectionSettings& settings);
 
 }  // namespace sml::agent

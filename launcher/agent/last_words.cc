@@ -18,7 +18,7 @@ void say_last_words(std::initializer_list<std::string_view> words) {
 }  // namespace sml::agent
 
 #ifdef __GLIBCXX__
-// Declared by the library, called by its std::terminate().
+// Declared by the library, which calls it from std::terminate().
 void __gnu_cxx::__verbose_terminate_handler() {
   try {
     if (const std::exception_ptr caught = std::current_exception()) std::rethrow_exception(caught);

@@ -72,7 +72,7 @@ Leftovers end_leftovers(const wire::EndLeft& job) {
       group->kill();
     }
     left = os::abandoned(os::look_at_processes(entry), ::getpid());
-    // A worker that was killed before its own execve() holds the group for as long as it takes to die.
+    // A worker that was killed before its own execve() keeps the cgroup alive until it is dead.
     const bool held = !group && os::Cgroup::exists(job.cgroup);
     if ((left.empty() && !populated && !held) || Clock::now() >= give_up) break;
     for (const os::SeenProcess& process : left) {

@@ -1,4 +1,4 @@
-// What is left on a host where an agent and its guardian were killed at once.
+// Ends what is left on a host where an agent and its guardian were killed at the same time.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace sml::agent {
 
-// The variable by which the workers of a host, and what they start, are known to be of the job.
+// The environment variable that identifies the workers of a host, and the processes that they start, as part of the
+// job.
 std::string mark_entry(const std::string& mark);
 
 struct Leftovers {
-  std::uint32_t ended = 0;        // processes
-  std::vector<std::string> left;  // those that would not end, in words
+  std::uint32_t ended = 0;        // the number of processes ended
+  std::vector<std::string> left;  // descriptions of processes that would not end
 };
 
 // Ends it, waiting some seconds at most: all of that agent's cgroup if it had one, what carries the mark and has nobody

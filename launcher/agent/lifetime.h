@@ -1,4 +1,4 @@
-// For objects that go while the loop runs on: handlers that they have left behind do nothing.
+// For objects that are destroyed while the loop runs on: makes the handlers that they leave behind do nothing.
 #pragma once
 #include <concepts>
 #include <memory>
@@ -6,10 +6,10 @@
 
 namespace sml::agent {
 
-// A member of the object, the last one. One thread.
+// To be the last member of the object. One thread.
 class Lifetime {
  public:
-  // `handler`, for as long as the object is there.
+  // Wraps `handler` so that it does nothing once the object is destroyed.
   template <class Handler>
   auto guard(Handler handler) const {
     return [ alive = std::weak_ptr<const char>(alive_), handler = std::move(handler) ](

@@ -1,5 +1,5 @@
-// What keeps workers while the link to the launcher has broken: it may be the launcher that has gone, or only what lay
-// between. For a time that the launcher has named it is waited for, at a door.
+// Keeps the workers running while the link to the launcher is broken. Either the launcher or only the connection may be
+// gone, so this waits on a reconnect socket for as long as the launcher has specified.
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,19 +13,21 @@
 
 namespace sml::agent {
 
-// One thread. When it goes while the link is well, the messenger is told that all has been said.
+// One thread. If it is destroyed before the link is lost, it reports to the reconnect helper that the agent has sent
+// everything.
 class LinkHold {
  public:
-  // `link` outlives it. `back` is called whenever the launcher is back.
+  // `link` must outlive this object. `back` is called whenever the launcher has reconnected.
   LinkHold(boost::asio::io_context& loop, ControlLink& link, std::function<void()> back);
   ~LinkHold();
   LinkHold(const LinkHold&) = delete;
   LinkHold& operator=(const LinkHold&) = delete;
 
-  // Before the greeting is answered. The name of the door; empty: there is none, and the link is lost when it breaks.
+  // To be called before the greeting is answered. Returns the name of the reconnect socket; empty if there is none, and
+  // a break then loses the link.
   std::string open_door(const std::string& secret, Duration hold);
   void link_broke() { until_ = Clock::now() + hold_; }
-  // When the launcher is to be given up; nothing: the link is whole, or lost already.
+  // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
 
  private:

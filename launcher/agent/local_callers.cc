@@ -11,19 +11,19 @@ namespace sml::agent {
 
 namespace {
 
-constexpr uid_t kNobody = static_cast<uid_t>(-1);  // no user's number
+constexpr uid_t kNobody = static_cast<uid_t>(-1);  // not a valid user id
 
 }  // namespace
 
 void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
   using State = os::SocketOwner::State;
   const os::SocketOwner owner = owners_.owner_of(ends);
-  // Nothing stands between the ends of a loopback connection: what is not there has gone.
+  // A loopback connection has nothing between its ends: one that the kernel does not list is closed.
   const bool gone = owner.state == State::Absent && ends.local.address().is_loopback();
   const bool nobodys = gone || owner.state == State::Closed;
   if (!nobodys && owner.state != State::Held) return answer(wire::IsOurs::Unknown);
   if (!nobodys && (owner.uid == user_ || owner.uid == 0)) return answer(wire::IsOurs::Yes);
-  // Nobody's is refused later, too: by then the end that is here knows that the other has gone.
+  // A closed connection is refused later, too: by then this end has noticed that the other is gone.
   waiting_.push_back({nobodys ? kNobody : owner.uid, std::move(answer)});
   if (waiting_.size() > 1) return;
   timer_.expires_at(std::max(next_look_, Clock::now()));

@@ -1,4 +1,4 @@
-// Whether TCP connections that begin on this machine are the job's.
+// Decides whether TCP connections that begin on this host belong to the job.
 #pragma once
 #include <functional>
 #include <vector>
@@ -14,18 +14,20 @@
 
 namespace sml::agent {
 
-// They are when the agent's user has made them, or root, or a user whom some process below the agent runs as: workers
-// may have become somebody else. One thread.
+// A connection does if it was made by the agent's user, by root, or by a user as whom some process below the agent
+// runs: workers may have changed their user. One thread.
 class LocalCallers {
  public:
   using Answer = std::function<void(wire::IsOurs)>;
-  static constexpr Duration kLookEvery = std::chrono::milliseconds(100);  // at the processes, at most
+  // The shortest interval between two looks at the processes.
+  static constexpr Duration kLookEvery = std::chrono::milliseconds(100);
 
   explicit LocalCallers(boost::asio::io_context& loop) : timer_(loop) {}
   LocalCallers(const LocalCallers&) = delete;
   LocalCallers& operator=(const LocalCallers&) = delete;
 
-  // `ends` as the caller sees them. Answers before it returns, unless it is another user's: then after the next look.
+  // `ends` are the addresses as the caller sees them. Answers before it returns, unless the connection belongs to
+  // another user or is closed: then after the next look at the processes.
   void ask(const os::TcpEnds& ends, Answer answer);
 
  private:

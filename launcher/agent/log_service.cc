@@ -7,7 +7,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kMostPending = std::size_t{1} << 20;  // the workers wait then
+constexpr std::size_t kMostPending = std::size_t{1} << 20;  // beyond this the workers have to wait
 constexpr Duration kLastBytes = std::chrono::seconds(5);
 
 os::LogRules rules_of(const wire::WorkerLogs& rules) {
@@ -32,7 +32,7 @@ LogService::LogService(const ServiceContext& context, const wire::WorkerLogs& ru
   for (std::size_t i = 0; i < workers.size(); ++i) index_[workers[i]->rank] = 2 * i;
 }
 
-// Those of a launcher that was lost matter most.
+// Flushes the files; they matter most if the launcher was lost.
 LogService::~LogService() {
   if (writer_) writer_->flush(kLastBytes);
 }

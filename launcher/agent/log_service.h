@@ -1,4 +1,4 @@
-// Copies of the workers' output in files on their own host.
+// Copies the workers' output to files on their own host.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -11,7 +11,7 @@ namespace sml::agent {
 
 class LogService final : public HostService {
  public:
-  // Of those workers that have files.
+  // `workers` are those that have files.
   LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
              const std::vector<const wire::Worker*>& workers);
   ~LogService() override;
@@ -26,8 +26,8 @@ class LogService final : public HostService {
 
  private:
   const ServiceContext& context_;
-  std::unordered_map<Rank, os::LogFiles::Index> index_;  // of a rank's stdout; its stderr follows
-  std::optional<os::LogFiles> files_;                    // until the start
+  std::unordered_map<Rank, os::LogFiles::Index> index_;  // of the rank's stdout; stderr is the next
+  std::optional<os::LogFiles> files_;                    // empty after the start
   std::optional<os::LogWriter> writer_;
   std::vector<wire::Worker> to_come_;
 };

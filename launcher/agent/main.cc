@@ -34,10 +34,11 @@
 namespace {
 
 struct Flags {
-  std::string mark;                                              // --mark WORD: begins the line by which we open
-  std::chrono::milliseconds silence = std::chrono::seconds(30);  // --silence MS: until the launcher says another
-  std::string remove_folder;  // --remove DIR: holds nothing but our file; gone as soon as we run
-  bool comes_back = false;    // --return: with another connection to an agent that is there
+  std::string mark;  // --mark WORD: begins the first line of output
+  // --silence MS: the heartbeat timeout until the launcher's greeting sets another.
+  std::chrono::milliseconds silence = std::chrono::seconds(30);
+  std::string remove_folder;  // --remove DIR: a folder with only the agent's file in it, removed at the start
+  bool comes_back = false;    // --return: brings a running agent a new connection
   bool version = false;
 };
 
@@ -55,10 +56,10 @@ Flags parse(int argc, char** argv) {
   return flags;
 }
 
-// What the login had open beside 0, 1 and 2, and the descriptor by which the start script has executed us.
+// Closes what the login had open beside 0, 1 and 2, and the descriptor from which the start script executed the agent.
 void close_what_we_were_given() { ::syscall(SYS_close_range, 3U, ~0U, 0U); }
 
-// The start script knows us by a number in /proc; people look for a name in their lists of processes.
+// The start script executes the agent by a number in /proc; this shows its name in process lists.
 void show_name(char* word) {
   constexpr std::string_view kName = "sml-run-agent";
   const std::size_t size = std::strlen(word);

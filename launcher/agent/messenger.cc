@@ -32,7 +32,7 @@ bool readable(int fd, TimePoint until) {
   }
 }
 
-// Not a byte more than it has: what follows is the agent's.
+// Reads no byte beyond `size`: the following bytes are for the agent.
 bool read_exactly(std::string& frame, std::size_t size, TimePoint until) {
   while (frame.size() < size) {
     char piece[512];
@@ -46,7 +46,7 @@ bool read_exactly(std::string& frame, std::size_t size, TimePoint until) {
   return true;
 }
 
-// Whom we are sent to; `frame` is what said so.
+// Reads the request that names the agent; `frame` receives its bytes.
 std::optional<wire::Return> read_wish(std::string& frame, TimePoint until) {
   if (!read_exactly(frame, wire::kFrameHeader, until)) return std::nullopt;
   const std::size_t size = wire::kFrameHeader + wire::payload_length(frame);
@@ -59,7 +59,7 @@ std::optional<wire::Return> read_wish(std::string& frame, TimePoint until) {
   return wish == nullptr ? std::nullopt : std::optional(std::move(*wish));
 }
 
-// One byte; nothing: it has closed.
+// Receives one byte; returns 0 if the socket has closed.
 char answer_of(int agent) {
   char answer = 0;
   for (;;) {
@@ -82,7 +82,7 @@ int carry_back(const std::string& mark, std::chrono::milliseconds patience) {
   if (!wish) return 1;
   const os::UniqueFd agent = make_door_socket();
   const DoorAddress at = door_address(wish->door);
-  // Another may have the name now that the agent had.
+  // Another process may have taken the agent's name.
   const bool there = ::connect(agent.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
                      peer_of_our_user(agent.get()) == wish->pid;
   if (!there || !hand_over(agent.get(), frame, {STDIN_FILENO, STDOUT_FILENO})) {
@@ -93,7 +93,7 @@ int carry_back(const std::string& mark, std::chrono::milliseconds patience) {
     (void)os::write_all(STDOUT_FILENO, wire::cannot_return_line(mark, "its agent does not take the connection"));
     return 1;
   }
-  // The end of the connection is the agent's to make.
+  // Only the agent may end the connection, so the helper closes its own copies.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::close(fd);
   return answer_of(agent.get()) == kGoodbye ? 0 : 1;
 }

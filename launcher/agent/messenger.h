@@ -1,13 +1,14 @@
-// --return: what sml-run starts on a host when its connection to the agent there has broken. It says who it is, is told
-// which agent is meant, and hands that one its own standard input and output.
+// --return: the reconnect helper. sml-run starts it on a host when its connection to the agent there has broken. The
+// helper identifies itself, receives the request that names the agent, and passes that agent its own standard input and
+// output.
 #pragma once
 #include <chrono>
 #include <string>
 
 namespace sml::agent {
 
-// Lives for as long as the agent uses what it was given: sshd, whose child it is, would end the connection with it.
-// Answers the exit status: 0 where the agent has said its last word.
+// Runs for as long as the agent uses the connection: sshd, whose child the helper is, would close it otherwise. Returns
+// the exit status: 0 if the agent has sent its last message.
 int carry_back(const std::string& mark, std::chrono::milliseconds patience);
 
 }  // namespace sml::agent

@@ -16,13 +16,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// After the start. The first are for programs that end soon, the last for those that import much first. A script that
-// maps the library and ends between two of them is not seen.
+// Times after the start. The first are for programs that end soon, the last for those that import much first. A script
+// that maps the library and ends between two of them is missed.
 constexpr std::array kLooks{milliseconds(30),   milliseconds(100),  milliseconds(200),  milliseconds(300),
                             milliseconds(450),  milliseconds(650),  milliseconds(900),  milliseconds(1300),
                             milliseconds(2000), milliseconds(3000), milliseconds(5000), milliseconds(10000)};
-// Workers of one host mostly run one program: at all but two moments some of them tell enough, so that many waiting
-// workers cost next to nothing.
+// The workers of one host mostly run the same program, so looking at some of them is enough except at these two
+// moments. Many waiting workers thus cost almost nothing.
 constexpr std::array kLooksAtAll{milliseconds(2000), milliseconds(10000)};
 constexpr std::size_t kSome = 16;
 constexpr std::size_t kMostProcesses = 64;  // of one worker
@@ -43,7 +43,7 @@ struct Sight {
   bool surely_begun = false;
 };
 
-// `offer`: of ours; another launcher's variables are others.
+// `offer` are the launcher's own variables; any others count as those of another launcher.
 Sight look_at_process(const std::string& process, const plan::Environment& offer) {
   const std::string maps = os::read_small_file(process + "maps");
   if (maps.find("/libmpi") == std::string::npos) return {};
@@ -53,7 +53,7 @@ Sight look_at_process(const std::string& process, const plan::Environment& offer
   });
   const std::vector<std::string> mapped = plan::mapped_files(maps);
   Sight out{.library = plan::mpi_library_in_use(mapped, environment, read_file_at)};
-  // Its file, though it may have another root.
+  // Reads the process's own file, even if it has another root folder.
   out.surely_begun = !out.library.empty() && plan::surely_begins_mpi(reader_of(process + "exe"), mapped);
   return out;
 }
@@ -145,7 +145,7 @@ std::optional<std::string> MpiWatch::lone_at_end(Rank rank) const {
   return tell_end(found->second, meeting_);
 }
 
-// Who may yet come gets the time until we look at all.
+// A rank that may still join is not reported before the looks at all workers.
 bool MpiWatch::is_lone(const std::string& library, const plan::Environment& offer) const {
   return looks_at_all_ || !plan::may_come(offer, plan::speech_of(library));
 }

@@ -1,6 +1,6 @@
-// Finds workers that speak MPI and that nobody brings together: by what their program is linked with, before the start,
-// and by the libraries that they and their children have mapped, at a few moments after it. Between those it costs
-// nothing.
+// Finds workers that use MPI but that no service connects: before the start by the libraries that their program is
+// linked with, and after it by the libraries that they and their children have mapped, at a few moments. It costs
+// nothing between these.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,40 +16,40 @@
 
 namespace sml::agent {
 
-// The MPI library that a program file is linked with; empty: none, or another launcher's variables are among those that
-// its workers get.
+// The MPI library that a program file is linked with; empty if there is none, or if the worker's environment has
+// another launcher's variables.
 std::string linked_mpi_library(const std::string& program, const plan::Environment& environment);
 
-// Whether the process, or one that it has started, has torch's library loaded.
+// True if the process, or one that it has started, has torch's library loaded.
 bool has_torch(pid_t worker);
 
 class MpiWatch {
  public:
-  // Somebody wants to know. Before begin(), which does nothing otherwise.
+  // Enables the watch. To be called before begin(), which does nothing otherwise.
   void want(plan::MpiMeeting meeting) {
     wanted_ = true;
     meeting_ = meeting;
   }
   bool wanted() const { return wanted_; }
-  // By which a service would bring the rank together with the others; none: nobody would.
+  // The variables by which a service would connect the rank with the others; empty if none would.
   void note_offer(Rank rank, plan::Environment offer) { offers_[rank] = std::move(offer); }
-  // Again, where more have been started.
+  // To be called again after more workers have been started.
   void begin(TimePoint now);
   void end() { due_.reset(); }
-  std::optional<TimePoint> due() const { return due_; }  // when to look; nothing: no more
+  std::optional<TimePoint> due() const { return due_; }  // when to look next; nullopt if it will not look again
 
-  // One that has come to a service is none.
+  // A worker to look at. A rank that has joined a service is not one.
   struct Candidate {
     Rank rank;
     pid_t pid = 0;
   };
-  // Looks at the workers, or some of many, and their children; ends with the first that is found.
+  // Looks at all workers, or at some if there are many, and at their children; returns the first that is found.
   std::optional<wire::MpiUse> look(std::span<const Candidate> workers, TimePoint now);
 
   // The worker's own program is linked with that library.
   void note_program(Rank rank, std::string program, std::string library);
-  // A worker has ended well and never joined the others. A clause that follows "rank 3", where it, or a process of its,
-  // has surely begun MPI alone, and nobody has asked for that.
+  // Called for a worker that has ended with status 0 and never joined the others. Returns a clause that follows "rank
+  // 3" if it, or one of its processes, has certainly initialized MPI alone and the user has not asked for that.
   std::optional<std::string> lone_at_end(Rank rank) const;
 
  private:
@@ -59,7 +59,7 @@ class MpiWatch {
   bool wanted_ = false;
   plan::MpiMeeting meeting_ = plan::MpiMeeting::None;
   std::unordered_map<Rank, plan::Environment> offers_;
-  std::unordered_map<Rank, wire::MpiUse> seen_;  // of processes that surely begin MPI
+  std::unordered_map<Rank, wire::MpiUse> seen_;  // processes that certainly initialize MPI
   TimePoint began_;
   bool looks_at_all_ = false;
   std::size_t looks_ = 0;

@@ -1,4 +1,4 @@
-// Why nothing can be started here, as the launcher is told.
+// Converts an error to a preflight error: the reason, sent to the launcher, why nothing can be started on this host.
 #pragma once
 #include "common/core/error.h"
 #include "common/wire/limits.h"

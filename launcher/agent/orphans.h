@@ -1,4 +1,4 @@
-// Children of the agent that no worker is: their parents have ended, or they have left a worker's group.
+// Children of the agent that are not workers: their parents have ended, or they have left a worker's process group.
 #pragma once
 #include <functional>
 #include <unordered_set>
@@ -17,12 +17,12 @@ class Orphans {
   Orphans(Processes& processes, const WorkerGroup& workers, const std::function<bool(pid_t)>& is_own)
       : processes_(processes), workers_(workers), is_own_(is_own) {}
 
-  // Each of them once, as more come while their parents end, until ask_anew().
+  // Signals each orphan once until ask_anew(), as more may come while their parents end.
   void ask_to_end(int signo);
   void ask_anew() { asked_.clear(); }
-  // Its process id may come again.
+  // To be called after the process was reaped, as its id may be reused.
   void forget(pid_t pid) { asked_.erase(pid); }
-  // When no worker is left.
+  // To be called when no worker is left.
   bool any() const { return !children().empty(); }
 
  private:

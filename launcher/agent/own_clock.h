@@ -1,4 +1,4 @@
-// Moments as messages have them: this machine's monotonic clock.
+// The time format of messages: nanoseconds of this host's monotonic clock.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr std::size_t kPmiRead = 16 << 10;  // one read, then the others' turn
+constexpr std::size_t kPmiRead = 16 << 10;  // the size of one read; then the other sockets get their turn
 constexpr int kLastReads = 8;
 
 std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& ranks) {
@@ -37,7 +37,7 @@ std::vector<Rank> leaders_of(const plan::JobShape& shape, Rank first) {
   return out;
 }
 
-// Of the job's world a number alone, of another what its first rank is, too.
+// The fence's number alone for the job's initial world, with the first rank before it for any other.
 std::string name_of_fence(Rank first, std::uint64_t number) {
   const std::string out = std::to_string(number);
   return first == Rank(0) ? out : std::to_string(first.value()) + "." + out;
@@ -88,7 +88,7 @@ PmiService::World* PmiService::find(Rank rank) const {
   return found == world_of_.end() ? nullptr : found->second;
 }
 
-// Whatever they run: it has been asked for by MPI.
+// Serves the new ranks whatever they run, as MPI itself has asked for them.
 bool PmiService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady& ready) {
   constexpr std::size_t kLongestMapping = 900;
   if (m.service != wire::WireUp::Pmi) return false;
@@ -154,7 +154,7 @@ Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank ran
   return out;
 }
 
-// For bytes, or for room while it has not taken its answers: then it is not heard.
+// Waits for bytes, or, while the rank has not taken its answers, for room: no further request is read until then.
 void PmiService::await(Rank rank, Client& client) {
   if (std::exchange(client.waiting, true)) return;
   const auto wait = client.done() ? when_readable : when_writable;
@@ -190,23 +190,23 @@ void PmiService::write(Client& client) {
                              client.pending.size() - client.taken, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n <= 0) break;  // nobody is there to have it: the end of its process tells more
+    if (n <= 0) break;  // the peer is gone; the end of its process tells more
     client.taken += static_cast<std::size_t>(n);
   }
   client.pending.clear();
   client.taken = 0;
 }
 
-// What its process does then, or its end, says what became of it.
+// Closes the socket without a report: the process's next steps, or its end, show the reason.
 void PmiService::close(Rank rank) { clients_.erase(rank); }
 
 void PmiService::worker_ended(Rank rank, const ExitStatus& status) {
   World* world = find(rank);
   if (world == nullptr) return;
-  // Its last words may be read after the news of its end.
+  // The worker's last requests may be read after its end was reported.
   if (const auto client = clients_.find(rank); client != clients_.end()) {
     std::array<char, kPmiRead> buffer;
-    for (int turn = 0; turn < kLastReads; ++turn) {  // what it has left behind may write on
+    for (int turn = 0; turn < kLastReads; ++turn) {  // a process that it has left behind may go on writing
       const ssize_t n = ::read(client->second->socket.native_handle(), buffer.data(), buffer.size());
       if (n <= 0) break;
       world->server.received(rank, std::string_view(buffer.data(), static_cast<std::size_t>(n)));
@@ -227,7 +227,7 @@ void PmiService::hear(const wire::ToAgent& message) {
     const auto first =
         static_cast<std::uint32_t>(dot == std::string::npos ? 0 : std::strtoul(fenced->fence.c_str(), nullptr, 10));
     const auto world = worlds_.find(Rank(first));
-    if (world == worlds_.end()) return;  // its ranks here have ended
+    if (world == worlds_.end()) return;  // its ranks on this host have ended
     const char* number = fenced->fence.c_str() + (dot == std::string::npos ? 0 : dot + 1);
     const Result<void> known = world->second->server.fenced(std::strtoull(number, nullptr, 10), fenced->parts);
     if (!known) context_.warn("PMI " + known.error().message());
@@ -243,9 +243,9 @@ void PmiService::hear(const wire::ToAgent& message) {
   settle();
 }
 
-// ---- what the servers want done
+// ---- actions of the servers
 
-// False: there was nothing.
+// Returns false if there was no action.
 bool PmiService::act_for(World& world) {
   const std::vector<rendezvous::PmiAction> actions = world.server.take_actions();
   for (const rendezvous::PmiAction& action : actions) {

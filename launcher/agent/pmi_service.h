@@ -1,4 +1,4 @@
-// PMI for the workers of one host: a socket for each of them, and the news of the others' hosts.
+// PMI for the workers of one host: a socket for each of them, and the exchange of data with other hosts.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,11 +16,11 @@
 
 namespace sml::agent {
 
-// Whose MPI may find the others by PMI, and is offered it.
+// Serves workers whose MPI may find the others by PMI, and offers it to them.
 class PmiService final : public HostService {
  public:
-  // Those that are no speakers get the variables, those of `more`
-  // too, but no socket: their programs cannot ask for anything.
+  // Only `speakers` get a socket. Other ranks get the variables too, including those of `more`, but no socket: their
+  // programs cannot use PMI.
   PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
              plan::Environment more);
 
@@ -36,24 +36,24 @@ class PmiService final : public HostService {
   bool add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) override;
 
  private:
-  // Ranks that share an MPI_COMM_WORLD.
+  // The ranks that share an MPI_COMM_WORLD.
   struct World {
     explicit World(rendezvous::PmiWorld world);
     Rank first;
     std::uint32_t size;
     std::string job;
-    std::map<Rank, std::uint32_t> places;  // of those of this host
-    std::vector<Rank> leaders{};           // one of each host; empty: the members of the job
+    std::map<Rank, std::uint32_t> places;  // its ranks on this host, and their local ranks
+    std::vector<Rank> leaders{};           // one of each host; empty: all hosts of the job
     bool spawned = false;
-    std::size_t left;  // of its ranks here, that have not ended
+    std::size_t left;  // the number of its ranks on this host that have not ended
     rendezvous::PmiServer server;
   };
   struct Client {
     explicit Client(boost::asio::io_context& loop) : socket(loop) {}
     boost::asio::posix::stream_descriptor socket;
-    std::string pending;  // answers, of which the system has taken
+    std::string pending;  // answers, of which `taken` bytes have been sent
     std::size_t taken = 0;
-    bool waiting = false;  // for bytes, or for room
+    bool waiting = false;  // until the socket is readable or writable
     bool done() const { return taken == pending.size(); }
   };
 
@@ -76,12 +76,12 @@ class PmiService final : public HostService {
 
   const ServiceContext& context_;
   std::set<Rank> speakers_;
-  std::set<Rank> joined_before_;  // ranks of worlds whose ranks here have ended
+  std::set<Rank> joined_before_;  // ranks of ended worlds
   plan::Environment more_;
   std::string job_;
   rendezvous::PmiDialects dialects_;
-  std::map<Rank, std::unique_ptr<World>> worlds_;  // by their first rank
-  std::map<Rank, World*> world_of_;                // by rank of this host
+  std::map<Rank, std::unique_ptr<World>> worlds_;  // by first rank
+  std::map<Rank, World*> world_of_;                // by rank on this host
   std::map<Rank, std::unique_ptr<Client>> clients_;
   Lifetime lifetime_;
 };

@@ -63,7 +63,7 @@ Result<void> PmixHelper::start(std::span<const std::string> environment) {
   return {};
 }
 
-// ---- one after the other
+// ---- blocking requests
 
 Result<void> PmixHelper::read_some(TimePoint end) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -100,7 +100,7 @@ Result<FromHelper> PmixHelper::ask(const ToHelper& question, Duration limit) {
   }
 }
 
-// ---- by the loop
+// ---- messages by the loop
 
 void PmixHelper::listen(Hear hear, Fail fail) {
   hear_ = std::move(hear);
@@ -132,7 +132,7 @@ void PmixHelper::send(const ToHelper& message) {
   if (!writing_) write();
 }
 
-// Its end is seen by whoever reads.
+// An error is left to the reader, which sees the end of the helper.
 void PmixHelper::write() {
   writing_ = false;
   std::size_t sent = 0;

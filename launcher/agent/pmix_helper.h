@@ -1,4 +1,4 @@
-// The process that lends us libpmix (launcher/pmix/helper.c), and the socket to it.
+// The helper process that loads libpmix on behalf of the agent (launcher/pmix/helper.c), and the socket to it.
 #pragma once
 #include <functional>
 #include <span>
@@ -19,11 +19,11 @@
 
 namespace sml::agent {
 
-// A child of the agent, leader of a session of its own. It ignores the signals that ask workers to end, dies with the
-// socket, and leaves by itself when told to.
+// The helper is a child of the agent and the leader of its own session. It ignores the signals that ask workers to end,
+// exits when the socket closes, and exits by itself when told to.
 //
-// First start(), then ask() as long as nothing else is to be heard, then listen(). One thread: that of the loop, which
-// ask() holds up.
+// Call start() first, then ask() while only answers are expected, then listen(). One thread: that of the loop, which
+// ask() blocks.
 class PmixHelper {
  public:
   explicit PmixHelper(boost::asio::io_context& loop) : socket_(loop) {}
@@ -31,20 +31,22 @@ class PmixHelper {
   PmixHelper(const PmixHelper&) = delete;
   PmixHelper& operator=(const PmixHelper&) = delete;
 
-  // With this environment and no other. Error: Spawn.
+  // Starts the helper with only this environment. Error: Spawn.
   Result<void> start(std::span<const std::string> environment);
-  // Waits for the answer, at most `limit`. Errors (a clause that follows "libpmix's helper"): Timeout, Protocol, Lost.
+  // Waits for the answer for at most `limit`. Errors (a clause that follows "libpmix's helper"): Timeout, Protocol,
+  // Lost.
   Result<rendezvous::pmix::FromHelper> ask(const rendezvous::pmix::ToHelper& question, Duration limit);
 
   using Hear = std::function<Result<void>(const rendezvous::pmix::FromHelper&)>;
   using Fail = std::function<void(const Error& why)>;
-  // From now on. After an error, its own or one that `hear` answers, it is told once, and nothing more is heard.
+  // Receives messages by the loop from now on. After an error of the socket or of `hear`, calls `fail` once and
+  // receives no more.
   void listen(Hear hear, Fail fail);
   void send(const rendezvous::pmix::ToHelper& message);
-  void close();  // the helper leaves
-  void end();    // at once, and waits for that
+  void close();  // the helper then exits
+  void end();    // kills the helper and waits for its end
 
-  // True: this was it, and somebody has waited for it.
+  // Called after a child was reaped. Returns true if it was this helper.
   bool ended(pid_t pid);
 
  private:
@@ -55,7 +57,7 @@ class PmixHelper {
   void fail(const Error& why);
 
   pid_t pid_ = -1;
-  os::UniqueFd first_;  // the socket, until the loop has it
+  os::UniqueFd first_;  // the socket until listen()
   boost::asio::posix::stream_descriptor socket_;
   rendezvous::pmix::Decoder decoder_;
   Hear hear_;

@@ -1,4 +1,4 @@
-// The helper that lends us libpmix, as we carry it: a dynamic executable of launcher/pmix.
+// The dynamic executable of launcher/pmix that loads libpmix. The agent's executable contains its bytes.
 #pragma once
 #include <string_view>
 

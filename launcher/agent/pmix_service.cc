@@ -22,10 +22,10 @@ namespace pmix = rendezvous::pmix;
 
 namespace {
 
-constexpr Duration kLimit = std::chrono::seconds(20);  // for libraries on a slow disk
+constexpr Duration kLimit = std::chrono::seconds(20);  // libraries may be on a slow disk
 
-// Not for libpmix as a server: the place of a rank that some launcher around us has given us, and libraries that are
-// put before all others.
+// True for entries that libpmix as a server must not get: the rank that an outer launcher has assigned to this process,
+// and libraries that are loaded before all others.
 bool is_for_workers_only(const std::string& entry) {
   const std::string_view name = plan::name_of(entry);
   constexpr std::array<std::string_view, 2> kNames{"LD_PRELOAD", "LD_AUDIT"};
@@ -49,7 +49,7 @@ Error PmixService::refusal(const Error& why) const {
                                              " a libpmix of version 3 or later, and all that it needs beside it?");
 }
 
-// The last of them is a name, for the system's own folders.
+// The last one may be a name without a folder, for the system's own folders.
 std::vector<std::string> PmixService::libraries() const {
   if (!wish_.library.empty()) return {wish_.library};
   std::vector<std::string> out;
@@ -73,7 +73,7 @@ Result<void> PmixService::load() {
     if (!is_for_workers_only(entry)) environment.push_back(entry);
   }
   for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
-  if (wish_.library.empty()) os::keep_trusted_folders(environment);  // who names it knows what it needs
+  if (wish_.library.empty()) os::keep_trusted_folders(environment);  // a user who names the library knows what it needs
   if (Result<void> started = helper_.start(environment); !started) return started;
   Result<pmix::FromHelper> answer = helper_.ask(pmix::Load{libraries()}, kLimit);
   if (!answer) return Error(answer.error()).in("libpmix's helper");
@@ -106,7 +106,7 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   return {};
 }
 
-// After what libpmix gives it itself.
+// Appends `more` to the variables that libpmix itself gives the rank.
 void PmixService::keep(pmix::RankEnvironment& one, const plan::Environment& more) {
   plan::Environment& of_rank = variables_[one.rank];
   of_rank.insert(of_rank.end(), std::make_move_iterator(one.environment.begin()),
@@ -174,9 +174,9 @@ void PmixService::hear(const wire::ToAgent& message) {
   carry_out();
 }
 
-// ---- ranks that are spawned
+// ---- spawned ranks
 
-// Open MPI 5 makes a number of 16 bits of a namespace, and one more of what stands behind the "@".
+// Open MPI 5 computes a 16-bit number from a namespace, and a second one from the part behind the "@".
 pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
   const auto own = std::find(m.shape.hosts.begin(), m.shape.hosts.end(), host_);
   const auto parent =
@@ -191,7 +191,7 @@ pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
           .parent = Rank(static_cast<std::uint32_t>(std::strtoul(rank.c_str(), nullptr, 10)))};
 }
 
-// All hosts know of them, as ranks of each may meet them.
+// Every host registers the new ranks, as ranks of any host may connect to them.
 bool PmixService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) {
   if (m.service != wire::WireUp::Pmix || !machine_ || ending_) return false;
   world_ = World{m, ready};
@@ -204,7 +204,7 @@ bool PmixService::add_world(const wire::AddWorkers& m, std::span<const WorkerSha
   return true;
 }
 
-// True: it was about them.
+// Returns true if `answer` is about the added ranks.
 bool PmixService::take_world(const pmix::FromHelper& answer) {
   if (!world_ || !world_->ready) return false;
   const auto* refused = std::get_if<pmix::Refused>(&answer);
@@ -221,7 +221,7 @@ bool PmixService::take_world(const pmix::FromHelper& answer) {
     keep(one, pmix::open_mpi_variables(job, wish_.environment));
     keep(one, pmix::pmix_variables(wish_.environment));
     const auto run = job.shape.run_of(Rank(one.rank.value() - world_->plan.first.value()));
-    for (const wire::SpawnKey& entry : world_->plan.keys) {  // by program
+    for (const wire::SpawnKey& entry : world_->plan.keys) {  // entries are by program
       if (run && entry.key == std::to_string(run->program)) variables_[one.rank].push_back(entry.value);
     }
   }
@@ -247,7 +247,8 @@ void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
   carry_out();
 }
 
-// Nobody else would tell the ranks why they wait for ever. Who has not come, and need not, is not disturbed.
+// Fails the first rank that uses PMIx, as nothing else would show why the ranks wait forever. Ranks that have not
+// joined, and need not, are left alone.
 void PmixService::lose(const std::string& why) {
   const std::optional<Rank> rank = machine_ ? machine_->first_served() : std::nullopt;
   const bool used = wish_.need == PmixNeed::Sure || (machine_ && machine_->ever_joined() > 0);
@@ -256,7 +257,7 @@ void PmixService::lose(const std::string& why) {
                      "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
 }
 
-// A job that never began waits for no helper that leaves.
+// A job that never started does not wait until the helper exits by itself.
 void PmixService::end() {
   ending_ = true;
   if (started_) return helper_.close();

@@ -1,5 +1,5 @@
-// PMIx for the workers of a host, so that Open MPI's ranks find each other: libpmix by its helper, what follows from it
-// by rendezvous::pmix::Machine.
+// PMIx for the workers of a host, so that Open MPI's ranks find each other. The helper runs libpmix;
+// rendezvous::pmix::Machine decides what follows from its messages.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,30 +16,31 @@
 
 namespace sml::agent {
 
-// Whether the workers surely use it: then none is started without.
+// Whether the workers surely use PMIx: then none is started without it.
 enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 
-// What one host is told of the job.
+// The data of the job that the service of one host needs.
 struct PmixWish {
-  std::uint32_t host = 0;  // this one, in the shape; beyond it: see wire::MpiPlan
+  std::uint32_t host = 0;  // the index of this host in `shape`; if beyond it: see wire::MpiPlan
   std::string host_name;
   plan::JobShape shape;
   std::string name_space;                         // the same on all hosts, and known to workers alone
-  std::string library;                            // the one to be taken; empty: the host's own
-  std::string program;                            // absolute: its libpmix comes first
-  plan::Environment environment;                  // its
+  std::string library;                            // the file to load; empty: find the host's own
+  std::string program;                            // absolute path; its libpmix is preferred
+  plan::Environment environment;                  // of `program`
   std::vector<rendezvous::pmix::Place> places{};  // of the bound ranks of this host
   PmixNeed need = PmixNeed::Sure;
 };
 
-// The folder in the scratch folder that libpmix works in is the user's alone, and goes with that.
+// libpmix works in a folder in the scratch folder, which only the user can access and which is removed with the scratch
+// folder.
 class PmixService final : public HostService {
  public:
   PmixService(const ServiceContext& context, PmixWish wish)
       : context_(context), wish_(std::move(wish)), helper_(context.loop) {}
 
-  // Starts the helper and libpmix in it: whatever can fail, fails here. Where it is not surely needed, that is no
-  // error: ranks that want it after all run alone, and whoever looks for such will find them.
+  // Starts the helper and loads libpmix in it: every possible failure shows here. If PMIx is not surely needed, a
+  // failure is no error: ranks that want it after all run alone, and MpiWatch finds them.
   Result<void> check(wire::Prepared& answer) override;
   void start(const wire::Start&) override { started_ = true; }
   plan::Environment variables(Rank rank) const override;
@@ -73,10 +74,10 @@ class PmixService final : public HostService {
   std::string loaded_;  // file and version
   std::string name_space_;
   std::string host_;  // its name
-  // Ranks that may come, or have.
+  // Ranks that may be added, or have been.
   struct World {
     wire::AddWorkers plan;
-    WorldReady ready;  // empty: it is
+    WorldReady ready;  // empty once it has been called
   };
   std::optional<World> world_;
   bool started_ = false;

@@ -1,4 +1,4 @@
-// A port that a worker listens on, kept free for it.
+// Reserves a port for a worker to listen on.
 #pragma once
 #include "launcher/agent/host_service.h"
 #include "launcher/agent/rendezvous_port.h"

@@ -27,8 +27,8 @@ namespace sml::agent {
 
 namespace {
 
-// Its text comes by descriptor 3, so that lists of processes show what the workers run.
-// First the working directory leaves sys.path, which begins with it under -c: anybody's modules may lie there.
+// The script is read from descriptor 3 rather than given as an argument, so that process lists show what the workers
+// run. First removes the working directory from sys.path, where -c puts it in front: it may contain anybody's modules.
 constexpr const char* kStub =
     "(lambda path:path[:1]==['']and path.pop(0))(__import__('sys').path);"
     "exec(compile(__import__('posix').read(3,65536),'sml-run --preload','exec'),{})";
@@ -79,7 +79,7 @@ class Message {
 
 const char* name_of(plan::PythonRuns runs) { return runs == plan::PythonRuns::Module ? "module" : "script"; }
 
-// "4711", or with a fault "4711 2 13".
+// Parses "4711", or "4711 2 13" for a failure: process id, failed step, errno.
 std::optional<std::variant<pid_t, SpawnFailed>> parse_answer(const std::string& text, pid_t& child) {
   int numbers[3] = {0, 0, 0};
   const std::vector<std::string_view> words = split(text, ' ');
@@ -97,7 +97,7 @@ std::optional<std::variant<pid_t, SpawnFailed>> parse_answer(const std::string& 
 
 }  // namespace
 
-// ---- its life
+// ---- start and end of the process
 
 void Preload::prepare(const Wish& wish) {
   if (state_ != State::None || wish.modules.empty()) return;
@@ -176,14 +176,14 @@ bool Preload::ended(pid_t pid, const ExitStatus& status) {
   if (!is(pid)) return false;
   pid_ = -1;
   read_words();
-  // Its last word, if it had one, says more.
+  // Its last message, if there was one, explains more than its status.
   if (state_ == State::Importing) read_answer();
   if (state_ == State::Importing || state_ == State::Ready)
     give_up("the process that imports them " + describe(status));
   return true;
 }
 
-// ---- what it says
+// ---- its messages and output
 
 void Preload::await_answer() {
   when_readable(socket_, lifetime_.guard([this] {
@@ -195,7 +195,7 @@ void Preload::read_answer() {
   char bytes[1024];
   const ssize_t n = ::read(socket_.native_handle(), bytes, sizeof bytes);
   if (n > 0) answer_.append(bytes, static_cast<std::size_t>(n));
-  if (n == 0) return;  // its end is told soon
+  if (n == 0) return;  // its end is reported soon
   if (answer_.size() < 4 || answer_.size() < 4 + length_of(answer_)) {
     if (answer_.size() <= kLongestAnswer + 4) return pid_ > 0 ? await_answer() : void();
   }
@@ -213,7 +213,7 @@ void Preload::await_words() {
   }));
 }
 
-// What modules print while they are imported; nothing comes later.
+// Reads what modules print while they are imported; later there is no output.
 void Preload::read_words() {
   char bytes[4096];
   for (;;) {
@@ -273,7 +273,7 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   const os::ProcessBinding& binding = worker.binding == nullptr ? none : *worker.binding;
   std::vector<int> descriptors{worker.stdin_fd, worker.stdout_fd, worker.stderr_fd};
   descriptors.insert(descriptors.end(), worker.more_descriptors.begin(), worker.more_descriptors.end());
-  // Until it is known here it waits: where we do not hear of it, another is started in its place.
+  // The worker waits for a byte on this pipe: if its answer does not arrive here, another is started in its place.
   Result<os::Pipe> begins = os::make_pipe();
   if (!begins) return Error(ErrorKind::Spawn, "cannot be spoken to: " + begins.error().message());
   descriptors.push_back(begins->read.get());

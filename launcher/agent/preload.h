@@ -1,5 +1,5 @@
-// The process that has imported Python modules beforehand and becomes workers by fork (--preload): one for all attempts
-// of an agent. preload.py is what it runs.
+// The process that imports Python modules in advance and starts workers by fork (--preload): one for all attempts of an
+// agent. It runs preload.py.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -28,11 +28,11 @@ namespace sml::agent {
 // A child of the agent, leader of a session of its own. It dies with the agent, and with its socket. What it makes are
 // children of the agent too, as Processes::start() makes them.
 //
-// Where it cannot serve, whatever the cause, workers are executed as they are without it, and one sentence says why.
-// One thread: that of the loop, which spawn() holds up for the time of a fork.
+// If it cannot serve, for whatever reason, workers are executed as without --preload, and one message gives the reason.
+// One thread: that of the loop, which spawn() blocks for the duration of a fork.
 class Preload {
  public:
-  // `say` gets what the user is to know: a sentence.
+  // `say` receives a sentence for the user.
   using Say = std::function<void(const std::string& sentence)>;
   Preload(boost::asio::io_context& loop, Processes& processes, Say say)
       : processes_(processes), say_(std::move(say)), socket_(loop), words_(loop), timer_(loop) {}
@@ -42,21 +42,21 @@ class Preload {
 
   struct Wish {
     std::vector<std::string> modules;
-    Duration limit;                 // for the imports
+    Duration limit;                 // time limit of the imports
     std::vector<std::string> argv;  // of the workers
-    // Like that of a worker, and what all of them have alike of the environment.
+    // Like a worker's; the environment has the variables that all workers have in common.
     os::WorkerProcess process;
   };
-  // For every attempt. Starts the process, unless it is there or could not serve before.
+  // To be called for every attempt. Starts the process, unless it exists or could not serve earlier.
   void prepare(const Wish& wish);
-  // Calls `go` once spawn() need not wait: now, or from the loop. What was to be called before is forgotten.
+  // Calls `go` once spawn() need not wait: now, or from the loop. Replaces an earlier `go` that has not been called.
   void when_settled(std::function<void()> go);
 
   // As Processes::start(), by a fork where that is the same.
   std::variant<pid_t, SpawnFailed> spawn(const os::WorkerProcess& worker);
 
   bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
-  // True: this was it, and somebody has waited for it.
+  // Called after a child was reaped. Returns true if it was this process.
   bool ended(pid_t pid, const ExitStatus& status);
 
  private:
@@ -79,7 +79,7 @@ class Preload {
   Processes& processes_;
   Say say_;
   State state_ = State::None;
-  std::string modules_;  // as they were named
+  std::string modules_;  // the names as the user gave them
   plan::PythonLine line_;
   std::string program_;
   std::vector<std::string> environment_;
@@ -89,8 +89,8 @@ class Preload {
   boost::asio::steady_timer timer_;
   std::string answer_;
   std::string unsaid_;
-  std::size_t said_ = 0;  // lines
-  bool told_ = false;     // why some worker was executed
+  std::size_t said_ = 0;  // the number of lines
+  bool told_ = false;     // the user was told why a worker was executed instead
   std::function<void()> go_;
   Lifetime lifetime_;
 };

@@ -1,16 +1,17 @@
-# Imports modules once, then becomes a worker by fork whenever the agent (launcher/agent/preload.cc) asks for one.
-# Descriptor 3 had this text, 4 is a socket to the agent. Messages: length (4 bytes, little endian), then strings, each
-# with its length. First comes what to import; "ready" or why not is answered; then workers, which begin when a byte comes
-# through the last of their descriptors: the agent knows of them then. Lives as long as the socket. The working directory,
-# with which -c lets sys.path begin, is out of it already.
+# Imports modules once, then forks a worker for each request of the agent (launcher/agent/preload.cc). Descriptor 3 held
+# this script, 4 is a socket to the agent. A message is its length (4 bytes, little endian), then strings, each with its
+# length before it. The first message names the modules to import; the reply is "ready" or an error. Each later message
+# requests a worker, which starts its program when a byte arrives on the last of its descriptors: then the agent has
+# received its process id. This process exits when the socket closes. The working directory, which -c puts first in
+# sys.path, has been removed from it already.
 import _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
 
 ME = sys._getframe().f_code.co_filename
 AGENT = os.getppid()
-RESERVED = range(3, 16)  # numbers that workers' own descriptors may have
-MOST = 16 + 1  # descriptors of a message: these, the standard ones, and the last
+RESERVED = range(3, 16)  # numbers for the descriptors that workers get from services
+MOST = 16 + 1  # most descriptors of a message: these, the standard ones, and the last
 SEIZED = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel", "/dev/neuron", "/dev/hl", "/dev/infiniband", "socket:")
-# What modules put off until their first use, which is in the first step of training.
+# Modules that are otherwise imported at their first use, in the first step of training.
 PUT_OFF = {"torch": ("torch._dynamo",)}
 channel = None
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,9 +60,9 @@ def begin():
         os.dup2(0, fd, False)
 
 
-# Why a fork of this process would not be what a process is that has imported the same; "": it is.
+# Returns why a fork of this process would differ from a process that has imported the same modules; "" if it would not.
 def doubt():
-    fork = os.fork()  # libraries that can be forked end their threads first; those do not count
+    fork = os.fork()  # libraries that support fork end their threads before it; such threads do not count
     if fork == 0:
         os._exit(0)
     os.waitpid(fork, 0)
@@ -91,7 +92,7 @@ def doubt():
     return ""
 
 
-# Python's own way to name a script, in __file__ and tracebacks.
+# The path of a script as Python itself puts it in __file__ and tracebacks.
 def place_of(program):
     if sys.version_info < (3, 9) or os.path.isabs(program):
         return program
@@ -123,12 +124,12 @@ def prepare():
     why = doubt()
     gc.collect()
     if hasattr(gc, "freeze"):
-        gc.freeze()  # so that pages stay shared
+        gc.freeze()  # keeps memory pages shared after a fork
     say(why or "ready")
     return not why
 
 
-# What ps and /proc/PID/environ show: as if this had been executed. Where the kernel does not let us, it stays.
+# Sets what ps and /proc/PID/environ show, as if the worker had been executed. If the kernel refuses, nothing changes.
 def show(argv, environment):
     try:
         with open("/proc/self/stat", "rb") as f:
@@ -150,7 +151,7 @@ def ask_kernel(*arguments):
         raise OSError(ctypes.get_errno(), "")
 
 
-# In the new process. Answers the step that failed (common/core/exit_status.h) and its errno, or nothing.
+# Runs in the new process. Returns the step that failed (common/core/exit_status.h) and its errno, or None.
 def settle(folder, cpus, nodes, numbers, fds):
     os.setpgid(0, 0)
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
@@ -175,7 +176,7 @@ def settle(folder, cpus, nodes, numbers, fds):
     return None
 
 
-# What each process that is executed begins with anew.
+# Renews what every executed process starts with: its environment, random seeds and authentication key.
 def renew(environment):
     os.environ.clear()
     for entry in environment:
@@ -188,7 +189,7 @@ def renew(environment):
         if name in sys.modules:
             sys.modules[name].seed()
     if "torch" in sys.modules:
-        sys.modules["torch"].default_generator.seed()  # that of the processor; those of devices begin alike everywhere
+        sys.modules["torch"].default_generator.seed()  # the CPU's; those of devices start alike in every process
     if "multiprocessing.process" in sys.modules:
         sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
 
@@ -201,7 +202,7 @@ def fork(ready):
         return -1
 
 
-# Until this is a worker: what it runs.
+# Forks workers on request. Returns only in a worker, with the program that it has to run.
 def serve():
     while True:
         (runs, folder, cpus, nodes, numbers, argc, wordc, *rest), (*fds, begins) = hear()
@@ -209,7 +210,7 @@ def serve():
         argv, words, environment = rest[:argc], rest[argc:argc + wordc], rest[argc + wordc:]
         flush()
         go, ready = os.pipe(), os.pipe()
-        between = fork(ready[1])  # ends at once: its child is then the agent's, to whom orphans come
+        between = fork(ready[1])  # exits at once, so that its child becomes a child of the agent, a subreaper
         if between == 0:
             if fork(ready[1]) != 0:
                 os._exit(0)
@@ -228,7 +229,7 @@ def serve():
             os.close(ready[1])
             channel.close()
             if not os.read(begins, 1):
-                os._exit(127)  # another was started in its place
+                os._exit(127)  # the agent has started another worker instead
             os.close(begins)
             return runs.decode(), [os.fsdecode(w) for w in argv], [os.fsdecode(w) for w in words]
         os.close(go[0])
@@ -271,7 +272,7 @@ def run(runs, argv, words):
             run_script(words[0])
     except SystemExit:
         raise
-    except BaseException as e:  # its report is without us; then Python ends as it does
+    except BaseException as e:  # the traceback leaves out this file; then Python exits as usual
         trace = e.__traceback__
         while trace and trace.tb_frame.f_code.co_filename == ME:
             trace = trace.tb_next

@@ -27,7 +27,7 @@ Result<void> check_script(const wire::App& app, const plan::Environment& environ
     const std::vector<std::string> in_path = os::program_candidates(script.path, environment);
     if (std::any_of(in_path.begin(), in_path.end(), is_there)) return {};
   }
-  // Shells end with 127 then, python and perl with 2.
+  // A shell exits with 127 in this case, python and perl with 2.
   return Error(of_shell ? ErrorKind::NotFound : ErrorKind::Config,
                "there is no file " + script.path + " for " + app.argv.front() + " to run")
       .with_hint(script.path.starts_with('/') ? "the path must exist on every host"
@@ -47,7 +47,7 @@ plan::Environment to_search(const wire::App& app, const plan::Environment& envir
 }  // namespace
 
 Result<std::string> find_program(const wire::App& app, const plan::Environment& environment) {
-  if (app.argv.empty()) {  // nothing is to be started, but the workers' directory must be there
+  if (app.argv.empty()) {  // there is no program, but the workers' directory must exist
     const Result<void> there = os::check_directory(app.working_directory);
     return there ? Result<std::string>(std::string()) : Result<std::string>(there.error());
   }

@@ -1,4 +1,4 @@
-// What workers are to run, as it is on this host.
+// Finds the programs of workers on this host.
 #pragma once
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace sml::agent {
 
-// The file that a program is: as os::find_program(), and with the script of an interpreter looked for, too: one that is
-// not there is an error with the status that the interpreter would end with. `environment` is that of the workers.
-// Empty, where only the directory is checked, for an app without a program.
+// Returns the file of a program: like os::find_program(), but also checks the script of an interpreter. A missing
+// script is an error with the status with which the interpreter would exit. `environment` is the workers'. For an app
+// without a program, checks only the directory and returns an empty string.
 Result<std::string> find_program(const wire::App& app, const plan::Environment& environment);
 
 }  // namespace sml::agent

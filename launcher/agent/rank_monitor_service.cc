@@ -19,9 +19,9 @@ namespace sml::agent {
 namespace {
 
 constexpr std::size_t kMonitorRead = 8 << 10;
-constexpr int kNoProgressExit = 123;  // as of every rank that hangs
+constexpr int kNoProgressExit = 123;  // the exit status of every rank that hangs
 
-// Of the message at the front, without that length.
+// The length of the first message, without the length field itself.
 std::size_t message_length(std::string_view bytes) {
   std::size_t out = 0;
   for (const char c : bytes.substr(0, monitor::kLengthSize)) out = out << 8 | static_cast<unsigned char>(c);
@@ -108,7 +108,7 @@ void RankMonitorService::write(Watched& worker) {
   listen(worker);
 }
 
-// The message that has come, if it is all there.
+// Handles the first message if it has been received completely.
 void RankMonitorService::listen(Watched& worker) {
   const std::string_view received = worker.received;
   if (received.size() < monitor::kLengthSize) return await(worker);
@@ -145,7 +145,7 @@ std::string RankMonitorService::answer_to(Watched& worker, std::string_view pick
   return monitor::ok_answer();
 }
 
-// What follows cannot be told from it.
+// Closes the connection after an error answer, as the bytes after an invalid message cannot be parsed.
 void RankMonitorService::refuse(Watched& worker, const std::string& why) {
   context_.warn("rank " + std::to_string(worker.rank.value()) +
                 " has said to its rank monitor what is no message of NVRx (" + why + "): it is watched no more");
@@ -177,7 +177,7 @@ void RankMonitorService::worker_ended(Rank rank, const ExitStatus&) {
   }
 }
 
-// They are being killed, and say nothing more.
+// The workers are being killed and send nothing more.
 void RankMonitorService::end() {
   for (const auto& worker : workers_) worker_ended(worker->rank, ExitStatus());
   timer_.cancel();
@@ -205,7 +205,7 @@ void RankMonitorService::arm() {
   when_due(timer_, lifetime_.guard([this] { look(); }));
 }
 
-// Who waits for room in its pipe, as nobody takes its output, cannot be blamed.
+// A worker that is blocked on a full pipe, because its output is not taken, is not at fault.
 void RankMonitorService::look() {
   const TimePoint now = Clock::now();
   const bool flows = context_.output_flows();

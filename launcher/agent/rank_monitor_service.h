@@ -1,5 +1,5 @@
-// Serves the rank monitor of NVRx: each worker finds a socket of its own, at which it tells that it lives, and one that
-// lives for longer than its limits without doing so has failed.
+// Serves the rank monitor protocol of NVRx: each worker gets its own socket, to which it sends heartbeats. A worker
+// that runs for longer than its limits without one has failed.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -20,7 +20,7 @@ class RankMonitorService final : public HostService {
  public:
   RankMonitorService(const ServiceContext& context, const plan::RankMonitor& limits, std::span<const Rank> ranks);
 
-  // Makes the sockets, in the scratch folder, which nobody but its owner may enter.
+  // Makes the sockets in the scratch folder, which only its owner may enter.
   Result<void> check(wire::Prepared& answer) override;
   plan::Environment variables(Rank rank) const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
@@ -29,16 +29,18 @@ class RankMonitorService final : public HostService {
   void resume() override;
 
  private:
-  struct Watched {  // one worker
+  // One worker.
+  struct Watched {
     Watched(boost::asio::io_context& loop, Rank of, const plan::RankMonitor& limits)
         : rank(of), machine(limits), door(loop), caller(loop) {}
     Rank rank;
     monitor::MonitorMachine machine;
     std::string path;
     boost::asio::posix::stream_descriptor door;
-    boost::asio::posix::stream_descriptor caller;  // one at a time, as NVRx has it: the next is not let in before
+    // One connection at a time, as in NVRx: the next is accepted after this one.
+    boost::asio::posix::stream_descriptor caller;
     std::string received;
-    std::string answer;  // until it has been taken nothing more is read
+    std::string answer;  // while it is unsent, nothing more is read
     std::size_t taken = 0;
     enum class After { Listen, HangUp } after = After::Listen;
   };

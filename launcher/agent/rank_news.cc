@@ -26,13 +26,13 @@ void RankNews::tell(Worker& worker) {
   }
 }
 
-// Before the news that it failed.
+// Sent before the message that the worker failed.
 void RankNews::tell_evidence(const Worker& worker) const {
   if (succeeded(worker.status())) return;
   std::string text = around_.scratch.take_error_file(worker.rank(), wire::kMaxErrorFile);
   if (!text.empty()) around_.link.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
   if (worker.machine().asked_to_stop()) return;
-  // It may have been the worker itself, or a process of its own, such as a data loader.
+  // The killed process may be the worker itself or one that it started, such as a data loader.
   if (auto kills = around_.oom_watch.look())
     around_.link.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
 }

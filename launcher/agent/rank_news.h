@@ -1,5 +1,5 @@
-// What the launcher is told of the ranks of a host: how each worker ended, with what may say why, and what else was
-// wrong with it. Each thing once.
+// Reports on the ranks of a host to the launcher: how each worker ended, with evidence of the reason, and other faults.
+// Reports each of these once.
 #pragma once
 #include <set>
 #include <string>
@@ -14,11 +14,11 @@ class RankNews {
  public:
   explicit RankNews(const AttemptSurroundings& around) : around_(around) {}
 
-  // What a worker has to report, if anything.
+  // Sends a worker's pending report, if it has one.
   void tell(Worker& worker);
-  // False: another fault of that rank has been told before, and counts.
+  // Returns false if another fault of that rank has been sent before, which counts instead.
   bool tell(wire::RankFault fault);
-  // What a machine did not expect; for those who debug.
+  // Reports an event that a machine ignored, for debugging.
   void tell_ignored(Rank rank, const std::string& what) const;
   void tell_ignored(const std::string& what) const;
 
@@ -26,7 +26,7 @@ class RankNews {
   void tell_evidence(const Worker& worker) const;
 
   const AttemptSurroundings& around_;
-  std::set<Rank> faults_;  // told
+  std::set<Rank> faults_;  // ranks whose fault has been sent
 };
 
 }  // namespace sml::agent

@@ -11,14 +11,14 @@ namespace sml::agent {
 
 namespace {
 
-constexpr Duration kServerLimit = std::chrono::seconds(2);  // it has what it tells; one that is silent hangs
+constexpr Duration kServerLimit = std::chrono::seconds(2);  // the server answers from memory; one that is slower hangs
 
 }  // namespace
 
 RecordService::RecordService(const ServiceContext& context, std::vector<Member> members)
     : context_(context), members_(std::move(members)), poll_(context.loop) {}
 
-// And not where the user has said.
+// False if the user has chosen another place.
 bool RecordService::records_here(const Member& member) const {
   const std::string& folder = context_.scratch.path();
   return !folder.empty() && member.torch.dump.starts_with(folder);
@@ -30,7 +30,8 @@ void RecordService::worker_started(Rank rank, pid_t) {
   }
 }
 
-// What torch has written by itself, as it does when a collective has taken too long, stays where it does without us.
+// A dump that torch wrote by itself, as it does when a collective has taken too long, is kept: in the folder where it
+// would be without sml-run.
 void RecordService::worker_ended(Rank rank, const ExitStatus& status) {
   const std::string& folder = context_.scratch.path();
   for (Member& member : members_) {
@@ -63,7 +64,7 @@ void RecordService::begin(const wire::AskRecorded& m) {
   poll();
 }
 
-// Of whom no pipe has been found: Gloo has none, and its server tells.
+// For a worker without a recorder pipe: Gloo has none, but its server reports the records.
 void RecordService::ask_server(Source& source) {
   const auto done = [this, &source](const std::optional<std::string>& bytes) {
     source.asks = false;
@@ -79,7 +80,7 @@ void RecordService::fetch(Source& source) {
   if (records_here(source.member)) ::unlink(source.member.torch.dump.c_str());
 }
 
-// Until nothing is awaited. A timer that had run out already comes once more after finish().
+// Repeats until no answer is pending. A timer that had expired already may still call this after finish().
 void RecordService::poll() {
   if (!asked_) return;
   const TimePoint now = Clock::now();

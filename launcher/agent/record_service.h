@@ -1,5 +1,5 @@
-// Fetches what torch has recorded of the workers of this host, when the launcher asks: of NCCL by the pipe of its
-// flight recorder, of other back ends from the server that torch runs in a script that has one.
+// Fetches torch's flight records of the workers of this host when the launcher asks for them: NCCL's by the pipe of its
+// flight recorder, those of other back ends from the server that torch runs in a script that has one.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -34,12 +34,13 @@ class RecordService final : public HostService {
   void hear(const wire::ToAgent& message) override;
 
  private:
-  struct Source {  // of one worker
+  // One worker's recorder and server.
+  struct Source {
     Source(boost::asio::io_context& loop, const Member& of)
         : member(of), server(loop), recorder(of.torch.pipe, of.torch.dump) {}
     const Member& member;
     WorkerServer server;
-    bool asks = false;  // the server
+    bool asks = false;  // a request to the server is pending
     FlightRecorder recorder;
   };
 
@@ -52,10 +53,10 @@ class RecordService final : public HostService {
   void finish();
 
   const ServiceContext& context_;
-  std::vector<Member> members_;  // as many as from the start
+  std::vector<Member> members_;  // never resized, as sources refer to its elements
   std::optional<wire::AskRecorded> asked_;
   std::vector<std::unique_ptr<Source>> sources_;
-  std::size_t sent_ = 0;  // bytes
+  std::size_t sent_ = 0;  // in bytes
   TimePoint server_due_;
   TimePoint due_;
   boost::asio::steady_timer poll_;

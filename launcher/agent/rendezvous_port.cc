@@ -22,9 +22,9 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kListenBacklog = 65535;  // all ranks come at once; the kernel lowers it to its own limit
+constexpr int kListenBacklog = 65535;  // all ranks connect at once; the kernel lowers this to its own limit
 
-// A TCP socket bound to `port` (0: any) on all addresses, IPv6 with IPv4 where the machine has IPv6.
+// Returns a TCP socket bound to `port` (0: any) on all addresses; IPv6 with IPv4 where the host has IPv6.
 Result<os::UniqueFd> bind_any(int family, std::uint16_t port) {
   os::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return sys_error(ErrorKind::Io, "cannot make a socket", errno);
@@ -50,8 +50,9 @@ Result<os::UniqueFd> bind_any(int family, std::uint16_t port) {
   return fd;
 }
 
-// The loopback device carries what this machine sends to any address of its own. To be called over another one is
-// not even answered. (SO_BINDTODEVICE would do for 127.0.0.1 alone.) Without the filter the store closes who calls.
+// Accepts connections from this host only. The loopback device carries what this host sends to any address of its own;
+// the filter drops connection attempts over other devices without an answer. (SO_BINDTODEVICE would only work for
+// 127.0.0.1.) Without the filter the store still closes foreign connections.
 void hear_this_machine_alone(int fd) {
   constexpr std::uint32_t kLoopbackIndex = 1;  // in every network namespace
   constexpr std::uint32_t kAll = 0xffffffff;
@@ -84,7 +85,7 @@ std::string numeric(const sockaddr* address) {
   return text;
 }
 
-// SSH_CONNECTION: "client-address client-port server-address server-port" (sshd(8)).
+// Reads SSH_CONNECTION: "client-address client-port server-address server-port" (sshd(8)).
 std::string address_of_login() {
   const char* value = std::getenv("SSH_CONNECTION");
   if (value == nullptr) return {};

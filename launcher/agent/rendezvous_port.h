@@ -1,4 +1,4 @@
-// The port at which the workers will meet, on the host of rank 0: free, and kept so until rank 0 takes it.
+// The port for the rendezvous of the workers, on the host of rank 0: reserved until rank 0 takes it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace sml::agent {
 
-// Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts try the port before workers start;
-// then it is taken for a store that we serve, or closed by stop_listening() as soon as workers may call: one who got
-// through to it would be cut off. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every
-// server does, may still bind and listen, while the kernel gives the port to nobody else.
+// Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts probe the port before workers
+// start; then it is taken for a store of the agent, or closed by stop_listening() before workers may connect, since a
+// connection to it would be cut off. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every
+// server does, may still bind and listen, while the kernel assigns the port to no other program.
 class RendezvousPort {
  public:
   RendezvousPort() = default;
@@ -36,12 +36,12 @@ class RendezvousPort {
   std::uint16_t port_ = 0;
 };
 
-// Addresses of this machine that others may reach, numeric, no loopback: first the one that the ssh connection of our
-// launcher came in on (SSH_CONNECTION), then those of the interfaces that are up.
+// Numeric addresses by which other hosts may reach this one, without loopback: first the one over which the launcher's
+// SSH connection came in (SSH_CONNECTION), then those of the interfaces that are up.
 std::vector<std::string> own_addresses();
 
-// Tries to connect to every address at once; answers when all are decided or `timeout` is over (ETIMEDOUT). The loop
-// owns everything until then.
+// Tries to connect to all addresses at once; calls `answer` when all have succeeded or failed, or after `timeout`
+// (ETIMEDOUT). The loop owns everything until then.
 void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
                      Duration timeout, std::function<void(std::vector<wire::ProbeResult>)> answer);
 

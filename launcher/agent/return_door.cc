@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kDoorBacklog = 16;
 
-// One that nobody can have taken before us; who sees it in a list knows nothing.
+// A random name, which no other process can have taken first. Knowing it is not enough to be accepted.
 std::string fresh_name() {
   const std::string noise = os::random_hex(16);
   return noise.empty() ? noise : "sml-run-agent-" + noise;
@@ -56,7 +56,7 @@ void ReturnDoor::accept() {
   }));
 }
 
-// The one before, if it has not spoken, gives way.
+// Replaces an earlier connection that has sent nothing yet.
 void ReturnDoor::let_in(os::UniqueFd caller) {
   if (!caller || peer_of_our_user(caller.get()) == 0) return;
   boost::system::error_code ignored;
@@ -73,7 +73,7 @@ void ReturnDoor::hear_caller() {
   if (!wish || !wire::same_secret(wish->secret, secret_)) return;
   if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*wish)})) return;
   (void)::send(caller.get(), &kTaken, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  messenger_ = std::move(caller);  // the one before ends
+  messenger_ = std::move(caller);  // ends the previous helper
 }
 
 void ReturnDoor::say_goodbye() {

@@ -1,5 +1,5 @@
-// Where a launcher whose connection has broken comes back: a socket of this machine, at which its messenger hands over
-// the ends of another pipe.
+// The agent's reconnect socket, on this host. After the launcher's connection has broken, its reconnect helper connects
+// here and passes the descriptors of a new pipe.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,24 +14,25 @@
 
 namespace sml::agent {
 
-// The ends of a pipe to the launcher, as its messenger has them, and what it wants.
+// The descriptors of a new pipe to the launcher, as the reconnect helper passes them, and its request.
 struct Returned {
   os::UniqueFd in;
   os::UniqueFd out;
   wire::Return wish;
 };
 
-// One thread. Only a process of the same user that knows the secret is heard.
+// One thread. Accepts only a process of the same user that knows the secret.
 class ReturnDoor {
  public:
-  // False: the pipe is not taken.
+  // Returns false to refuse the pipe.
   using Taker = std::function<bool(Returned)>;
 
   ReturnDoor(boost::asio::io_context& loop, std::string secret, Taker taker);
 
-  // By which the socket is found; empty: none could be made.
+  // The name by which the socket is found; empty if it could not be made.
   const std::string& name() const { return name_; }
-  // The last word has been heard: the messenger, if there is one, ends well too.
+  // To be called after the last message has been acknowledged: tells the current reconnect helper, if there is one, to
+  // exit with status 0.
   void say_goodbye();
 
  private:
@@ -40,8 +41,8 @@ class ReturnDoor {
   void hear_caller();
 
   boost::asio::posix::stream_descriptor door_;
-  boost::asio::posix::stream_descriptor caller_;  // has not spoken; who comes next takes its place
-  os::UniqueFd messenger_;                        // lives for as long as we hold this
+  boost::asio::posix::stream_descriptor caller_;  // has sent nothing yet; the next connection replaces it
+  os::UniqueFd messenger_;                        // the helper runs until this closes
   std::string secret_;
   std::string name_;
   Taker taker_;

@@ -33,7 +33,7 @@ DoorAddress door_address(const std::string& name) {
   DoorAddress out;
   out.address.sun_family = AF_UNIX;
   const std::size_t length = std::min(name.size(), sizeof out.address.sun_path - 1);
-  name.copy(out.address.sun_path + 1, length);  // after a NUL
+  name.copy(out.address.sun_path + 1, length);  // an abstract name begins with a NUL
   out.size = static_cast<unsigned int>(offsetof(sockaddr_un, sun_path) + 1 + length);
   return out;
 }
@@ -63,7 +63,7 @@ std::optional<HandedOver> take_over(int socket) {
   Envelope envelope(out.frame.data(), out.frame.size());
   const ssize_t size = ::recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   out.frame.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  // More than the two have no room: the kernel closes them.
+  // There is room for two descriptors only; the kernel closes any others.
   const cmsghdr* header = CMSG_FIRSTHDR(&envelope.message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return std::nullopt;
   const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);

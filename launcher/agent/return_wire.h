@@ -1,5 +1,5 @@
-// What messenger and agent say at the agent's door: a socket of the abstract namespace, which is that of the network,
-// so that containers and folders of logins' own do not come between.
+// The protocol between reconnect helper and agent at the agent's reconnect socket. The socket is in the abstract
+// namespace, which belongs to the network namespace, so that containers and private folders of logins do not hide it.
 #pragma once
 #include <array>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sml::agent {
 
-// An answer of one byte. Nothing comes where the pipe is not taken.
+// Answers of one byte. Nothing is sent if the agent refuses the pipe.
 inline constexpr char kTaken = 't';
 inline constexpr char kGoodbye = 'b';
 
@@ -23,10 +23,10 @@ struct DoorAddress {
 DoorAddress door_address(const std::string& name);
 
 os::UniqueFd make_door_socket();
-// The process at the other end, when it is of our own user; 0: it is not.
+// The process at the other end if it belongs to the same user, else 0.
 pid_t peer_of_our_user(int socket);
 
-// A frame, and two descriptors.
+// Sends a frame and two descriptors.
 [[nodiscard]] bool hand_over(int socket, std::string_view frame, std::array<int, 2> ends);
 struct HandedOver {
   std::string frame;

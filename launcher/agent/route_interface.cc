@@ -41,7 +41,7 @@ std::string interface_with(const Address& wanted) {
   return {};
 }
 
-// What a datagram to `address` would be sent from.
+// The address from which a datagram to `address` would be sent.
 Address source_towards(const Address& address) {
   constexpr std::uint16_t kDiscard = 9;
   const int family = address.is_v4() ? AF_INET : AF_INET6;

@@ -1,4 +1,4 @@
-// The network interfaces of this host: by which of them an address is reached.
+// The network interfaces of this host, and by which of them an address is reached.
 #pragma once
 #include <span>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace sml::agent {
 
-// The interface that has the address itself, or from which the kernel would send to it; empty when there is none, or
-// only loopback. Sends nothing.
+// The interface that has the address itself, or from which the kernel would send to it; empty if there is none, or only
+// loopback. Sends nothing.
 std::string interface_towards(const std::string& address);
 
 // GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and HOROVOD_GLOO_IFACE: the second names all of them, the others the first.
 // There is one at least.
 plan::Environment interface_variables(std::span<const std::string> names);
 
-// Of the interfaces that are up, IPv4 first; no link-local ones.
+// The addresses of the interfaces that are up, IPv4 first, without link-local IPv6 addresses.
 std::vector<rendezvous::InterfaceAddress> interface_addresses();
 
 }  // namespace sml::agent

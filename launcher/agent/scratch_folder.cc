@@ -14,9 +14,9 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kDeepest = 200;  // folders in folders
+constexpr int kDeepest = 200;  // nested folders
 
-// Follows no link. Closes `fd`.
+// Does not follow symbolic links. Closes `fd`.
 void remove_contents(int fd, int deepest) {
   DIR* folder = fd < 0 ? nullptr : ::fdopendir(fd);
   if (folder == nullptr) return;
@@ -42,7 +42,7 @@ std::string ScratchFolder::make_folder() {
   return {};
 }
 
-// Workers may have put other files beside theirs; whatever is in our folder is the job's.
+// Removes the files that workers may have put there, too: all contents belong to the job.
 ScratchFolder::~ScratchFolder() {
   clear();
   if (!path_.empty()) ::rmdir(path_.c_str());

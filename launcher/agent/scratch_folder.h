@@ -1,4 +1,4 @@
-// A folder of the job on one host: for the files by which workers tell why they failed, for FIFOs, and for links to
+// A folder of the job on one host, for the files in which workers report why they failed, for FIFOs, and for links to
 // their data.
 #pragma once
 #include <string>
@@ -19,13 +19,14 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  // Removes all that is in it: the next attempt finds nothing of this one.
+  // Removes all contents, so that the next attempt finds nothing of this one.
   void clear() const;
-  // Empty when there is no folder.
+  // Empty if there is no folder.
   const std::string& path() const { return path_; }
-  // The file of a rank, whether it exists or not; empty when there is no folder.
+  // The path of the rank's error file, whether it exists or not; empty if there is no folder.
   std::string error_file(Rank rank) const;
-  // Its first `limit` bytes, and it is removed; empty when there is none. Follows no link.
+  // Returns the first `limit` bytes of the error file and removes the file; empty if there is none. Does not follow a
+  // symbolic link.
   std::string take_error_file(Rank rank, std::size_t limit) const;
 
  private:
@@ -35,8 +36,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-// The one of an agent that is dead, by ScratchFolder::path(). Does nothing to other folders: it must have such a name
-// and be ours.
+// Removes the scratch folder of a dead agent, given its ScratchFolder::path(). Does nothing to other folders: the name
+// must be that of a scratch folder, and the owner the current user.
 void remove_scratch_folder(const std::string& path);
 
 }  // namespace sml::agent

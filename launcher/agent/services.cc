@@ -44,7 +44,7 @@ std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const Se
   return std::make_unique<PortService>(context, wish.reach);  // of a launcher that is wrong
 }
 
-// Those with a port.
+// Adds the services that have a port.
 void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
   auto door = std::make_unique<StoreDoor>(context);
   StoreDoor& of_all = *door;
@@ -52,13 +52,13 @@ void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes,
   for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
-// By what a program would find the other ranks, as far as that can be told before it runs.
+// The MPI dialect by which a program would find the other ranks, as far as it is known before it runs.
 struct Speech {
   plan::MpiSpeech speech = plan::MpiSpeech::Unknown;
   PmixNeed need = PmixNeed::Sure;
 };
 
-// A guess counts for nothing where the user has said which it is.
+// A guess does not count if the user has chosen the dialect.
 Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
   const plan::MpiFinding found = environments.find_mpi(app);
   if (plan::speech_of(found.library) != plan::MpiSpeech::Unknown) return {found.speech, PmixNeed::Sure};
@@ -66,7 +66,7 @@ Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnviro
   return {found.speech, PmixNeed::Perhaps};
 }
 
-// The same on all hosts, and no other job's or attempt's on any of them.
+// The same on all hosts, and different from any other job's or attempt's.
 std::string job_name(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers) {
   const std::string number = "." + std::to_string(plan.attempt);
   if (workers.empty()) return plan.mpi.late.job + number;
@@ -74,7 +74,7 @@ std::string job_name(const wire::Prepare& plan, const std::vector<const wire::Wo
   return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + number;
 }
 
-// What brings ranks of MPI together on one host.
+// Makes the services by which ranks of MPI find each other on one host.
 class Meetings {
  public:
   Meetings(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
@@ -84,17 +84,17 @@ class Meetings {
       speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
   }
 
-  // Nobody may use it: none.
+  // Null if no worker may use it.
   std::unique_ptr<HostService> pmi() const;
   std::unique_ptr<HostService> pmix() const;
 
  private:
-  // A member of the world to whom the user has named no other launcher.
+  // True for a rank of the world for which the user has set no other launcher.
   bool may_meet(const wire::Worker& worker) const {
     return worker.rank.value() < plan_.mpi.shape.size() && !plan::has_process_manager(environments_.shared(worker.app));
   }
 
-  // Who has been named a dialect gets it, whatever is to be seen of the program.
+  // True if the user has chosen a dialect, or if the program might use MPI.
   bool may_speak(const wire::Worker& worker) const {
     return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
   }
@@ -120,9 +120,9 @@ rendezvous::PmiDialects dialects_of(plan::MpiMeeting meeting) {
   return meeting == plan::MpiMeeting::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
 }
 
-// Whoever may ask for it: what a program does when it runs cannot be told beforehand.
+// Serves every worker that may ask for PMI, as what a program does cannot be known before it runs.
 std::unique_ptr<HostService> Meetings::pmi() const {
-  constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 takes lines of 1024 bytes
+  constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 accepts lines of 1024 bytes
   const plan::JobShape& shape = plan_.mpi.shape;
   rendezvous::PmiWorld world{.job = job_name(plan_, workers_),
                              .size = shape.size(),
@@ -194,7 +194,7 @@ std::unique_ptr<HostService> Meetings::pmix() const {
   return nullptr;
 }
 
-// Their tools are where PATH leads, or beside the program, as in a virtual environment.
+// The tools of these workers are found by PATH, or beside the program, as in a virtual environment.
 std::vector<TraceService::Member> traced_members(const std::vector<const wire::Worker*>& workers,
                                                  const WorkerEnvironments& environments, const std::string& torch) {
   std::vector<TraceService::Member> out;

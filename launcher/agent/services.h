@@ -1,4 +1,4 @@
-// Which services a host's workers get.
+// Makes the services of a host's workers.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,9 +12,9 @@ namespace sml::agent {
 
 using HostServices = std::vector<std::unique_ptr<HostService>>;
 
-// What the plan asks for, in the order in which they are checked and started; of two that set the same variable, the
-// later one counts. `workers` are those of the plan that can run; the programs' environments are known. Takes out of
-// the plan what services keep. `shares` are of these workers, in their order.
+// Makes the services that the plan asks for, in the order in which they are checked and started; if two set the same
+// variable, the later one wins. `workers` are those of the plan that can run; their programs' environments are known.
+// Moves out of the plan what services keep. `shares` are the assignments of these workers, in their order.
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
                            std::span<const WorkerShare> shares, const WorkerEnvironments& environments,
                            const ServiceContext& context);

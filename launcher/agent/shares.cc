@@ -22,7 +22,7 @@ os::MemoryMode mode_of(plan::MemoryPolicy policy) {
   return os::MemoryMode::Default;
 }
 
-// Notes what the kernel refuses, and answers what is left of the wish.
+// Notes what the kernel refuses, and returns the mode that remains possible.
 os::MemoryMode allowed_mode(const plan::BindingWish& wish, plan::Bindings& bindings) {
   const os::MemoryMode mode = mode_of(wish.memory);
   for (const plan::WorkerCpus& worker : bindings.workers) {
@@ -45,7 +45,8 @@ void set_threads(const ShareRequest& request, std::size_t threads, WorkerShare& 
   out.variables.push_back(std::string(kThreads) + "=" + std::to_string(threads));
 }
 
-// Of processors that all workers use alike; a worker that is alone may use what it likes.
+// Each worker's share of processors that all use together; 0 for a single worker, which may use as many threads as it
+// likes.
 std::size_t common_share(std::size_t workers) {
   return workers > 1 ? std::max<std::size_t>(1, os::allowed_cpus().size() / workers) : 0;
 }
@@ -84,7 +85,7 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
 void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> requests, Shares& out) {
   if (wish.visible == plan::VisibleDevices::All) return;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    // The worker's own variables may list the slots that were chosen by number.
+    // The worker's own variables may list the devices that were chosen by number.
     plan::Environment environment = requests[i].composed;
     const plan::Environment& own = requests[i].worker.environment;
     environment.insert(environment.end(), own.begin(), own.end());
@@ -93,7 +94,7 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
         plan::device_variables(wish, devices, requests[i].worker.local_rank.value());
     if (!variables) {
       out.obstacles.push_back(variables.error());
-      return;  // those that follow have no better luck
+      return;  // it would fail for the following workers too
     }
     out.workers[i].variables.insert(out.workers[i].variables.end(), variables->begin(), variables->end());
   }

@@ -1,5 +1,5 @@
-// What each worker gets of its host: processors, memory and devices. Reads the host; what is decided is decided by
-// plan::bind_workers() and plan::device_variables().
+// Assigns each worker its processors, memory and devices of the host. This code reads the host; plan::bind_workers()
+// and plan::device_variables() decide.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,33 +15,33 @@ namespace sml::agent {
 
 struct ShareRequest {
   const wire::Worker& worker;
-  const plan::Environment& composed;  // what the workers of its program share
+  const plan::Environment& composed;  // shared by the workers of its program
 };
 
 struct WorkerShare {
   std::optional<os::ProcessBinding> binding;
   plan::Environment variables;
-  std::string words;      // where it is bound to; empty: nowhere
-  std::string cpus;       // plan::cpu_list_text() of these processors
+  std::string words;      // describes where it is bound; empty if it is not
+  std::string cpus;       // plan::cpu_list_text() of its processors
   std::string locality;   // plan::locality_text()
-  std::size_t place = 0;  // among those that share the host
+  std::size_t place = 0;  // its index among the workers that share the host
 };
 
 struct Shares {
-  std::vector<WorkerShare> workers;   // as they were asked for
+  std::vector<WorkerShare> workers;   // in the order of the requests
   std::vector<std::string> warnings;  // clauses
-  std::vector<Error> obstacles;       // kind Spawn
+  std::vector<Error> obstacles;       // of kind Spawn
 };
 
-// `requests` by local rank. OMP_NUM_THREADS is the share of each unless it is set.
-// Without wishes nothing is read.
+// `requests` are by local rank. Sets OMP_NUM_THREADS to the number of each worker's processors unless it is set. Reads
+// nothing from the host if neither binding nor devices are asked for.
 Shares share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
                  std::span<const ShareRequest> requests);
 
-// Whether it asks for processors or memory of workers for which no rankfile does.
+// True if it asks for processors or memory for workers that no rankfile places.
 bool asks_for_binding(const plan::BindingWish& wish);
 
-// The names in a folder, in any order; empty when it is not there.
+// The names in a folder, in any order; empty if it does not exist.
 std::vector<std::string> list_folder(const std::string& path);
 
 }  // namespace sml::agent

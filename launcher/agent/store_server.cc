@@ -16,7 +16,7 @@ using rendezvous::Effect;
 
 namespace {
 
-constexpr Duration kAcceptPause = std::chrono::milliseconds(100);  // when the system is short of something
+constexpr Duration kAcceptPause = std::chrono::milliseconds(100);  // if the system lacks a resource
 constexpr int kReadsPerTurn = 4;                                   // then the other clients' turn
 
 boost::asio::ip::tcp protocol_of(int fd) {
@@ -26,7 +26,7 @@ boost::asio::ip::tcp protocol_of(int fd) {
   return address.ss_family == AF_INET6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4();
 }
 
-// Whether the other end has neither ended nor broken the connection, as far as it is known here.
+// True if, as far as is known here, the other end has neither closed nor reset the connection.
 bool stands(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -80,7 +80,7 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   }
   boost::system::error_code error;
   const Tcp::endpoint here = socket.local_endpoint(error);
-  if (error) return;  // it has gone
+  if (error) return;  // the connection is gone
   if (connections_.size() >= settings_.most_clients && !make_room()) {
     return refuse(address.to_string(), "there are too many");
   }
@@ -98,7 +98,7 @@ void StoreServer::ruled(ClientId id, wire::IsOurs ours) {
   Connection* connection = find(id);
   if (connection == nullptr) return;
   forget(unruled_, *connection);
-  // Whose it was cannot be told once it has gone; what it has sent is not looked at then.
+  // Once a connection is gone, its owner cannot be determined; its bytes are then ignored.
   if (ours != wire::IsOurs::Yes && !stands(connection->socket.native_handle())) return drop(id);
   if (ours == wire::IsOurs::No) {
     refuse(connection->peer, "it is another user's than the job");
@@ -200,7 +200,7 @@ void StoreServer::write(Connection& connection) {
     if (n < 0 && errno != EAGAIN) return drop(connection.id);
     if (n < 0) return await_room(connection);
     connection.taken += static_cast<std::size_t>(n);
-    if (connection.taken * 2 > connection.pending.size()) {  // so that each byte is moved once at most
+    if (connection.taken * 2 > connection.pending.size()) {  // so that each byte is moved at most once
       connection.pending.erase(0, std::exchange(connection.taken, 0));
       if (connection.pending.empty() && connection.pending.capacity() > buffer_.size()) connection.pending = {};
     }
@@ -242,7 +242,7 @@ void StoreServer::settle() {
   arm_timer();
 }
 
-// ---- what goes wrong
+// ---- refused and closed connections
 
 void StoreServer::refuse(const std::string& peer, const std::string& why) {
   if (tally_.refused++ > 0) return;

@@ -1,5 +1,5 @@
-// The sockets of a rendezvous::Engine: accepts what the doorkeeper takes for the job's, carries bytes, closes who
-// breaks the rules. Costs nothing while nobody calls.
+// The sockets of a rendezvous::Engine: accepts connections that the connection authorizer allows, transfers bytes, and
+// closes connections that violate the protocol. It costs nothing without connections.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,57 +23,57 @@
 
 namespace sml::agent {
 
-// One thread: that of the loop. When there are too many connections, the oldest gives way of the address that has most
-// of those of which it is not known yet whose they are; where there are none, most of those that have not proved
-// themselves. What goes wrong with a connection concerns nobody else; the first of each kind
-// is reported, the others are counted.
+// One thread: that of the loop. If there are too many connections, one is closed: the oldest of the address that has
+// the most connections whose owner is not known yet; if there are none, the oldest of the address that has the most
+// connections that have not proved themselves. A failure of one connection affects no other; the first of each kind is
+// reported, the rest are counted.
 class StoreServer {
  public:
   struct Settings {
     std::string name;                // "torch's store", for messages
-    std::vector<std::string> hosts;  // numeric addresses that may call; loopback always may
-    std::size_t most_clients = 0;    // at the same time
+    std::vector<std::string> hosts;  // numeric addresses that may connect; loopback always may
+    std::size_t most_clients = 0;    // concurrent connections
     std::function<void(const std::string&)> report;
   };
 
-  // Takes a listening socket over. `engine` and `door` outlive the server.
+  // Takes ownership of a listening socket. `engine` and `door` must outlive the server.
   StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine, Doorkeeper& door,
               Settings settings);
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // These hosts may call, too.
+  // Lets these hosts connect, too.
   void admit(const std::vector<std::string>& hosts);
-  // The engine has been told something by others than its clients.
+  // To be called after something other than a client has changed the engine.
   void look() { settle(); }
-  // The workers stand still, and their silence means nothing; until resume().
+  // Between suspend() and resume() the workers are stopped, and their silence means nothing.
   void suspend();
   void resume();
-  // What has been counted since it was reported; empty when there is nothing to say.
+  // The counts of what was not reported; empty if there is none.
   std::string summary() const;
 
  private:
   using Tcp = boost::asio::ip::tcp;
   using ClientId = rendezvous::ClientId;
-  using ByAddress = std::unordered_map<std::string, std::set<ClientId>>;  // ids rise with time
+  using ByAddress = std::unordered_map<std::string, std::set<ClientId>>;  // ids grow with time
   struct Connection {
     Connection(Tcp::socket&& s, ClientId i, std::string p) : socket(std::move(s)), id(i), peer(std::move(p)) {}
     Tcp::socket socket;
     ClientId id;
     std::string peer;     // address
-    std::string pending;  // answers, of which the system has taken
+    std::string pending;  // answers, of which `taken` bytes have been sent
     std::size_t taken = 0;
     bool admitted = false;  // the engine knows it
     bool proved = false;
     bool reading = false;
     bool writing = false;
-    bool closing = false;  // when all has been written
+    bool closing = false;  // to be closed once all has been sent
   };
   struct Tally {
-    std::uint64_t refused = 0;  // before a word
-    std::uint64_t broken = 0;   // the rules
+    std::uint64_t refused = 0;  // before any byte was read
+    std::uint64_t broken = 0;   // violated the protocol
     std::uint64_t gave_way = 0;
-    std::uint64_t unknown = 0;  // whether they are the job's; served
+    std::uint64_t unknown = 0;  // served although their owner is unknown
   };
 
   void accept();
@@ -96,7 +96,7 @@ class StoreServer {
   Connection* find(ClientId id);
 
   Tcp::acceptor acceptor_;
-  boost::asio::steady_timer pause_;  // of accepting
+  boost::asio::steady_timer pause_;  // before the next accept
   boost::asio::steady_timer timer_;  // of the engine
   rendezvous::Engine& engine_;
   Doorkeeper& door_;
@@ -104,7 +104,7 @@ class StoreServer {
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   ByAddress unproved_;
-  ByAddress unruled_;  // those of them that may be anybody's
+  ByAddress unruled_;  // those whose owner is not known yet
   std::uint32_t next_id_ = 0;
   Tally tally_;
   std::optional<TimePoint> armed_for_;

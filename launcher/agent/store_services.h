@@ -1,4 +1,4 @@
-// The stores that the agent of rank 0's host keeps for the rendezvous of all workers, each behind a port of its own.
+// The stores that the agent of rank 0's host runs for the rendezvous of all workers, each on its own port.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace sml::agent {
 
-// The one who is asked about the callers of all stores. Started before them.
+// The service that authorizes the connections to all stores. Started before them.
 class StoreDoor final : public HostService {
  public:
   explicit StoreDoor(const ServiceContext& context) : context_(context) {}
@@ -23,19 +23,19 @@ class StoreDoor final : public HostService {
   void start(const wire::Start&) override;
   void hear(const wire::ToAgent& message) override;
 
-  Doorkeeper& keeper() { return *keeper_; }  // from the start on
+  Doorkeeper& keeper() { return *keeper_; }  // set by start()
 
  private:
   const ServiceContext& context_;
   std::unique_ptr<Doorkeeper> keeper_;
 };
 
-// A port that is reserved by check(): those whom `reach` names can connect to it from then on, and are served from the
-// start on. A port that is left to the workers refuses callers from others_start() on, as programs try again then:
-// whoever got through would be cut off.
+// check() reserves a port: processes within `reach` can connect to it from then on, and are served once the service has
+// started. A port that is left to the workers refuses connections from others_start() on, as programs then retry; an
+// accepted connection would be cut off.
 class StoreService : public HostService {
  public:
-  // `door` outlives this.
+  // `door` must outlive this object.
   StoreService(const ServiceContext& context, StoreDoor& door, wire::ServiceReach reach)
       : context_(context), door_(door), reach_(reach) {}
 
@@ -49,14 +49,14 @@ class StoreService : public HostService {
  protected:
   virtual wire::ServiceKind kind() const = 0;
   virtual const char* name() const = 0;  // for messages
-  // Whether it does not serve: the port is left to the workers.
+  // True if this agent does not serve and the port is left to the workers.
   virtual bool leaves_port(const wire::Stores&) const { return false; }
-  // Once, where it serves.
+  // Makes the engine; called once, if this agent serves.
   virtual rendezvous::Engine& open(const wire::Stores& stores) = 0;
-  void close() { server_.reset(); }  // before the engine goes
-  // The engine has been told something, and may have something to send.
+  void close() { server_.reset(); }  // to be called before the engine is destroyed
+  // To be called after the engine has been changed, as it may have something to send.
   void engine_changed();
-  // Hosts have come whose workers may call.
+  // Lets workers of added hosts connect.
   void admit(const std::vector<std::string>& hosts);
   const ServiceContext& context() const { return context_; }
 

@@ -54,7 +54,7 @@ void ToolRun::finish() {
 void ToolRun::kill() {
   boost::system::error_code ignored;
   output_.close(ignored);
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);  // a session of its own, not reaped yet
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);  // the leader of its own session, not reaped yet
 }
 
 bool ToolRun::ended(pid_t pid) {

@@ -1,4 +1,4 @@
-// A program of the host that is asked something: started, read to its end or to a limit, never waited for.
+// Runs a program of the host for its output: starts it and reads to its end or to a limit, without ever blocking on it.
 #pragma once
 #include <functional>
 #include <optional>
@@ -23,17 +23,17 @@ class ToolRun {
   ToolRun(const ToolRun&) = delete;
   ToolRun& operator=(const ToolRun&) = delete;
 
-  // `done` is called once, from the loop, when its output has ended or is longer than `most`; not after kill().
-  // `environment`: empty: ours.
+  // `done` is called once, from the loop, when the output has ended or is longer than `most`; not after kill(). An
+  // empty `environment` means that of this process.
   Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
                      std::span<const std::string> environment = {});
   pid_t pid() const { return pid_; }
-  // What it has printed so far, on stdout and stderr.
+  // Its output so far, stdout and stderr.
   const std::string& text() const { return text_; }
   std::string take_text() { return std::move(text_); }
-  // Ends it, by SIGKILL to its process group. It is still to be reaped.
+  // Kills its process group with SIGKILL. The process must still be reaped.
   void kill();
-  // That child of ours has been reaped; true: it was this one.
+  // Called after a child of this process has been reaped. Returns true if it was this program.
   bool ended(pid_t pid);
 
  private:

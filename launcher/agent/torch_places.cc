@@ -12,7 +12,7 @@ namespace sml::agent {
 
 namespace {
 
-// The first of these names counts that is set; where none is, all get `ours`.
+// Returns the value of the first of these names that is set; if none is, sets all of them to `ours`.
 std::string settle(TorchPlaces& places, std::initializer_list<const char*> names, const plan::Environment& theirs,
                    const std::string& ours) {
   for (const char* name : names) {

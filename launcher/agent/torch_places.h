@@ -1,9 +1,9 @@
-// Where torch is to serve who asks for stacks, and to record what the ranks do with each other. Pure.
+// Paths and variables with which torch serves stacks to this agent and records the operations of the ranks. Pure.
 //
 // Source: torch/distributed/elastic/control_plane.py; ProcessGroupNCCL.cpp, DumpPipe, and FlightRecorder.cpp of torch
-// 2.4 to 2.13: a byte into PIPE_FILE with the rank and ".pipe" makes NCCL's monitor, which looks each second, write all
-// that is recorded into TEMP_FILE with the rank. No pipe is made where no buffer has been given a size. The names with
-// NCCL are those up to torch 2.8; a newer one says once that they are old.
+// 2.4 to 2.13: a byte written to the pipe, PIPE_FILE followed by the rank and ".pipe", makes NCCL's monitor, which
+// polls once a second, write all records to TEMP_FILE followed by the rank. torch makes no pipe if the buffer size is
+// not set. The names with NCCL are those up to torch 2.8; newer versions warn once that they are deprecated.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,17 +17,18 @@ namespace sml::agent {
 struct TorchPlaces {
   std::string socket;           // of the server; empty: none
   std::string pipe;             // of the recorder
-  std::string dump;             // what it writes
-  plan::Environment variables;  // that the worker is to get
+  std::string dump;             // the file that the recorder writes
+  plan::Environment variables;  // for the worker
 };
 
-// A second server at one place ends its process by an exception, so that who starts processes of its own, such as
-// torchrun, hands down none: it is offered to a Python script or module that is no launcher.
+// A second server at the same path ends its process by an exception. A program that starts processes of its own, such
+// as torchrun, passes its environment on; the server is therefore only offered to Python scripts and modules that are
+// no launchers.
 enum class ServerOffer : std::uint8_t { No, Yes };
 ServerOffer server_offer(std::span<const std::string> command);
 
-// In `folder`, unless the worker's own environment says where: what the user has set stays, and is looked for there. A
-// name too long for a socket is none.
+// The paths are in `folder`, unless the worker's own environment sets them: the user's settings stay, and are used. A
+// path too long for a socket is left out.
 TorchPlaces torch_places(const std::string& folder, Rank rank, const plan::Environment& theirs, ServerOffer server);
 
 }  // namespace sml::agent

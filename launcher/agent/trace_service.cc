@@ -23,10 +23,10 @@ constexpr Duration kServerLimit = std::chrono::milliseconds(700);  // then the t
 
 struct Tool {
   const char* name;
-  TraceTools among;  // from these on it may be used
+  TraceTools among;  // used if the launcher allows this level or more
   bool for_python;
 };
-// The better ones first.
+// Better tools first.
 constexpr Tool kTools[] = {
     {"py-spy", TraceTools::NonStopping, true}, {"eu-stack", TraceTools::All, false}, {"gdb", TraceTools::All, false}};
 
@@ -46,7 +46,7 @@ bool is_python(pid_t pid) {
   return path.find("python", path.rfind('/') + 1) != std::string_view::npos;
 }
 
-// More than there are processors would make each too slow.
+// More tools than processors would make each of them too slow.
 std::size_t at_once() { return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, kMostAtOnce); }
 
 std::string last_line(std::string_view text) {
@@ -69,7 +69,7 @@ plan::Environment TraceService::variables(Rank rank) const {
 void TraceService::set_pid(Rank rank, pid_t pid) {
   const auto is_it = [rank](const Member& member) { return member.rank == rank; };
   auto member = std::find_if(members_.begin(), members_.end(), is_it);
-  if (member == members_.end()) {  // it has come while others run
+  if (member == members_.end()) {  // a worker that was added later
     members_.push_back({rank, members_.empty() ? std::string() : members_.front().folders});
     member = std::prev(members_.end());
   }
@@ -145,7 +145,7 @@ void TraceService::choose_tool(Look& look) {
   }
 }
 
-// As many as may run; after the last one all has been told.
+// Starts as many tools as may run; sends the end of the answer after the last one.
 void TraceService::go_on() {
   if (!asked_) return;
   bool waits = false;
@@ -170,7 +170,7 @@ void TraceService::run_tool(Look& look) {
   ++running_;
 }
 
-// What a debugger that is killed had stopped goes on.
+// A debugger that is killed may leave its process stopped, so this continues it.
 void TraceService::tell(Look& look, const std::string& fault) {
   if (std::exchange(look.runs, false)) --running_;
   look.command.clear();

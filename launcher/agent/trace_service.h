@@ -1,5 +1,5 @@
-// Tells where the workers of this host are, when the launcher asks: what /proc says, and what torch or else a tool of
-// the host tells of their stacks. Stops nobody, but by the tools that do so for a moment, where these are asked for.
+// Reports where the workers of this host are, when the launcher asks: what /proc shows, and their stacks from torch or
+// else from a tool of the host. Stops no worker, except for a moment by tools that do so, if the launcher allows these.
 #pragma once
 #include <deque>
 #include <memory>
@@ -22,9 +22,9 @@ class TraceService final : public HostService {
  public:
   struct Member {
     Rank rank;
-    std::string folders;  // in which its tools are looked for, with colons between them
-    TorchPlaces torch{};  // empty: it is not told of any
-    pid_t pid = 0;        // 0: it does not run
+    std::string folders;  // where its tools are looked for, separated by colons
+    TorchPlaces torch{};  // empty: torch gets no paths
+    pid_t pid = 0;        // 0: not running
   };
   TraceService(const ServiceContext& context, std::vector<Member> members);
 
@@ -37,13 +37,14 @@ class TraceService final : public HostService {
   bool process_ended(pid_t pid, const ExitStatus&) override;
 
  private:
-  struct Look {  // at one worker
+  // The inspection of one worker.
+  struct Look {
     Look(boost::asio::io_context& loop, const Member& of) : member(of), server(loop), run(loop) {}
     const Member& member;
     ProcessTrace trace;
     WorkerServer server;
-    bool asks = false;                 // the server
-    std::vector<std::string> command;  // of the tool; empty: there is none, or it is not needed any more
+    bool asks = false;                 // a request to the server is pending
+    std::vector<std::string> command;  // of the tool; empty if there is none or it is not needed any more
     ToolRun run;
     bool runs = false;
   };
@@ -60,11 +61,11 @@ class TraceService final : public HostService {
   void finish();
 
   const ServiceContext& context_;
-  std::deque<Member> members_;  // whose places do not move
+  std::deque<Member> members_;  // a deque, so that elements keep their addresses
   std::optional<wire::AskTraces> asked_;
-  std::vector<std::unique_ptr<Look>> looks_;  // by those who have not ended
+  std::vector<std::unique_ptr<Look>> looks_;  // by worker that is running
   std::size_t running_ = 0;
-  std::set<std::string> passed_over_;  // tools, and why; told
+  std::set<std::string> passed_over_;  // reasons why tools were not used, reported already
   boost::asio::steady_timer limit_;
   boost::asio::steady_timer server_limit_;
   Lifetime lifetime_;

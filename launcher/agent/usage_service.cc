@@ -55,9 +55,10 @@ void UsageService::arm() {
   });
 }
 
-// A job that is over within a second has not waited for a library to be loaded.
+// Starts the helper at the first tick only, so that a job that ends within a second does not wait for a library to
+// load.
 void UsageService::tick() {
-  if (std::exchange(wants_gpus_, false)) (void)gpus_.start();  // where that fails they are not told
+  if (std::exchange(wants_gpus_, false)) (void)gpus_.start();  // if that fails, NVIDIA's devices are not reported
   if (!gpus_.ask([this] { look(); })) look();
 }
 

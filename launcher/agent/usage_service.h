@@ -1,5 +1,5 @@
-// How much of its host is in use while workers run: looked at once a second, told when it has changed or some time has
-// passed. What each worker uses, when somebody asks.
+// Reports the utilization of the host while workers run: looks once a second, and sends it if it has changed or some
+// time has passed. Reports the usage of each worker on request.
 #pragma once
 #include <map>
 #include <string>
@@ -33,13 +33,13 @@ class UsageService final : public HostService {
 
   const ServiceContext& context_;
   boost::asio::steady_timer timer_;
-  std::vector<std::string> accelerators_;  // the folders of those that tell it in files
+  std::vector<std::string> accelerators_;  // folders of accelerators that report in files
   GpuHelper gpus_;                         // NVIDIA's
   bool wants_gpus_ = false;
   HostUse told_;
   TimePoint told_at_;
   bool runs_ = false;
-  std::map<Rank, pid_t> pids_;  // of the workers that run
+  std::map<Rank, pid_t> pids_;  // of the running workers
 };
 
 }  // namespace sml::agent

@@ -22,8 +22,8 @@ using supervise::WorkerEvent;
 namespace {
 constexpr std::size_t kOutputRead = std::size_t{64} << 10;
 constexpr int kReadsPerTurn = 4;  // then the other workers' turn
-// So much is worth moving by its pages. Less would be copied cheaply, and could leave pages that hold a few bytes each
-// on the way to the launcher.
+// The size from which moving pages is worthwhile. Smaller output is cheap to copy, and moving it could leave pages with
+// a few bytes each on the way to the launcher.
 constexpr std::size_t kWorthMoving = kOutputRead / 2;
 }  // namespace
 
@@ -70,7 +70,7 @@ void Worker::spawn(const Surroundings& surroundings) {
   pid_ = std::get<pid_t>(started);
   for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {
     output->pipe.assign(pipe->read.release());
-    await_output(*output);  // makes our end non-blocking
+    await_output(*output);  // makes the read end non-blocking
   }
   if (in->write) {
     stdin_.assign(in->write.release());
@@ -105,7 +105,7 @@ void Worker::tell(WorkerEvent event) {
   if (action == WorkerAction::None) return;
   if (action == WorkerAction::Unexpected) return owner_.worker_ignored(rank(), ignored(name(event), name(before)));
   if (action == WorkerAction::AbandonOutput) discard_output();
-  // An exit that has not been taken and the end of the output become one report.
+  // An exit report that has not been taken and the end of the output are merged.
   report_ = report_ == WorkerAction::ReportExit ? WorkerAction::ReportExitAndDrained : action;
   owner_.worker_changed();
 }
@@ -128,7 +128,7 @@ void Worker::await_output(Output& output) {
 }
 
 void Worker::read_output(Output& output) {
-  // Not on the stack, which the compiler's hardening would zero each time.
+  // On the heap, as the compiler's hardening would zero a stack buffer at each call.
   const auto buffer = std::make_unique_for_overwrite<char[]>(kOutputRead);
   send_said(output);
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
@@ -205,7 +205,8 @@ void Worker::discard_output() {
 }
 
 void Worker::feed(const std::string& bytes) {
-  if (!stdin_.is_open()) return owner_.worker_took_input(rank(), bytes.size());  // it has ended, or closed its input
+  // The worker has ended or closed its input.
+  if (!stdin_.is_open()) return owner_.worker_took_input(rank(), bytes.size());
   input_ += bytes;
   write_input();
 }

@@ -20,20 +20,20 @@
 
 namespace sml::agent {
 
-// What a worker needs from the agent that owns it. Calls may come from within the worker's own.
+// The interface through which a worker calls its owner, also from within the owner's calls to the worker.
 class WorkerOwner {
  public:
   virtual ~WorkerOwner() = default;
-  // How many bytes of output may be taken from the worker now; 0: none, wake() comes when that changes.
+  // The number of output bytes that may be taken from the worker now; if 0, wake() is called when that changes.
   virtual std::size_t output_allowance() const = 0;
-  // The bytes are kept here too, so that they must come by worker_output().
+  // True if the owner needs to see the bytes, so that they must be passed to worker_output().
   virtual bool looks_at_output() const = 0;
   virtual void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) = 0;
-  // The same with `size` bytes that are in the pipe and are to be taken from it, unseen.
+  // Like worker_output(), for `size` bytes that are still in the pipe; the owner moves them without seeing them.
   virtual void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) = 0;
   // Bytes of standard input that the worker has taken.
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
-  // The machine asks for something, or some output has ended: call settle().
+  // The machine requests an action, or an output has ended: the owner must call settle().
   virtual void worker_changed() = 0;
   // Its stdout is a pipe, as the host has no terminal for it.
   virtual void worker_without_terminal(Rank rank, const Error& why) = 0;
@@ -48,7 +48,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // What differs between workers and is not in the spec.
+  // Data that differs between workers and is not in the spec.
   struct Surroundings {
     std::string program;
     std::span<const std::string> argv;
@@ -56,21 +56,21 @@ class Worker {
     std::string working_directory;
     int empty_input = -1;
     unsigned long descriptor_limit = 0;
-    int pipe_size = 0;  // of its stdout and its stderr, if that is more than the system's
+    int pipe_size = 0;  // of stdout and stderr, if larger than the system's default
     std::span<const int> ignored_signals;
     const os::ProcessBinding* binding = nullptr;
     std::span<const int> more_descriptors{};  // 3, 4, ... of the worker; the caller's
     std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as Processes::start()
   };
-  // Starts it. On failure the machine is Done and `status()` says why.
+  // Starts the process. On failure the machine is Done and `status()` has the reason.
   void spawn(const Surroundings& surroundings);
-  // In the place of spawn(), where something that it needs cannot be had.
+  // Replaces spawn() if something that the worker needs cannot be had.
   void give_up(const SpawnFailed& why);
 
-  void signal(int signo, SignalTarget target = SignalTarget::Group);  // while it has not been reaped
+  void signal(int signo, SignalTarget target = SignalTarget::Group);  // does nothing once it has been reaped
   void ask_to_stop() { tell(supervise::WorkerEvent::StopAsked); }
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
-  void feed(const std::string& bytes);  // standard input
+  void feed(const std::string& bytes);  // to standard input
   void feed_end();
   // What others print for it, as part of its output. Nothing once that has ended, or while kMostSaid bytes wait.
   void say(wire::Stream stream, std::string_view text);
@@ -83,10 +83,10 @@ class Worker {
   pid_t pid() const { return pid_; }
   const supervise::WorkerMachine& machine() const { return machine_; }
   std::optional<TimePoint> drain_deadline() const;
-  // Set when the machine has asked for a report that has not been taken yet.
+  // Returns the report that the machine has requested, and clears it; None if there is none.
   supervise::WorkerAction take_report() { return std::exchange(report_, supervise::WorkerAction::None); }
   const ExitStatus& status() const { return status_; }
-  const Usage& usage() const { return usage_; }  // after its end
+  const Usage& usage() const { return usage_; }  // valid after its end
   TimePoint ended_at() const { return ended_at_; }
 
  private:
@@ -107,7 +107,7 @@ class Worker {
   bool move_output(Output& output, std::size_t allowed);
   void starve(Output& output);
   void output_ended(Output& output);
-  void discard_output();  // nobody wants it: close our ends
+  void discard_output();  // drops unread output by closing the read ends
   void write_input();
   void close_input();
 

@@ -153,7 +153,7 @@ plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan:
     if (horovod_[worker.app] == Horovod::ByMpi && plan::wants_gloo(name)) continue;
     if (!plan::user_decides(name) || plan::find_variable(users, name) == nullptr) job.push_back(variable);
   }
-  // What --interface says outranks what is inherited, but not -x.
+  // --interface overrides inherited variables, but not -x.
   const plan::Environment& stronger = interfaces_.empty() ? shared_[worker.app] : users;
   for (const std::string& variable : interface_) {
     if (plan::find_variable(stronger, plan::name_of(variable)) == nullptr) job.push_back(variable);

@@ -88,7 +88,7 @@ void WorkerGroup::ask_to_stop(int signo, SignalTarget target) const {
   for (const auto& worker : workers_) {
     worker->ask_to_stop();
     worker->signal(signo, target);
-    if (signo != SIGKILL) worker->signal(SIGCONT);  // a stopped process cannot end politely
+    if (signo != SIGKILL) worker->signal(SIGCONT);  // a stopped process cannot handle the signal
   }
 }
 

@@ -1,4 +1,4 @@
-// The workers of one host: by rank and by process, and what is done with all of them at once.
+// The workers of one host, by rank and by process, and operations on all of them.
 #pragma once
 #include <memory>
 #include <optional>
@@ -32,21 +32,21 @@ class WorkerGroup {
   std::span<const std::unique_ptr<Worker>> all() const { return workers_; }
   std::size_t count() const { return workers_.size(); }
   std::vector<const wire::Worker*> specs() const;
-  // To the standard input of a worker, if it is here.
+  // Writes to a worker's standard input, if it runs on this host.
   void feed(Rank rank, const std::string& bytes) const;
   void feed_end(Rank rank) const;
   // As if it had printed it, if it is here: see Worker::say().
   void say_for(Rank rank, Stream stream, std::string_view text) const;
 
-  // It runs as its process from now on.
+  // To be called after the worker's process has started.
   void started(Worker& worker) { by_pid_[worker.pid()] = &worker; }
-  // The worker that this process was, and the process is it no more; null: it was none.
+  // Returns the worker that ran as this process, which has been reaped; null if it was no worker.
   Worker* reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   bool is_worker(pid_t pid) const { return by_pid_.contains(pid); }
   std::set<pid_t> pids() const;  // of those that have not been reaped
   std::size_t alive() const { return by_pid_.size(); }
   bool all_reaped() const;
-  bool all_done() const;  // and their output has ended
+  bool all_done() const;  // reaped, and their output has ended
   std::vector<MpiWatch::Candidate> candidates() const;
   // Those that hold no connection to a port.
   std::vector<Rank> without_connection(std::uint16_t port, Network& network) const;
@@ -54,10 +54,10 @@ class WorkerGroup {
   void signal(Rank rank, int signo) const;
   void signal(const wire::Signal& message) const;
   void ask_to_stop(int signo, SignalTarget target) const;
-  // Output may be read again: in turn, for as long as `owner` allows some, so that a flood of one does not take the
-  // credit of all.
+  // Output may be read again: wakes workers in turn as long as `owner` has an allowance, so that one worker's flood
+  // does not use up the credit of all.
   void wake(const WorkerOwner& owner);
-  std::optional<TimePoint> drain_deadline() const;  // the first
+  std::optional<TimePoint> drain_deadline() const;  // the earliest
   void check_drain(TimePoint now) const;
 
  private:

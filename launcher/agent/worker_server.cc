@@ -72,7 +72,7 @@ void WorkerServer::read() {
   when_readable(socket_, lifetime_.guard([this] { read(); }));
 }
 
-// It has hung up, or says too much.
+// The server has closed the connection or sent too much.
 void WorkerServer::finish() {
   std::optional<std::string> said;
   const std::optional<std::string_view> body = body_of(answer_);

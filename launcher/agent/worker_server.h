@@ -1,8 +1,8 @@
-// Asks a worker itself, at the server that torch runs inside of it where its script has one.
+// Sends requests to the server that torch runs inside a worker, where its script has one.
 //
 // Source: torch/csrc/distributed/c10d/control_plane/WorkerServer.cpp and Handlers.cpp of torch 2.13: HTTP over the Unix
-// socket of TORCH_WORKER_SERVER_SOCKET, each handler a POST to /handler/NAME. Its threads are apart from those of the
-// script: it answers while that hangs, unless somebody holds Python's lock.
+// socket of TORCH_WORKER_SERVER_SOCKET, each handler a POST to /handler/NAME. The server has its own threads: it
+// answers while the script hangs, unless a thread holds Python's lock.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace sml::agent {
 
-// The body of an answer that is complete and says 200. Pure.
+// The body of a complete answer with status 200, else nullopt. Pure.
 std::optional<std::string_view> body_of(std::string_view answer);
 
 class WorkerServer {
@@ -26,8 +26,8 @@ class WorkerServer {
   WorkerServer(const WorkerServer&) = delete;
   WorkerServer& operator=(const WorkerServer&) = delete;
 
-  // False: nobody serves `path`. `done` is called once, from the loop, with what the handler has said, or nothing where
-  // it has not answered, or with more than `most` bytes; not after give_up().
+  // Returns false if no server listens at `path`. `done` is called once, from the loop, with the handler's answer, or
+  // with nullopt if there was none or it was longer than `most` bytes; not after give_up().
   using Done = std::function<void(std::optional<std::string>)>;
   bool ask(const std::string& path, std::string_view handler, std::size_t most, Done done);
   void give_up();

@@ -13,8 +13,8 @@ namespace sml::agent {
 
 namespace {
 
-// Wide pipes let workers write on while we are busy. All pipes of a user who is not root count against one limit (64 MB
-// by default), beyond which the system makes tiny ones for all his programs.
+// Large pipes let workers go on writing while the agent is busy. All pipes of a user other than root count against one
+// limit (64 MB by default), beyond which the kernel makes tiny pipes for all of the user's programs.
 constexpr int kWidestPipe = 256 << 10;
 constexpr int kPipesInAll = 8 << 20;
 constexpr std::size_t kFirstOwnDescriptor = 3;
@@ -56,7 +56,7 @@ Shares WorkerStarter::share_out_more(std::span<const wire::Worker> workers) cons
     const wire::Worker* worker = nullptr;
     bool taken = false;
   };
-  std::vector<Place> places;  // those before the last have all been somebody's
+  std::vector<Place> places;  // all but the last have been assigned before
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     const Worker& worker = *workers_.all()[i];
     places.resize(std::max(places.size(), shares_[i].place + 1));
@@ -86,7 +86,7 @@ void WorkerStarter::keep(std::vector<WorkerShare> more) {
   for (WorkerShare& share : more) shares_.push_back(std::move(share));
 }
 
-// Of workers that may come: what counts when Python starts hangs on their number, not on who they are.
+// For workers that may come: the variables that matter when Python starts depend on their number, not on their ranks.
 std::vector<plan::Environment> WorkerStarter::likely_environments(std::uint32_t count) const {
   constexpr std::uint32_t kMost = 1024;
   const std::vector<wire::Worker> workers(std::min(count, kMost));
@@ -112,7 +112,8 @@ std::vector<plan::Environment> WorkerStarter::known_environments(std::uint32_t a
   return all;
 }
 
-// For the program of the first worker. What is not known yet, or not alike for all, counts for no import.
+// Imports for the program of the first worker. Variables that are not known yet, or differ between workers, do not
+// affect the imports.
 void WorkerStarter::preload(const wire::PreloadWish& wish) const {
   const bool has_workers = workers_.count() > 0;
   if (!has_workers && (wish.likely == 0 || environments_.count() == 0)) return;

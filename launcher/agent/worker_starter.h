@@ -1,5 +1,5 @@
-// What the workers of a host get when they start: their programs and variables, each its share of the host, and what
-// services give it.
+// Prepares and starts the workers of a host: their programs and variables, their resource assignments, and what
+// services give them.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -20,28 +20,29 @@ namespace sml::agent {
 
 class WorkerStarter {
  public:
-  // `workers` and `services` outlive this; they are filled before their first use here. `mark`: Prepare::mark.
+  // `workers` and `services` must outlive this object; they are filled before its first use of them. `mark`:
+  // Prepare::mark.
   WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
                 const HostServices& services);
 
   WorkerEnvironments& environments() { return environments_; }
   const WorkerEnvironments& environments() const { return environments_; }
-  // Once. What stands in the way, and what is to be known, is added to `answer`.
+  // To be called once. Adds errors and what the launcher must know to `answer`.
   void share_out(const wire::Prepare& plan, wire::Prepared& answer);
-  std::span<const WorkerShare> shares() const { return shares_; }  // by worker, once shared out
-  // As far as it is not done.
+  std::span<const WorkerShare> shares() const { return shares_; }  // by worker, after share_out()
+  // Starts the imports unless that is done already.
   void preload(const wire::PreloadWish& wish) const;
   // See WorkerEnvironments::add().
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
     return environments_.add(std::move(apps), around_.login);
   }
-  // For workers that are to come beside those that run, and to be added to the group next, in this order: each takes
-  // the place of one that has ended, or the next. Processors and memory alone.
+  // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
+  // to the group next, in this order: each takes the place of a worker that has ended, or a new one.
   Shares share_out_more(std::span<const wire::Worker> workers) const;
-  // What follows from it, once they are in the group.
+  // Keeps their assignments; to be called once they are in the group.
   void keep(std::vector<WorkerShare> more);
-  // Once for each: of the group from `first` on; what is not shared out has no share. Those that run; the others tell
-  // by themselves why they do not.
+  // Starts the workers of the group from `first` on; to be called once for each. A worker without an assignment starts
+  // unbound. Returns those that run; the others report by themselves why they do not.
   std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
 
  private:
