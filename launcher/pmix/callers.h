@@ -1,8 +1,9 @@
-/* Who may call libpmix: nobody but the user whom it serves, and root.
+/* Lets only the user whom the helper serves, and root, connect to libpmix.
  *
- * libpmix listens on a port that every user of the machine reaches, and believes whom a caller says that he is. So our
- * accept() takes the place of libc's, as a program's own functions come before those of its libraries, and asks the
- * kernel whose the caller's end of the connection is before libpmix reads a byte. */
+ * libpmix listens on a port that every user of the host can reach, and believes a client's own statement of its
+ * identity. The accept() of this file therefore replaces libc's, as a program's own functions take precedence over
+ * those of its libraries, and asks the kernel which user owns the client's end of the connection before libpmix reads a
+ * byte. */
 #pragma once
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,9 +23,9 @@
 enum { kEstablished = 1, kLongestRow = 512 };
 static const uid_t kNobodyKnown = (uid_t)-1;
 
-/* One end of a connection of TCP, as the kernel's messages and tables have it. */
+/* One end of a TCP connection, as in the kernel's messages and tables. */
 typedef struct {
-  uint16_t port; /* in the network's order, as the words */
+  uint16_t port; /* in network byte order, like the words */
   uint32_t words[4];
   int count; /* of words */
 } End;
@@ -45,7 +46,7 @@ static bool end_of(const struct sockaddr_storage* from, End* out) {
   return from->ss_family == AF_INET6;
 }
 
-/* Of the established socket with these ends that some process has open. */
+/* The owner of the established socket with these ends that some process has open; kNobodyKnown if there is none. */
 static uid_t ask_kernel(const End* own, const End* other) {
   struct {
     struct nlmsghdr head;
@@ -88,7 +89,7 @@ static size_t put_end(char* to, const End* end) {
   return size + (size_t)sprintf(to + size, ":%04X ", ntohs(end->port));
 }
 
-/* The number in the column, counted from 0. */
+/* The number in a column of a table row, counted from 0. */
 static unsigned long number_in(const char* row, int column) {
   for (; column > 0; --column) {
     row += strspn(row, " ");
@@ -100,7 +101,7 @@ static unsigned long number_in(const char* row, int column) {
   return out;
 }
 
-/* The same where the kernel cannot be asked for one socket: its whole table is read. */
+/* Like ask_kernel(), if the kernel cannot be asked for a single socket: reads its whole table. */
 static uid_t read_table(const End* own, const End* other) {
   enum { kUid = 7, kInode = 9 };
   char ends[128], row[kLongestRow];
@@ -118,8 +119,8 @@ static uid_t read_table(const End* own, const End* other) {
 
 static bool is_served(uid_t user) { return user == geteuid() || user == 0; }
 
-/* Of whose the caller's end is. A connection that has been reset meanwhile may have left its ends to another, and what
- * was sent can still be read: so it must still stand after the look. */
+/* Checks the owner of the client's end. If the connection was reset meanwhile, another process may have taken its ends,
+ * while the bytes that were sent can still be read: so the connection must still be established after the check. */
 static bool is_of_user(int fd) {
   struct sockaddr_storage here, there;
   socklen_t size = sizeof here;
@@ -141,7 +142,8 @@ static bool is_of_user(int fd) {
   return is_served(user) && getpeername(fd, (struct sockaddr*)&there, &size) == 0;
 }
 
-/* Whoever is closed counts as one who has not come; libpmix asks again while somebody waits. */
+/* A connection that is closed here looks to libpmix like one that has not arrived; libpmix calls accept() again if
+ * another one waits. */
 int accept4(int listener, __SOCKADDR_ARG address, socklen_t* size, int flags) {
   const int fd = (int)syscall(SYS_accept4, listener, address.__sockaddr__, size, flags);
   if (fd < 0 || is_of_user(fd)) return fd;

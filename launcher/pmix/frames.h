@@ -52,7 +52,7 @@ typedef struct {
 } Input;
 
 static void* need(void* memory) {
-  if (memory == NULL) _exit(1); /* the agent says that we have ended */
+  if (memory == NULL) _exit(1); /* the agent reports that the helper has ended */
   return memory;
 }
 
@@ -113,7 +113,7 @@ static bool read_all(void* to, size_t size) {
 }
 
 static const unsigned char* take(Input* from, size_t size) {
-  if (from->left < size) _exit(1); /* not our agent */
+  if (from->left < size) _exit(1); /* the frame is invalid, so the peer is not the agent */
   const unsigned char* const at = from->at;
   from->at += size;
   from->left -= size;
@@ -129,7 +129,7 @@ static uint64_t take_number(Input* from, size_t size) {
 
 static uint32_t take_count(Input* from) { return (uint32_t)take_number(from, 4); }
 
-/* The caller frees it. */
+/* The caller frees the result. */
 static char* take_text(Input* from) {
   const uint32_t size = take_count(from);
   const unsigned char* const at = take(from, size);

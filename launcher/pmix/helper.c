@@ -1,16 +1,16 @@
-/* sml-run-pmix: lends libpmix to an agent that is static and cannot load it.
+/* sml-run-pmix: loads libpmix for the agent, which is static and cannot load it.
  *
- * The agent starts it where workers speak PMIx, with one end of a socket as standard input, and has it load the host's
- * libpmix. From then on it is a translator: what libpmix asks of its host goes to the agent as a frame, and the agent's
- * answers go to libpmix. It decides nothing; frames and what follows from them: common/rendezvous/pmix_frames.h and
- * pmix_machine.h. It ends with the socket.
+ * The agent starts it where workers use PMIx, with one end of a socket as standard input, and has it load the host's
+ * libpmix. From then on it translates: it sends libpmix's upcalls to the agent as frames, and passes the agent's
+ * answers to libpmix. It decides nothing; common/rendezvous/pmix_frames.h and pmix_machine.h have the frames and what
+ * follows from them. It exits when the socket closes.
  *
- * Threads: main() reads frames and calls libpmix; libpmix calls back on a thread of its own, where things are only
- * copied and written to the socket, one frame at a time.
+ * Threads: main() reads frames and calls libpmix; libpmix calls back on a thread of its own, which only copies data and
+ * writes it to the socket, one frame at a time.
  *
- * Runs on any glibc: it uses nothing that is newer than the first of its processor (symbols.h, and what CMakeLists.txt
- * links it with). Trusts its agent; what libpmix makes of the workers' bytes is passed on unread, and other users of
- * the machine cannot send it any (callers.h). */
+ * Runs on any glibc: it uses no symbol that is newer than the first glibc of its processor (symbols.h, and what
+ * CMakeLists.txt links it with). It trusts its agent. It forwards what libpmix makes of the workers' bytes without
+ * reading it; other users of the host cannot send it any (callers.h). */
 #include "launcher/pmix/symbols.h"
 
 #include "launcher/pmix/helper_process.h"
@@ -47,7 +47,7 @@ static struct {
   int (*setup_fork)(const PmixProc* proc, char*** environment);
   int (*dmodex_request)(const PmixProc* proc, PmixModexReply done, void* its);
   const char* (*error_string)(int status);
-  int (*value_load)(PmixValue* value, const void* data, uint16_t type); /* from 4.2 on */
+  int (*value_load)(PmixValue* value, const void* data, uint16_t type); /* since version 4.2 */
 } pmix;
 
 static bool serving;
@@ -65,7 +65,7 @@ static bool refuse_unless(int status, const char* what) {
   return false;
 }
 
-/* Null, or the name that the library lacks. */
+/* Returns null, or the name of the first symbol that the library lacks. */
 static const char* bind_all(void* library) {
   const struct {
     const char* name;
@@ -93,8 +93,8 @@ static const char* bind_all(void* library) {
   return NULL;
 }
 
-/* The first file of the list that can be loaded is the one; what was wrong with the others is told where none can. Its
- * components are linked with it by name, or find its symbols because they are global. */
+/* Loads the first file of the list that can be loaded; if none can, reports the errors of all. RTLD_GLOBAL, as
+ * libpmix's components are linked with it by name or find its symbols because they are global. */
 static void load(Input* in) {
   Buffer whys = {NULL, 0, 0};
   for (uint32_t left = take_count(in); left > 0; --left) {
@@ -125,12 +125,12 @@ static void load(Input* in) {
 
 static bool take_infos(Input* in, PmixInfo** infos, size_t* count);
 
-/* False: refused. */
+/* Returns false after a refusal has been sent. */
 static bool take_regex(PmixValue* value, uint16_t type, const char* text) {
   char* regex = NULL;
   const int status = type == kTypeNodeNames ? pmix.generate_regex(text, &regex) : pmix.generate_ppn(text, &regex);
   if (!refuse_unless(status, "libpmix cannot describe the job's hosts")) return false;
-  /* It may be compressed, with zeros inside: only the library knows its length. */
+  /* The expression may be compressed, with zero bytes inside: only the library knows its length. */
   if (pmix.value_load != NULL) {
     return refuse_unless(pmix.value_load(value, regex, kTypeRegex), "libpmix cannot describe the job's hosts");
   }
@@ -196,7 +196,7 @@ static void note_end(int status, void* its) {
   if (write(ended[1], &status, sizeof status) < 0) _exit(1);
 }
 
-/* What a call came to that returned `status` and, if it goes on, calls note_end(). */
+/* The result of a call that returned `status` and, if it continues asynchronously, calls note_end(). */
 static int result_of(int status) {
   if (status == kPmixOperationSucceeded) return kPmixSuccess;
   if (status != kPmixSuccess) return status;
@@ -205,9 +205,9 @@ static int result_of(int status) {
   return read(ended[0], &status, sizeof status) == (ssize_t)sizeof status ? status : kPmixError;
 }
 
-/* ---- what the agent wants */
+/* ---- requests of the agent */
 
-/* Registers a rank and adds its environment. False: refused. */
+/* Registers a rank and adds its environment to `out`. Returns false after a refusal has been sent. */
 static bool add_client(uint32_t rank, Buffer* out) {
   const PmixProc proc = proc_of(rank);
   const int known = pmix.register_client(&proc, getuid(), getgid(), NULL, note_end, NULL);
@@ -222,7 +222,7 @@ static bool add_client(uint32_t rank, Buffer* out) {
   return true;
 }
 
-/* Registers a namespace and its ranks here. False: refused. */
+/* Registers a namespace and its ranks on this host. Returns false after a refusal has been sent. */
 static bool add_world(Input* in, const World* world) {
   PmixInfo* infos = NULL;
   size_t info_count = 0;
@@ -294,7 +294,7 @@ static void give_modex(Input* in) {
 }
 
 static void leave(void) {
-  alarm(kEndSeconds); /* a library that does not come back does not keep us */
+  alarm(kEndSeconds); /* ends the process even if the library hangs */
   for (uint32_t i = 0; serving && i < world_count; ++i) pmix.deregister_nspace(worlds[i].name, note_end, NULL);
   if (serving) pmix.finalize();
   _exit(0);

@@ -1,11 +1,11 @@
-/* What both helpers are: processes that end with their agent, and not before the workers. */
+/* The common behaviour of both helpers: they end with their agent, and not before the workers. */
 #pragma once
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
-/* What ends the workers does not end us before them; SIGKILL does. The name is for ps, which has the number of the
- * descriptor that we were started from otherwise. */
+/* Ignores the signals that end the workers, except SIGKILL, so that the helper outlives them. Sets the name that ps
+ * shows, which otherwise is the number of the descriptor from which the helper was executed. */
 static void become_helper(const char* name) {
   static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
   for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);

@@ -1,7 +1,6 @@
-/* What the helper needs of libpmix's interface, by layout: types and numbers as they are in every version from 3 to 6
+/* The part of libpmix's interface that the helper needs, by layout: types and numbers as in every version from 3 to 6
  * on 64-bit systems (pmix_common.h and pmix_server.h of OpenPMIx 3.2, 4.2, 5.0 and its main branch). Declared here, so
- * that nothing of PMIx need be installed where we are built; tests/check_pmix_abi.c compares it with the headers of a
- * real one. */
+ * that the build needs no PMIx; tests/check_pmix_abi.c compares it with the headers of a real one. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,11 +13,11 @@ enum {
   kPmixSuccess = 0,
   kPmixError = -1,
   kPmixNotSupported = -47,
-  kPmixFirstRead = 1, /* of a persistence */
+  kPmixFirstRead = 1, /* a value of pmix.persist */
   kPmixOperationSucceeded = -157,
 };
 
-/* Types of a value. The last two are ours: made into a Regex by the library itself. */
+/* Types of a value. The last two are the launcher's own: the library converts such a value to a Regex. */
 enum {
   kTypeBool = 1,
   kTypeString = 3,
@@ -96,7 +95,7 @@ typedef void (*PmixData)(int status, const char* data, size_t size, void* its, P
 typedef void (*PmixInfos)(int status, PmixInfo* infos, size_t count, void* its, PmixRelease release, void* released);
 typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
 
-/* Of its first entries, which no version has moved; the others stay null. */
+/* The first entries of the structure, which no version has moved; the unused ones stay null. */
 typedef struct {
   int (*client_connected)(const PmixProc* proc, void* object, PmixDone done, void* its);
   int (*client_finalized)(const PmixProc* proc, void* object, PmixDone done, void* its);
@@ -122,6 +121,6 @@ typedef struct {
                      size_t count, void* done, void* its);
   void* after[5];
   int (*group)(int step, char* name, const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count,
-               PmixInfos done, void* its); /* from 4 on */
+               PmixInfos done, void* its); /* since version 4 */
   void* others[38];
 } PmixModule;

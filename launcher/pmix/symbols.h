@@ -1,7 +1,8 @@
-/* Lets a program that is linked on a new system start on old ones: it asks for the oldest version of what glibc has
- * given new versions since, and has a _start of its own, as that of the system's crt1.o asks for glibc 2.34.
+/* Lets a program that is linked on a new system start on old ones: it requests the oldest version of symbols of which
+ * glibc has newer versions, and has its own _start, since that of the system's crt1.o requires glibc 2.34.
  *
- * First in a file that is compiled with -fno-builtin for what stands here, and linked with -nostartfiles. */
+ * To be included first in a file that is compiled with -fno-builtin for the symbols named here, and linked with
+ * -nostartfiles. */
 #pragma once
 
 #if defined(__x86_64__)
@@ -18,8 +19,8 @@ SML_OLD(dlsym);
 SML_OLD(dlerror);
 SML_OLD(__libc_start_main);
 
-/* As the system's own, which tells libc where the stack is and calls exit() with what main() returns. Constructors and
- * destructors: there are none. */
+/* Like the system's own _start, which passes libc the stack and calls exit() with the result of main(). There are no
+ * constructors and destructors. */
 extern int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(void),
                              void (*end)(void), void (*loader_end)(void), void* stack);
 

@@ -1,4 +1,4 @@
-/* What libpmix asks of its host, as frames for the agent, and the agent's answers. */
+/* Sends libpmix's upcalls as frames to the agent, and passes the agent's answers back to libpmix. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "launcher/pmix/pmix_abi.h"
 #include "launcher/pmix/worlds.h"
 
-/* ---- what libpmix waits for */
+/* ---- pending upcalls */
 
-/* An upcall that the agent is to answer; its number is its place. */
+/* An upcall that the agent must answer; its id is its index. */
 typedef struct {
   bool used;
   PmixDone done;
@@ -22,7 +22,7 @@ typedef struct {
   PmixInfos group;
   PmixProc* members; /* of the group */
   size_t member_count;
-  char* key; /* that is looked for */
+  char* key; /* the key that is looked up */
   void* its;
 } Open;
 
@@ -60,7 +60,7 @@ static Open close_one(uint32_t id) {
   return one;
 }
 
-/* A text, or bytes: its type before it, for put_value() alone to write and this to read. Empty ones are none. */
+/* Reads a published value: its type, then a text or bytes, as only put_value() writes them. */
 static void take_published(Input* in, PmixValue* value) {
   const uint64_t type = take_number(in, 2);
   char* const bytes = need(calloc(1, in->left + 1));
@@ -74,7 +74,7 @@ static void take_published(Input* in, PmixValue* value) {
   }
 }
 
-/* What another has published: who, and what. It stays, as it is the library's. */
+/* Passes libpmix a published value and its publisher. Does not free them, as they belong to the library. */
 static void answer_found(const Open* one, int status, const unsigned char* bytes, size_t size) {
   PmixPublished* const out = need(calloc(1, sizeof *out));
   const size_t length = strlen(one->key);
@@ -88,17 +88,17 @@ static void answer_found(const Open* one, int status, const unsigned char* bytes
   one->found(there ? kPmixSuccess : status == kPmixSuccess ? kPmixError : status, out, there ? 1 : 0, one->its);
 }
 
-/* What libpmix is told of a group, in one piece of memory that is freed when it has read it. */
+/* The answer to a group upcall, in one allocation that is freed once libpmix has read it. */
 typedef struct {
   PmixDataArray members;
   PmixInfo infos[3];
-  PmixInfo* given; /* one of them */
+  PmixInfo* given; /* one of infos */
 } GroupAnswer;
 
 static void free_group(void* released) {
   GroupAnswer* const out = released;
   free(out->members.array);
-  if (out->given != NULL) free(out->given->value.data.object.bytes); /* null where the library has taken them */
+  if (out->given != NULL) free(out->given->value.data.object.bytes); /* null if the library has taken them */
   free(out);
 }
 
@@ -109,7 +109,7 @@ static PmixInfo* next_info(GroupAnswer* out, size_t* count, const char* key, uin
   return info;
 }
 
-/* Who belongs to it, its context, and what its ranks have given each other. */
+/* Passes libpmix the members of the group, its context id, and the data that its ranks have given each other. */
 static void answer_group(const Open* one, int status, const unsigned char* bytes, size_t size) {
   GroupAnswer* const out = need(calloc(1, sizeof *out));
   Input in = {bytes, size};
@@ -177,7 +177,7 @@ static int on_abort(const PmixProc* proc, void* object, int status, const char* 
                     PmixDone done, void* its) {
   (void)object;
   (void)procs;
-  (void)count; /* whoever is meant, all end */
+  (void)count; /* whatever processes are named, all end */
   Buffer out = frame(kAbort);
   put_number(&out, open_one(done, NULL, its));
   put_number(&out, rank_of(proc));
@@ -187,7 +187,7 @@ static int on_abort(const PmixProc* proc, void* object, int status, const char* 
   return kPmixSuccess;
 }
 
-/* The job's own ranks alone, if all are meant, are told as "all". */
+/* Writes the ranks that are named; a single wildcard for the job's own namespace is written as the wildcard. */
 static void put_ranks(Buffer* to, const PmixProc* procs, size_t count) {
   Buffer ranks = {NULL, 0, 0};
   for (size_t i = 0; i < count; ++i) {
@@ -229,7 +229,7 @@ static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t c
   return kPmixSuccess;
 }
 
-/* Ranks come together, or part: for their hosts a fence without data. */
+/* Ranks connect or disconnect: for the agents this is a fence without data. */
 static int on_meeting(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
                       void* its) {
   (void)infos;
@@ -263,11 +263,12 @@ static const char* text_of(const PmixInfo* infos, size_t count, const char* key)
 
 static bool is_set(const PmixInfo* infos, size_t count, const char* key) {
   const PmixInfo* const info = find_info(infos, count, key);
-  return info != NULL && (info->value.type != kTypeBool || info->value.data.flag); /* there without a value: set */
+  /* A key without a value counts as set. */
+  return info != NULL && (info->value.type != kTypeBool || info->value.data.flag);
 }
 
-/* Without a wish for more than the name, the ranks of each host do for themselves. Ranks that have not been named by
- * all cannot be added. */
+/* If only the name is given, the ranks of each host form the group without the agent. Does not support members that are
+ * not named by all ranks. */
 static int on_group(int step, char* name, const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count,
                     PmixInfos done, void* its) {
   const bool wants_context = is_set(infos, info_count, "pmix.grp.actxid");
@@ -322,7 +323,7 @@ static void put_value(Buffer* to, const PmixValue* value) {
   put(to, bytes, size);
 }
 
-/* One value by its name, as Open MPI does it; names that begin with "pmix." are about how. */
+/* Accepts one value with its name, as Open MPI publishes it; keys that begin with "pmix." are options. */
 static int on_publish(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixDone done, void* its) {
   const PmixInfo* what = NULL;
   for (size_t i = 0; i < count; ++i) {

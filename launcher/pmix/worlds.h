@@ -1,4 +1,4 @@
-/* The namespaces that the helper has libpmix serve, and what the agent calls their ranks. */
+/* The namespaces that libpmix serves in the helper, and the ranks in the agent's numbering. */
 #pragma once
 #include <pthread.h>
 #include <stdint.h>
@@ -8,15 +8,15 @@
 #include "launcher/pmix/frames.h"
 #include "launcher/pmix/pmix_abi.h"
 
-/* A namespace that is served: the job's own, or ranks that were spawned. The agent calls each rank by its place among
- * all of the job: `base` and more. */
+/* A namespace that is served: the job's own, or that of spawned ranks. The agent numbers all ranks of the job; those of
+ * this namespace begin at `base`. */
 typedef struct {
   char name[kNamespaceSize];
   uint32_t base;
   uint32_t size;
 } World;
 
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* of what both threads use */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* guards everything that both threads use */
 static World* worlds;
 static uint32_t world_count;
 
@@ -39,7 +39,7 @@ static void remember_world(const World* world) {
   pthread_mutex_unlock(&opening);
 }
 
-/* An empty one: there is none, or there was. */
+/* Removes a namespace and returns it; an empty one if there is none. */
 static World forget_world(uint32_t base) {
   World out = {"", 0, 0};
   pthread_mutex_lock(&opening);
@@ -76,7 +76,7 @@ static World world_of(const PmixProc* proc) {
   return out;
 }
 
-/* Of one rank; of a process of another kind a number that no rank has. */
+/* The agent's number of a rank; UINT32_MAX if the process is no rank of a known namespace. */
 static uint32_t rank_of(const PmixProc* proc) {
   const World world = world_of(proc);
   return proc->rank < world.size ? world.base + proc->rank : UINT32_MAX;
