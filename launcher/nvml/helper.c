@@ -1,8 +1,8 @@
-/* sml-run-nvml: lends NVIDIA's management library (NVML) to an agent that is static and cannot load it.
+/* sml-run-nvml: loads NVIDIA's management library (NVML) for the agent, which is static and cannot load it.
  *
- * The agent starts it where that driver is, with one end of a socket as standard input and output. To each byte that
- * comes it answers a line, how busy each device is and how much of its memory is in use at this moment
- * (common/os/gpu_look.h). It decides nothing, asks NVML for nothing else, and ends with the socket.
+ * The agent starts it where NVIDIA's driver is, with one end of a socket as standard input and output. For each byte
+ * that it receives it sends a line with the utilization of each device and how much of its memory is in use at that
+ * moment (common/os/gpu_look.h). It decides nothing, asks NVML for nothing else, and exits when the socket closes.
  *
  * Runs on any glibc, as sml-run-pmix does: see launcher/pmix/symbols.h. */
 #include "launcher/pmix/symbols.h"
@@ -18,7 +18,7 @@
 
 enum { kSocket = 0, kMostDevices = 64, kLongestLine = 4096, kSuccess = 0 };
 
-/* As in nvml.h, where they have not changed since there is a manual of it. */
+/* As in nvml.h; unchanged since the first manual of NVML. */
 typedef struct {
   unsigned int gpu; /* per cent of the last moments in which something ran on it */
   unsigned int memory;
@@ -38,7 +38,7 @@ static struct {
   int (*memory)(void* device, Memory* out);
 } nvml;
 
-static void* devices[kMostDevices]; /* by NVML's index, which is nvidia-smi's; null: it cannot be had */
+static void* devices[kMostDevices]; /* by NVML's index, which nvidia-smi uses too; null if NVML has no handle for it */
 static unsigned int device_count;
 
 static int bind_all(void* library) {
@@ -60,7 +60,7 @@ static int bind_all(void* library) {
   return 1;
 }
 
-/* By its name, and where Kubernetes' plugins put it without telling the loader. */
+/* Loads the library by its name, or from where Kubernetes' plugins put it without configuring the loader. */
 static int load(void) {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
   if (library == NULL) library = dlopen("/usr/local/nvidia/lib64/libnvidia-ml.so.1", RTLD_NOW);
@@ -77,14 +77,14 @@ static unsigned long long microseconds(const struct timeval* time) {
   return (unsigned long long)time->tv_sec * 1000000 + (unsigned long long)time->tv_usec;
 }
 
-/* CPU time of ours so far. */
+/* CPU time of this process so far. */
 static unsigned long long spent(void) {
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
   return microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime);
 }
 
-/* One that does not say how busy it is, such as one that is cut into instances (MIG), is left out. */
+/* Leaves out a device that does not report its utilization, such as one that is partitioned into instances (MIG). */
 static size_t describe(unsigned int index, char* to, size_t room) {
   Utilization busy = {0, 0};
   Memory memory = {0, 0, 0};
@@ -108,7 +108,7 @@ static void tell_look(void) {
   }
 }
 
-/* False: nobody asks any more. */
+/* Waits for the next question. Returns false if the socket has closed. */
 static int is_asked(void) {
   char asked = 0;
   ssize_t n = 0;
@@ -124,7 +124,7 @@ static int run(int count, char** words, char** environment) {
   become_helper("sml-run-nvml");
   if (!load()) _exit(1);
   while (is_asked()) tell_look();
-  _exit(0); /* without what the library does at an end, which may wait for a device */
+  _exit(0); /* skips the library's exit handlers, which may wait for a device */
 }
 
 SML_START(run)
