@@ -18,7 +18,7 @@ void AgentTraces::feed(std::span<const char> bytes) {
   if (!runs_) return;
   const Result<std::optional<wire::ToLauncher>> first = decoder_.next();
   if (first && !first->has_value()) return;
-  over_ = true;  // whatever it is: the head judges it
+  over_ = true;  // also if it is invalid: the coordinator checks it
   const auto* told = first ? std::get_if<wire::HelloAck>(&**first) : nullptr;
   if (told == nullptr) return;
   found_ = wire::EndLeft{.mark = mark_, .cgroup = told->cgroup, .scratch = told->scratch};

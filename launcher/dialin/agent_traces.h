@@ -1,5 +1,5 @@
-// What an agent tells of itself when it is greeted, read on its way to the head: by that its host finds what it has
-// left there if it is killed. Pure.
+// Reads a copy of the agent's output on its way to the coordinator and extracts from its HelloAck the data needed to
+// clean up after the agent if it is killed. Pure.
 #pragma once
 #include <optional>
 #include <span>
@@ -13,12 +13,13 @@ namespace sml::dialin {
 
 class AgentTraces {
  public:
-  // `mark`: by which the agent opens.
+  // `mark`: the mark with which the agent opens its greeting.
   explicit AgentTraces(std::string mark);
 
-  // What the agent writes, from its first byte. Looks at nothing behind its greeting, nor at what is none.
+  // Takes the bytes that the agent writes, from the first byte on. Parses only the greeting line and the first message;
+  // stops at anything else.
   void feed(std::span<const char> bytes);
-  // Nothing: it has not been greeted, and so has started nothing.
+  // Returns nullopt until the agent has answered the coordinator's Hello; until then it has started no process.
   const std::optional<wire::EndLeft>& found() const { return found_; }
 
  private:
@@ -27,7 +28,7 @@ class AgentTraces {
   std::string mark_;
   wire::GreetingReader greeting_;
   wire::Decoder<wire::ToLauncher> decoder_;
-  bool runs_ = false;  // its first line has come
+  bool runs_ = false;  // the greeting line has been received
   bool over_ = false;
   std::optional<wire::EndLeft> found_;
 };

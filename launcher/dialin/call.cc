@@ -18,7 +18,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr Duration kConnectLimit = std::chrono::seconds(10);
-constexpr Duration kReturnLimit = std::chrono::seconds(1);  // for one try: what is lost on the way is not waited for
+// For one attempt to reconnect: too short to wait for retransmissions of lost packets.
+constexpr Duration kReturnLimit = std::chrono::seconds(1);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
 
@@ -36,7 +37,7 @@ Result<std::vector<names::Address>> addresses_of(const Callee& callee, const std
 
 }  // namespace
 
-// One connection.
+// One TCP connection of a CoordinatorConnection.
 class Call::Way final : public LinkEvents {
  public:
   Way(Call& call, std::shared_ptr<Link> made) : link(std::move(made)), call_(call) {}
@@ -72,7 +73,7 @@ Call::~Call() {
   if (dialling_) static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
 }
 
-// ---- what the owner asks for
+// ---- called by the owner
 
 void Call::begin() {
   abandon();
@@ -122,7 +123,7 @@ void Call::abandon() {
   drop(std::move(next_));
 }
 
-// ---- connections
+// ---- connecting
 
 void Call::dial(Duration limit) {
   dialling_ = true;
@@ -141,7 +142,7 @@ void Call::dial(Duration limit) {
   });
 }
 
-// One that is not wanted any more is closed.
+// Closes the new socket if it is no longer wanted.
 void Call::dialled(Result<os::UniqueFd> socket) {
   dialling_ = false;
   const bool doubts = state_ == State::Lasts && Clock::now() - heard_at_ >= heartbeat_timeout_ / 2;
@@ -168,7 +169,7 @@ void Call::proved(const Way& way) {
 
 void Call::came(Way& way, std::span<const char> bytes) {
   heard_at_ = Clock::now();
-  if (&way == now_.get()) drop(std::move(next_));  // there was nothing to doubt
+  if (&way == now_.get()) drop(std::move(next_));  // the connection works: no replacement needed
   way.reader.feed(bytes);
   while (&way == now_.get() || &way == next_.get()) {
     const Result<std::optional<ToHost>> message = way.reader.next();
@@ -206,14 +207,14 @@ void Call::closed(const Way& way, const Error& why) {
   give_up(why);
 }
 
-// Its link may have yet to return from telling us something.
+// Destroys the connection later: its link may still be in a callback to this object.
 void Call::drop(std::unique_ptr<Way> way) {
   if (!way) return;
   way->link->abandon();
   asio::post(*loop_, [old = std::shared_ptr<Way>(std::move(way))] {});
 }
 
-// ---- once it lasts
+// ---- after agree()
 
 void Call::broke(const Error& why) {
   why_ = why;
@@ -230,7 +231,7 @@ void Call::dial_again() {
   if (!dialling_ && !next_) dial(std::max(kReturnLimit, 2 * took_));
 }
 
-// One that is only doubted is doubted again.
+// Retries after a pause if the connection has broken. If it is only silent, look() tries again.
 void Call::dial_later() {
   if (state_ != State::Broken) return;
   pause_.expires_after(kPause);
@@ -239,7 +240,7 @@ void Call::dial_later() {
   });
 }
 
-// What the one before may bring yet would come twice.
+// Drops the old connection first: bytes that still arrive on it would be received twice.
 void Call::come_back() {
   if (state_ == State::Lasts) broke(Error(ErrorKind::Lost, "the connection is silent"));
   next_->link->send(encode(ToHead(ComeBack{ticket_, conversation_.heard()})));

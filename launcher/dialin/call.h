@@ -1,5 +1,5 @@
-// A host's connection to the head, as one that does not break: where it does, once the head has let the host in, the
-// head is called again, and what was on its way is said once more.
+// A peer's connection to the coordinator that survives breaks: once the coordinator has accepted this host, a broken
+// connection is made again, and bytes that were lost in transit are sent again.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,14 +22,15 @@
 
 namespace sml::dialin {
 
-// Told on the loop's thread, never from within a call of the owner; it may begin another call, or end this one.
+// Called on the loop's thread, never from within a call of the owner. A callback may begin another connection or end
+// this one.
 class CallOwner {
  public:
   virtual ~CallOwner() = default;
-  // The head has the key, and is to be told who calls.
+  // The coordinator has proved that it has the key and now expects an Introduction.
   virtual void call_is_proved() = 0;
   virtual void call_brings(const ToHost& message) = 0;
-  // It could not be made, or has ended for good.
+  // The connection could not be made, or has ended for good.
   virtual void call_ends(const Error& why) = 0;
 };
 
@@ -38,44 +39,45 @@ struct Callee {
   std::uint16_t port = 0;
 };
 
-// One thread. What is under way when it is destroyed keeps the loop, and does nothing more; a name look-up may go on in
-// a thread that cannot be ended.
+// One thread. Operations under way keep the loop alive after the destructor, and then do nothing. A name look-up may go
+// on in a thread that cannot be ended.
 class Call final {
  public:
-  // `loop`, kept by what is under way; `credentials` and `owner` outlive this. Once the head has let us in it may be
-  // silent for `heartbeat_timeout`.
+  // Operations under way share `loop`; `credentials` and `owner` outlive this. Once the coordinator has accepted this
+  // host, the connection is given up after `heartbeat_timeout` without a byte from it.
   Call(std::shared_ptr<boost::asio::io_context> loop, Callee callee, Duration heartbeat_timeout,
        Credentials& credentials, CallOwner& owner);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Anew, in the place of one that there may be.
+  // Starts a new connection; abandons an existing one.
   void begin();
-  // Before it lasts: who calls, and what cannot wait until then.
+  // Sends a message before agree(): the Introduction, and what cannot wait until then. Does not survive a break.
   void introduce(const ToHead& message);
-  // The head has let us in: from now on it lasts.
+  // The coordinator has accepted this host: from now on the connection is made again after a break. `ticket` identifies
+  // this host then.
   void agree(const std::string& ticket);
-  // Once it lasts.
+  // Sends a message; only after agree(). It is delivered also if the connection breaks.
   void send(const ToHead& message);
-  // The last word has been heard: it need not be made again, and the head is told so.
+  // The last message has been received: acknowledges it to the coordinator, and does not reconnect from now on.
   void say_goodbye();
-  // Sends what there is, then ends our direction; it is not made again.
+  // Sends what is queued, then shuts down the sending direction; does not reconnect.
   void finish();
-  // Nothing more is told.
+  // Closes everything; no further callback.
   void abandon();
 
-  // Of the head, numeric; empty: it has never been reached.
+  // The numeric address of the coordinator; empty if it has never been reached.
   const std::string& peer() const { return peer_; }
 
  private:
   class Way;
   enum class State : std::uint8_t {
     Over,
-    Made,    // or being made
-    Lasts,   // and is there
-    Broken,  // and is being made again
-    Ending,  // is there, and is not made again
+    Made,    // connected or connecting, before agree()
+    Lasts,   // connected, after agree()
+    Broken,  // reconnecting
+    Ending,  // connected, and will not be made again
   };
 
   void dial(Duration limit);
@@ -104,17 +106,17 @@ class Call final {
   CallOwner& owner_;
   State state_ = State::Over;
   std::unique_ptr<Way> now_;
-  std::unique_ptr<Way> next_;  // in which it may go on
+  std::unique_ptr<Way> next_;  // the replacement that is being set up
   bool dialling_ = false;
   std::string peer_;
-  std::optional<names::Address> reached_;  // where the head was
+  std::optional<names::Address> reached_;  // the coordinator's address at the last connection
   Conversation conversation_;
   std::string ticket_;
   TimePoint dialled_at_;
   Duration took_{};
   TimePoint heard_at_;
   TimePoint said_at_;
-  Error why_{ErrorKind::Lost, ""};  // it broke
+  Error why_{ErrorKind::Lost, ""};  // why the connection broke
   boost::asio::steady_timer limit_;
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer watch_;

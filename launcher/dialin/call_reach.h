@@ -1,4 +1,5 @@
-// Hosts that call this one, the head, and start their agents themselves; this one's is started here.
+// Agent launcher for jobs in which the hosts call this one, the coordinator, and start their agents themselves. The
+// coordinator's own agent is started here.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,8 +15,8 @@ namespace sml::dialin {
 
 class CallReach final : public launch::LocalReach {
  public:
-  // `image` outlives this. `environment`: of our own agent, as we see ours, which need not be how we were started.
-  // `fanout`: names that are looked up at the same time.
+  // `image` outlives this. `environment`: the environment of the coordinator's own agent, which may differ from that of
+  // this process. `fanout`: the number of concurrent name look-ups.
   CallReach(boost::asio::any_io_executor loop, const launch::AgentImage& image, HeadPlan plan,
             std::vector<std::string> environment, std::uint32_t fanout);
 
@@ -35,8 +36,8 @@ class CallReach final : public launch::LocalReach {
   HostId own_;
   launch::Chore* chore_;
   launch::WaitingThreads threads_;
-  std::optional<HeadPlan> plan_;  // until it is opened
-  std::shared_ptr<Head> head_;    // from then on
+  std::optional<HeadPlan> plan_;  // until open()
+  std::shared_ptr<Head> head_;    // after open()
 };
 
 }  // namespace sml::dialin

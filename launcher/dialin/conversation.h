@@ -1,5 +1,5 @@
-// What a host and the head say to each other once the host has been let in, as one end counts it: it goes on where the
-// connection that it travelled in has broken. Pure.
+// The stream of messages between a peer and the coordinator after the peer has been accepted, as one end counts and
+// buffers it, so that it can go on over a new connection when one has broken. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +13,23 @@ namespace sml::dialin {
 
 class Conversation {
  public:
-  // Kept at most, in bytes: output is bounded by what the head has allowed, what is prepared comes once. Where the
-  // other end asks for what came before, it cannot go on.
+  // The maximum number of bytes kept: output is limited by the credit that the coordinator has granted, and the plan is
+  // sent once. If the other end needs bytes that were dropped, the stream cannot go on.
   static constexpr std::size_t kMostKept = std::size_t{24} << 20;
 
-  // A frame: now, or when there is a connection again.
+  // Records a frame that is sent now or, while there is no connection, after the next one is made.
   void say(std::string_view frame);
-  // What the other end has not heard; valid until the next call. Nothing: that is not kept, or was never said.
+  // The bytes from `place` on, which the other end has not received; valid until the next call. Returns nullopt if they
+  // are no longer kept or were never sent.
   std::optional<std::string_view> unheard(std::uint64_t place);
-  // The other end tells of a place. False: so much has not been said.
+  // The other end has received everything before `place`. Returns false if less than that has been sent.
   [[nodiscard]] bool is_heard(std::uint64_t place) { return said_.acknowledge(place); }
   bool all_is_heard() const { return said_.size() == 0; }
 
-  // A whole frame of so many bytes has come.
+  // A whole frame of `size` bytes has been received.
   void hear(std::size_t size) { heard_.add(size); }
   std::uint64_t heard() const { return heard_.count(); }
-  // When the other end is to be told of it.
+  // Returns the count to acknowledge if an acknowledgement is due.
   std::optional<std::uint64_t> receipt() { return heard_.receipt(); }
 
  private:
@@ -36,12 +37,13 @@ class Conversation {
   wire::ReceivedBytes heard_;
 };
 
-// A host that has had nothing to say for so long says that it lives. Where its connection has broken on the head's side
-// alone, that is how it learns of it.
+// The longest time that a peer sends nothing before it sends Alive. If its connection has broken on the coordinator's
+// side only, that send makes the peer notice.
 Duration longest_pause(Duration heartbeat_timeout);
 
-// How long an end waits for another connection where one has broken: until the host knows of it, and has called again,
-// which takes about as long as the first time, `took`. An end that has been killed is waited for no longer.
+// How long an end waits for a new connection after a break: until the peer notices and has reconnected, which takes
+// about `took`, the time of its first connection. At most `heartbeat_timeout`; a killed end is not waited for any
+// longer.
 Duration patience_with_break(Duration took, Duration heartbeat_timeout);
 
 }  // namespace sml::dialin

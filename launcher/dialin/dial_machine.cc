@@ -25,7 +25,7 @@ constexpr Row kTable[] = {
     {S::Waiting, E::Welcomed, S::Serving, A::None},        {S::Waiting, E::Deadline, S::Over, A::GiveUp},
 
     {S::Serving, E::VerdictCame, S::Leaving, A::EndAgent}, {S::Serving, E::HeadLost, S::Deserted, A::EndAgent},
-    {S::Serving, E::AgentEnded, S::Serving, A::None},  // the head says what comes of it
+    {S::Serving, E::AgentEnded, S::Serving, A::None},  // the coordinator decides what follows
 
     {S::Leaving, E::AgentEnded, S::Over, A::Leave},        {S::Leaving, E::Deadline, S::Over, A::Leave},
     {S::Leaving, E::HeadLost, S::Leaving, A::None},
@@ -78,7 +78,7 @@ void DialMachine::hurry(TimePoint until, TimePoint now) {
   if (deadline_) deadline_ = std::min(*deadline_, state_ == S::Resting ? now : give_up_at_);
 }
 
-// Longer each time, and never beyond the end of our patience.
+// Each rest is longer than the last; none goes beyond the end of the patience.
 DialAction DialMachine::rest(TimePoint now) {
   if (now >= give_up_at_) {
     state_ = S::Over;

@@ -1,5 +1,5 @@
-// A host that calls the head: when to try again, when to give up, when it is over. Pure: told what happened and when,
-// answers what to do.
+// The state machine of a peer that calls the coordinator: when to retry, when to give up, when it is over. Pure: takes
+// events and the time, returns the action.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,55 +11,60 @@
 namespace sml::dialin {
 
 enum class DialState : std::uint8_t {
-  Calling,   // a connection is being made, or the head has yet to say that we may come in
-  Resting,   // until the next try
-  Waiting,   // the head knows us, and waits for others before it gives us a place
-  Serving,   // the head knows us; our agent runs when it says so
-  Leaving,   // the head has told the verdict; our agent, if it runs, gets a moment
-  Deserted,  // the head has gone; our agent ends its workers
+  Calling,   // connecting, or not yet accepted by the coordinator
+  Resting,   // until the next attempt
+  Waiting,   // the coordinator knows this host, and waits for others before it assigns a place
+  Serving,   // accepted; the agent runs when the coordinator asks for it
+  Leaving,   // the coordinator has sent the job's outcome; the agent, if it runs, gets time to end
+  Deserted,  // the coordinator is gone; the agent ends its workers
   Over,
 };
 enum class DialEvent : std::uint8_t {
-  Failed,   // no connection, or it ended before we were let in
-  Refused,  // and that is that
-  Proved,   // the head has the key, and is to give us a place
+  Failed,   // no connection, or it ended before this host was accepted
+  Refused,  // for good
+  Proved,   // the coordinator has proved the key, and is to assign a place
   Welcomed,
   VerdictCame,
-  HeadLost,    // while we serve: the connection has ended, or the head is silent
-  AgentEnded,  // or there is none
+  HeadLost,    // in Serving: the connection has ended, or the coordinator is silent
+  AgentEnded,  // or there is no agent
   Deadline,
 };
 enum class DialAction : std::uint8_t {
   None,
-  Unexpected,  // there is no such row: nothing is done, and nothing has changed
-  Rest,        // until deadline(), then Call
+  Unexpected,  // no row for this event in this state: nothing is done, and the state is unchanged
+  Rest,        // wait until deadline(), then Call
   Call,
-  GiveUp,    // the last failure says why
-  EndAgent,  // its input ends; AgentEnded follows, or Deadline
+  GiveUp,    // the last failure is the reason
+  EndAgent,  // close its input; AgentEnded or Deadline follows
   Leave,
 };
 
 std::string_view name(DialState state);
 std::string_view name(DialEvent event);
 
-// Whether another try may end otherwise: the head may be one of an earlier attempt, or not know our address yet.
+// Whether a retry may succeed: the coordinator may still be that of an earlier attempt, or may not know this host's
+// address yet.
 bool may_change(const Refused& refused, std::uint32_t own_attempt);
 
 class DialMachine {
  public:
   static constexpr Duration kFirstRest = std::chrono::milliseconds(10);
   static constexpr Duration kLongestRest = std::chrono::seconds(1);
-  static constexpr Duration kLinger = std::chrono::seconds(10);   // for the word of a head that waits for others
-  static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: KILL, collect
+  // The wait for the answer of a coordinator that waits for others.
+  static constexpr Duration kLinger = std::chrono::seconds(10);
+  static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: SIGKILL, reaping
 
-  // `patience`: how long the head may take to let us in. `grace`: of the workers when the head has gone.
+  // `patience`: the time that the coordinator may take to accept this host. `grace`: the time that workers have to end
+  // when the coordinator is gone.
   DialMachine(Duration patience, Duration grace, TimePoint now);
 
   [[nodiscard]] DialAction on(DialEvent event, TimePoint now);
-  // There is something to tell the head, which is no longer waited for than until then.
+  // A stop is to be sent to the coordinator: gives up at `until` at the latest, and ends a pause between attempts at
+  // once.
   void hurry(TimePoint until, TimePoint now);
   DialState state() const { return state_; }
-  // When to say Deadline; nothing: it waits for the head, whose silence somebody else watches.
+  // When to send the event Deadline; nullopt while it waits for the coordinator, whose heartbeat CoordinatorConnection
+  // checks.
   std::optional<TimePoint> deadline() const { return deadline_; }
 
  private:

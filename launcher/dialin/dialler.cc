@@ -61,7 +61,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   }
 
  private:
-  // ---- calling
+  // ---- connecting
 
   void call_is_proved() override {
     const Settings& s = plan_.settings;
@@ -90,7 +90,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     tell(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
   }
 
-  // Connected, perhaps, and not let in.
+  // Perhaps connected, but not accepted.
   bool is_outside() const { return machine_.state() == DialState::Calling || machine_.state() == DialState::Waiting; }
 
   void tell_waiting() {
@@ -107,7 +107,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
 
   std::string where() const { return plan_.settings.head + " port " + std::to_string(plan_.settings.port); }
 
-  // ---- the head speaks
+  // ---- messages of the coordinator
 
   void call_brings(const ToHost& message) override {
     if (machine_.state() == DialState::Over || machine_.state() == DialState::Resting) return;
@@ -156,8 +156,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     agent_.send(std::move(*allowed));
   }
 
-  // Whoever it is, the head of our job it is not; or somebody has started this host otherwise than the head, which is
-  // told so.
+  // The other end is not the coordinator of this job, or this host was started differently than the coordinator.
+  // Reports the mismatch to it and closes the connection.
   void distrust(const Error& why) {
     distrust_ = why;
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
@@ -179,7 +179,7 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     tell(DialEvent::VerdictCame);
   }
 
-  // ---- our agent
+  // ---- the local agent
 
   void agent_bytes(std::string_view bytes) override {
     send_in_pieces(bytes, [this](Bytes piece) { call_.send(std::move(piece)); });
@@ -188,13 +188,13 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
     tell(DialEvent::AgentEnded);
   }
-  // The head is told of it in the place of the agent.
+  // Reports this to the coordinator as the end of the agent.
   void agent_cannot_start(const Error& why) override {
     const auto kind = static_cast<std::uint8_t>(why.kind());
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece), kind});
   }
 
-  // ---- what the machine asks for
+  // ---- actions of the state machine
 
   void tell(DialEvent event) {
     const DialState before = machine_.state();
@@ -255,8 +255,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     });
   }
 
-  // The other hosts wait for this one, or work with it: the head is to hear of it, also if it has not answered yet. Not
-  // where the job would begin without this host.
+  // The other hosts wait for this one or work with it, so the coordinator must receive the stop, also if it has not
+  // answered yet. Except where the job can begin without this host: then this host just leaves.
   void on_signal(int signo) {
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
     const supervise::Wish wish = stop_rule_.heed({}, signo, Clock::now());
@@ -289,8 +289,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   const std::function<void(const std::string&)>& say_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
   std::unique_ptr<Credentials> credentials_;
-  std::optional<PlanCheck> check_;  // once the head has welcomed us
-  std::optional<Error> distrust_;   // what the head wanted that was not ours
+  std::optional<PlanCheck> check_;  // once the coordinator has sent Welcome
+  std::optional<Error> distrust_;   // the request of the coordinator that does not match this host's plan
   DialMachine machine_;
   launch::DeadlineTimer deadline_timer_;
   NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited

@@ -1,5 +1,5 @@
-// The side of every other host: calls the head until it answers, runs an agent for it, relays that agent's bytes, and
-// ends as the job does.
+// The program of every host but the coordinator: calls the coordinator until it answers, runs an agent for it, relays
+// that agent's bytes, and exits with the job's outcome.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,29 +19,32 @@ namespace sml::dialin {
 
 struct DialPlan {
   Settings settings;
-  Duration patience{};                   // how long the head may take to let us in
-  Duration grace{};                      // of the workers when the head has gone; of a stop that it is to hear of
-  Duration heartbeat_timeout{};          // a head silent for so long has gone
-  std::vector<std::string> environment;  // of the agent: what the workers here begin with
-  // What the agent may be told, if this host has that place among so many.
+  Duration patience{};  // how long the coordinator may take to accept this host
+  // The time for the workers to end when the coordinator is gone; also the time to deliver a stop to it.
+  Duration grace{};
+  Duration heartbeat_timeout{};          // a coordinator silent for so long is lost
+  std::vector<std::string> environment;  // the environment of the agent, from which the workers here start
+  // Computes what the coordinator may send to the agent of this host, given the place and the number of hosts in
+  // `welcome`.
   std::function<std::optional<OwnPart>(const Welcome& welcome, const HeadsChoice& choice)> reckon;
   AttemptLimit attempts = 1;
-  launch::Chore* chore = nullptr;    // before it, while we call; outlives the job; null: none
-  std::optional<Error> unable = {};  // why there is no plan: we call to say so, and run nothing
+  // Runs before the agent starts, while the coordinator is being called; outlives the job. Null: none.
+  launch::Chore* chore = nullptr;
+  std::optional<Error> unable = {};  // why there is no plan: this host calls only to report that, and runs nothing
   Verbosity verbosity = Verbosity::Normal;
 };
 
-// How it ended here.
+// The result on this host.
 struct Outcome {
   int exit_code = 0;
-  std::string text;            // in words; empty: a job that went well
-  std::string failure;         // for the failure file; empty: another host's matter
-  std::optional<Error> fault;  // why there is no verdict of the head, or what went wrong with the chore
+  std::string text;            // in words; empty if the job succeeded
+  std::string failure;         // for the failure file; empty if the failure belongs to another host
+  std::optional<Error> fault;  // why the coordinator sent no outcome, or why the pre-launch task failed
 };
 
-// Runs to the end of the job. Uses this thread as loop thread; INT, TERM, HUP and QUIT stop the job, or, before the
-// head has answered, this host. `say` tells people how things stand. No agent, worker or connection is left; a name
-// look-up may still be under way on a thread that cannot be ended: leave by _Exit().
+// Runs to the end of the job, with this thread as loop thread. INT, TERM, HUP and QUIT stop the job or, before the
+// coordinator has answered, this host. `say` takes progress messages for people. On return no agent, worker or
+// connection is left; a name look-up may still be under way on a thread that cannot be ended: exit by _Exit().
 Outcome dial(const DialPlan& plan, const launch::AgentImage& image,
              const std::function<void(const std::string& text)>& say);
 

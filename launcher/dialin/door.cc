@@ -60,7 +60,7 @@ void Door::punish(const std::string& source, TimePoint now) {
   until = std::min(std::max(until, now) + kPenalty, now + kLongest);
 }
 
-// What is over; all, where the strangers come from everywhere.
+// Drops expired penalties; drops all if there are still too many sources.
 void Door::forget(TimePoint now) {
   std::erase_if(penalty_, [now](const auto& one) { return one.second <= now; });
   if (penalty_.size() >= kMostSources) penalty_.clear();

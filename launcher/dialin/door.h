@@ -1,5 +1,5 @@
-// Whom the head listens to before it knows them: callers that have not said who they are. As sshd limits those that
-// have not logged in, by where they come from, so that nobody keeps the hosts of the job out. Pure.
+// Limits the connections of callers that have not yet identified themselves, per source address, so that no stranger
+// can keep the hosts of the job out. Modelled on sshd's limits for connections before login. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,22 +14,23 @@ namespace sml::dialin {
 class Door {
  public:
   using Id = std::uint64_t;
-  static constexpr std::size_t kMost = 256;                         // callers at a time
-  static constexpr std::size_t kMostOfOne = 16;                     // of them, from one source
-  static constexpr Duration kPenalty = std::chrono::seconds(1);     // for each that leaves without a word
-  static constexpr Duration kTolerated = std::chrono::seconds(10);  // of penalties
+  static constexpr std::size_t kMost = 256;      // connections at a time
+  static constexpr std::size_t kMostOfOne = 16;  // of these, from one source
+  // For each connection that ends before its Introduction.
+  static constexpr Duration kPenalty = std::chrono::seconds(1);
+  static constexpr Duration kTolerated = std::chrono::seconds(10);  // sum of penalties up to which a source is let in
   static constexpr Duration kLongest = std::chrono::seconds(20);
 
   struct Admission {
     Id id = 0;
-    std::optional<Id> displaced;  // the oldest: it is to go
+    std::optional<Id> displaced;  // the oldest connection, which is to be closed
   };
 
-  // Somebody has connected from that numeric address. Nothing: not now.
+  // A connection from this numeric address was accepted. Returns nullopt if it must be refused for now.
   std::optional<Admission> knock(const std::string& address, TimePoint now);
-  // This one has proved the key and said who it is; what others of its source have done is forgiven.
+  // The caller has proved the key and identified itself; the penalty of its source is dropped.
   void settled(Id id);
-  // Its connection has ended. Nothing happens where it had settled, or was displaced.
+  // The connection has ended. Does nothing if it had settled or was displaced.
   void left(Id id, TimePoint now);
 
  private:
@@ -41,11 +42,12 @@ class Door {
   void forget(TimePoint now);
 
   Id next_ = 1;
-  std::vector<Caller> callers_;               // the oldest first
-  std::map<std::string, TimePoint> penalty_;  // until when; by source
+  std::vector<Caller> callers_;               // oldest first
+  std::map<std::string, TimePoint> penalty_;  // end of the penalty, by source
 };
 
-// An IPv4 address, or the network of an IPv6 address, of which one machine may have any number.
+// The address itself if it is IPv4; the /64 network if it is IPv6, since one machine may have any number of addresses
+// in that.
 std::string source_of(const std::string& address);
 
 }  // namespace sml::dialin

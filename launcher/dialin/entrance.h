@@ -1,4 +1,4 @@
-// Where callers come in: one after the other, and none for a moment where the system is short of descriptors.
+// Accepts connections one after the other; pauses for a moment if accept() gives none, as when descriptors run out.
 #pragma once
 #include <functional>
 
@@ -13,7 +13,7 @@ namespace sml::dialin {
 // One thread, the loop's.
 class Entrance {
  public:
-  // `listener` listens already. `came` is called for each, with a socket as accept_one() gives it.
+  // `listener` must already listen. `came` is called for each connection, with a socket as accept_one() returns it.
   Entrance(const boost::asio::any_io_executor& loop, os::UniqueFd listener, std::function<void(os::UniqueFd)> came)
       : listener_(loop, listener.release()), rest_timer_(loop), came_(std::move(came)) {}
 

@@ -49,7 +49,7 @@ Result<std::uint32_t> Gathering::run(HeadPlan plan) {
   timer_.cancel();
   signals_.cancel();
   if (failure_) tell_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
-  signals_.clear();  // not before the hosts have heard of it: the same stop may come twice
+  signals_.clear();  // only after the hosts have been sent the end: the same stop may come twice
   if (failure_) return *failure_;
   return last_call_.hosts();
 }

@@ -20,10 +20,11 @@
 
 namespace sml::dialin {
 
-// Outlives the head that it opens.
+// Must outlive the coordinator that it opens.
 class Gathering {
  public:
-  // `loop` is this one's during run(), and another's afterwards. `patience`: for the least that the job needs.
+  // run() uses `loop`; afterwards the caller has it. `patience`: the time within which the minimum number of hosts must
+  // be here.
   Gathering(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
             std::function<void(const std::string& text)> say);
   ~Gathering();
@@ -33,13 +34,13 @@ class Gathering {
   // come, to a host without which the job cannot begin, too; (Spawn): such a host cannot take part; (Internal): the TLS
   // library refuses. Whoever waits has been told of these.
   Result<std::uint32_t> run(HeadPlan plan);
-  // The caller's from now on.
+  // Transfers ownership to the caller.
   std::shared_ptr<Head> take_head() { return std::move(head_); }
   // What each host brings, by place; empty: all bring the same.
   plan::HostShares shares() const { return head_->shares(); }
   // After an error: of sml-run.
   int exit_code() const { return exit_code_; }
-  // The job cannot begin after all: tells those who wait for it.
+  // The job cannot begin after all: sends that to the hosts that wait.
   void give_up(const Error& why);
 
  private:

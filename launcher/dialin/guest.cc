@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kTicketBytes = 16;
 
-// Lost: an agent that ran. What else there is happens before.
+// The kind sent by the peer, or Lost if it is out of range. Lost is the kind for an agent that ran; other kinds are
+// errors before its start.
 ErrorKind kind_of(const AgentEnded& m) {
   return m.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(m.kind) : ErrorKind::Lost;
 }
@@ -89,7 +90,7 @@ bool Guest::go_on_for(Guest& before, std::uint64_t heard) {
   return true;
 }
 
-// ---- the caller speaks
+// ---- messages of the peer
 
 void Guest::link_bytes(std::span<const char> bytes) {
   heard_at_ = Clock::now();
@@ -140,9 +141,9 @@ void Guest::handle(const StopAsked& m) {
   if (is_stop(m.signo)) owner_.guest_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
 }
 
-// ---- its connection ends
+// ---- end of the connection
 
-// Who has heard all that there was to say has left.
+// A peer that has acknowledged everything after finish() has left; any other peer with a place may reconnect.
 void Guest::link_closed(const Error& why) {
   const bool may_return = stay_ && !(stay_->finishing && stay_->conversation.all_is_heard());
   if (!may_return) return leave(why);

@@ -1,5 +1,5 @@
-// One caller, as the head has it: who it says to be, its place in the job, and its connection, which may break and be
-// made again.
+// One caller as the coordinator sees it: its claimed identity, its place in the job, and its connection, which may
+// break and be made again.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -24,43 +24,43 @@ namespace sml::dialin {
 
 class Guest;
 
-// Where a host and its session in the job meet, whoever comes first.
+// A place of the job: connects the host's connection with the host's agent session, whichever comes first.
 struct Seat {
-  Guest* guest = nullptr;                     // null: not here
+  Guest* guest = nullptr;                     // null: not connected
   launch::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
   std::string mark;
-  bool begun = false;                          // its agent has been asked for
+  bool begun = false;                          // its agent has been requested
   std::optional<Error> why_not{};              // it has called, and cannot take part
   TimePoint said_again_at = TimePoint::min();  // AgentTransport::said_again_at
 
-  bool is_out() const { return begun && events == nullptr; }  // its guest only waits for the end
+  bool is_out() const { return begun && events == nullptr; }  // its peer only waits for the end of the job
   void begin();
   void tell_end(const Error& why) {
     if (launch::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
   }
 };
 
-// What its head does with a guest.
+// The coordinator's callbacks for a peer.
 class GuestOwner {
  public:
   virtual ~GuestOwner() = default;
-  // It has proved the key and says who it is.
+  // The peer has proved the key and sent its Introduction.
   virtual void guest_introduces(Guest& guest, const Introduction& introduction) = 0;
-  // It has been here before.
+  // The peer reconnects after a break.
   virtual void guest_comes_back(Guest& guest, const ComeBack& return_of) = 0;
   virtual void guest_stops(const std::string& host, int signo) = 0;
-  // It has broken off before it has said who it is.
+  // The connection ended before the peer identified itself.
   virtual void guest_left_unknown(const Guest& guest, const Error& why) = 0;
-  // Its connection has ended; once for each guest.
+  // The connection has ended; called once for each peer.
   virtual void guest_is_off(const Guest& guest) = 0;
-  // It can be forgotten, but not from within this call.
+  // The peer can be destroyed, but not from within this call.
   virtual void guest_is_gone(const Guest& guest) = 0;
 };
 
 // One thread, the loop's.
 class Guest final : public std::enable_shared_from_this<Guest>, private LinkEvents {
  public:
-  // All of it outlives the guest. `fd`: of the link. `longest`: for which a connection that has broken is waited for.
+  // `owner` and the loop outlive the peer. `fd`: the link's socket. `longest`: the longest wait for a reconnect.
   Guest(const boost::asio::any_io_executor& loop, GuestOwner& owner, std::shared_ptr<Link> link, int fd, Door::Id id,
         Duration longest);
   ~Guest() override { link_->abandon(); }
@@ -68,22 +68,22 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   Guest& operator=(const Guest&) = delete;
 
   Door::Id id() const { return id_; }
-  // Of its connection, numeric; empty where unknown.
+  // The numeric addresses of the connection; empty if unknown.
   struct Ends {
     std::string near;
     std::string far;
   };
   const Ends& ends() const { return ends_; }
-  // Nobody will hear of it any more.
+  // The peer has left for good.
   bool gone() const { return gone_; }
-  // It is waited for, as it may come back.
+  // The connection has broken and the peer may reconnect.
   bool is_broken() const { return broken_ && !gone_; }
-  // Nothing has been heard of it for as long as a connection that has broken is waited for at most.
+  // Nothing was received for as long as the longest wait for a reconnect.
   bool is_silent() const { return Clock::now() - heard_at_ >= longest_; }
 
   // ---- before it has a place
 
-  // It is one of ours, as far as it says, and may take its time now.
+  // Its Introduction matches this job: cancels the link's time limit for identifying itself.
   void hear_out() { link_->known(); }
   // For a place, until the others are here.
   void wait(const Introduction& introduction) {
@@ -92,17 +92,17 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   }
   const plan::HostShare& share() const { return share_; }
   const std::optional<Unplaced>& waits() const { return waits_; }
-  // For a place that there is not yet.
+  // Waits for a place that does not exist yet.
   void wait_for_more() { is_late_ = true; }
   bool is_late() const { return is_late_; }
   void turn_away(const Refused& refused);
-  // For one that came later.
+  // Closes this connection in favour of a later one.
   void give_way();
 
   // ---- with a place
 
   void take(std::shared_ptr<Seat> seat, Welcome welcome, const std::string& host);
-  // Null: it has not been let in, or has come back as another.
+  // Null if it was not let in, or has reconnected as another Peer.
   std::shared_ptr<Seat> seat() const { return stay_ ? stay_->seat : nullptr; }
   const std::string& host() const { return stay_->host; }
   bool has(std::string_view ticket) const { return stay_ && wire::same_secret(stay_->ticket, ticket); }
@@ -111,13 +111,14 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
     send_in_pieces(bytes, [this](Bytes piece) { say(encode(ToHost(std::move(piece)))); });
   }
   std::size_t unsent() const { return broken_ ? 0 : link_->unsent(); }
-  // It is told nothing more.
+  // Sends what is queued and ends the stream; nothing may be sent afterwards.
   void finish();
-  // The one that has been here before: we are in its place from now on. False: what it has not heard is not kept.
+  // Takes over the place and the stream of `before`, the same host's earlier connection. Returns false if bytes that
+  // the host has not received are no longer kept.
   [[nodiscard]] bool go_on_for(Guest& before, std::uint64_t heard);
 
  private:
-  // What stays when its connection is made again.
+  // The state that survives a reconnect.
   struct Stay {
     std::shared_ptr<Seat> seat;
     std::string host;
@@ -150,12 +151,12 @@ class Guest final : public std::enable_shared_from_this<Guest>, private LinkEven
   Duration longest_;
   Duration patience_{};
   boost::asio::steady_timer patience_timer_;
-  std::optional<Stay> stay_;  // nothing: it has not been let in
+  std::optional<Stay> stay_;  // nullopt: not let in
   std::optional<Unplaced> waits_;
   plan::HostShare share_;
   bool is_late_ = false;
   bool introduced_ = false;
-  bool broken_ = false;  // it is waited for
+  bool broken_ = false;  // the connection is down, and a reconnect is awaited
   bool gone_ = false;
 };
 

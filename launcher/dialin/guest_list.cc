@@ -16,7 +16,7 @@ std::string value_in(const Terms& terms, const std::string& name) {
   return found == terms.end() ? "none" : "\"" + show(found->value, kLongest) + "\"";
 }
 
-// A clause that follows "it"; empty: they are alike.
+// A clause that follows "it"; empty if they are equal.
 std::string first_difference(const Terms& theirs, const Terms& own) {
   if (theirs == own) return {};
   for (const Term& term : own) {
@@ -55,7 +55,7 @@ std::optional<Refused> GuestList::refuse(const Introduction& introduction) const
   return std::nullopt;
 }
 
-// Those of another job or program.
+// Refuses hosts of another job, attempt or program.
 std::optional<Refused> GuestList::refuse_strangers(const Introduction& introduction) const {
   if (introduction.version != kProtocolVersion || introduction.build != settings_.build) {
     return refusal(

@@ -1,5 +1,5 @@
-// The head's book of the hosts that have come: whom to let in, and why not. Pure. That a caller has the job's key has
-// been proved before; how long the head waits for the others is the job's start timeout.
+// The coordinator's record of the hosts that have come: decides whom to let in, and why not. Pure. The link has already
+// proved that a caller has the job's key; the job's start timeout limits the wait for the others.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -16,18 +16,19 @@ class GuestList {
   // `settings` outlives this.
   explicit GuestList(const Settings& settings);
 
-  // What is wrong with a caller; nothing: it may come in, once its address is found to be right.
+  // Returns why the caller is refused; nullopt if it may come in, provided that its address is right.
   std::optional<Refused> refuse(const Introduction& introduction) const;
-  // By place; the head's own is taken.
+  // By place; the coordinator's own place is taken.
   const std::vector<bool>& taken() const { return here_; }
   std::size_t free_places() const;
-  // The place is taken from now on; a second host that says to be the same is refused. False: it was taken meanwhile.
+  // Takes the place; a second host that claims it is refused from now on. Returns false if it was taken meanwhile, or
+  // after close().
   bool come(std::uint32_t index);
-  // The job has so many hosts; nobody has come to a place beyond these, or to one that is new.
+  // Sets the number of hosts. No host may have taken a place that is removed; new places are free.
   void resize(std::size_t hosts) { here_.resize(hosts); }
-  // Nobody is let in any more.
+  // Refuses every host from now on.
   void close() { closed_ = true; }
-  // One more than the job has places for, which are so many.
+  // The refusal for a caller beyond the `hosts` places of the job.
   Refused refuse_surplus(std::size_t hosts) const;
   Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
 

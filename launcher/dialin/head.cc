@@ -25,7 +25,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kMaxSaid = 100;  // different sentences about callers
+constexpr std::size_t kMaxSaid = 100;  // different messages about callers
 constexpr Duration kTellLimit = std::chrono::seconds(5);
 constexpr Duration kLookAround = std::chrono::milliseconds(100);
 constexpr Duration kAliveInterval = std::chrono::seconds(5);
@@ -148,7 +148,7 @@ class HeadImpl final : public Head, private GuestOwner {
     }
     list_.close();
     alive_timer_.cancel();
-    ending_ = true;  // the door stays open: who has lost its connection comes back to hear of it
+    ending_ = true;  // the port stays open: a peer that has lost its connection reconnects to receive the outcome
     for (const auto& guest : guests_) {
       if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
       if (guest->gone() || !guest->seat()) continue;
@@ -160,10 +160,10 @@ class HeadImpl final : public Head, private GuestOwner {
     await_told(Clock::now() + kTellLimit);
   }
 
-  // GuestOwner
+  // PeerOwner
   void guest_introduces(Guest& guest, const Introduction& introduction) override {
     door_.settled(guest.id());
-    if (ending_) {  // as if nobody listened any more: it may be for the head of the next job
+    if (ending_) {  // as if the port were closed: the caller may belong to the next job's coordinator
       guest.give_way();
       return sweep();
     }
@@ -203,8 +203,8 @@ class HeadImpl final : public Head, private GuestOwner {
   }
 
  private:
-  // A caller, as people are told of it; but who finds no place while one is kept for a host that may be this one,
-  // started again, is to call again.
+  // Reports the refusal and sends it to the caller. But if no place is free while a broken peer is waited for, the
+  // caller may be that host, started again: closes its connection only, so that it calls again.
   void refuse(Guest& guest, const Refused& refused, std::uint32_t place = kAnyPlace) {
     const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
     if (no_place && std::any_of(guests_.begin(), guests_.end(), [](const auto& one) { return one->is_broken(); })) {
@@ -215,8 +215,8 @@ class HeadImpl final : public Head, private GuestOwner {
     guest.turn_away(refused);
     if (settles_all(refused.reason)) give_up_place(guest, place, refused.text);
   }
-  // It is one of the job's hosts, and will not come in another way: the others need not wait for it. Where hosts are
-  // known by name, its address has not been looked at yet: it may be a stranger.
+  // Whether the refusal is final for a host of this job, so that the others need not wait for it. Not where hosts are
+  // known by name: the caller's address has not been checked yet, and it may be a stranger.
   bool settles_all(Reason reason) const {
     const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
     return is_final && plan_.settings.callers == Callers::Anywhere && plan_.settings.needs_all() && !most_;
@@ -237,7 +237,7 @@ class HeadImpl final : public Head, private GuestOwner {
     say_once("a caller from " + guest.ends().far + " is turned away: " + text);
   }
 
-  // Those who wait for the others have their places when all are here.
+  // Assigns places to the hosts that wait, once all are here.
   void seat_waiting() {
     const std::vector<Promise> all = promises();
     if (plan_.settings.least_hosts) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
@@ -249,7 +249,7 @@ class HeadImpl final : public Head, private GuestOwner {
     tell_steps();
   }
 
-  // Those who are gone are forgotten, but not from within their own calls.
+  // Destroys peers that are gone; posted, since they may be in a callback now.
   void sweep() {
     asio::post(loop_, [this, here = here_] {
       if (!*here) return;
@@ -339,7 +339,7 @@ class HeadImpl final : public Head, private GuestOwner {
 
   struct Promise {
     Guest* guest;
-    std::uint32_t place;  // which it has if nobody else calls
+    std::uint32_t place;  // the place it gets if no one else calls
   };
   std::vector<Promise> promises() const {
     std::vector<Promise> out;
@@ -359,7 +359,7 @@ class HeadImpl final : public Head, private GuestOwner {
     return out;
   }
 
-  // What is said of a host where the time is up.
+  // Sets for each absent host the step that a start timeout reports.
   void tell_steps() {
     const std::vector<bool> promised = promised_places();
     for (std::size_t i = 0; i < seats_.size(); ++i) {
@@ -379,7 +379,7 @@ class HeadImpl final : public Head, private GuestOwner {
     });
   }
 
-  // Nobody tells of a guest that has become silent.
+  // Polls: no event reports that a peer has become silent.
   void await_told(TimePoint limit) {
     sweep();
     tell_timer_.expires_after(kLookAround);
@@ -401,7 +401,8 @@ class HeadImpl final : public Head, private GuestOwner {
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   GuestList list_;
-  std::optional<std::size_t> most_;  // hosts, of a job that goes on and lets in others; nothing: of any other
+  // The maximum number of hosts, if the job lets hosts in while it runs; else nullopt.
+  std::optional<std::size_t> most_;
   Door door_;
   plan::HostShares shares_;                   // by place; empty: all alike
   std::vector<std::shared_ptr<Seat>> seats_;  // by place

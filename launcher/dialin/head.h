@@ -1,5 +1,5 @@
-// The head's side: listens, lets the hosts of the job in, is the byte pipe to the agent that each of them starts, and
-// tells them all how the job ended.
+// The coordinator: listens, lets the hosts of the job in, gives a byte pipe to the agent that each of them starts, and
+// sends them all the outcome of the job.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,16 +26,19 @@ class Head;
 
 enum class Latecomers : std::uint8_t { TurnedAway, Wait };
 
-// What makes a job's launcher the head. The port is open already: hosts may call before the job begins.
+// Everything that makes a job's launcher the coordinator. The port is already open: hosts may call before the job
+// begins.
 struct HeadPlan {
   Settings settings;
   os::UniqueFd listener;
-  Duration heartbeat_timeout{};       // a host that hears nothing for so long takes the head for dead
-  launch::Chore* chore = nullptr;     // before the head's own agent, while hosts call; outlives the job; null: none
-  std::shared_ptr<Head> opened = {};  // hosts have been let in already (gathering.h), and `listener` is its own
+  Duration heartbeat_timeout{};  // a peer that receives nothing for so long takes the coordinator for lost
+  // Runs before the coordinator's own agent starts, while hosts call; outlives the job. Null: none.
+  launch::Chore* chore = nullptr;
+  // A coordinator that has let hosts in already (gathering.h) and owns the listener. Null: make a new one.
+  std::shared_ptr<Head> opened = {};
 };
 
-// One thread. A host's id is its place among Settings::hosts. Destroying it closes every connection.
+// One thread. A host's id is its index in Settings::hosts. The destructor closes every connection.
 class Head {
  public:
   struct Events {
@@ -47,7 +50,7 @@ class Head {
   };
   virtual ~Head() = default;
 
-  // These are told from now on.
+  // Replaces the callbacks.
   virtual void serve(Events events) = 0;
 
   // Lets callers in from now on. Where Settings::least_hosts is given they wait until set_hosts().
@@ -60,10 +63,10 @@ class Head {
   // The hosts that are here and not out, itself and those who have come later and wait with them, by the names that the
   // next know() is to give them.
   virtual std::vector<std::string> present() const = 0;
-  // The next place is of that name: the first who waits has it, if somebody does.
+  // Adds the next place, with this name; the first latecomer, if there is one, gets it.
   virtual void know(const std::string& name) = 0;
-  // The pipe to that host's agent, which opens with `mark`. It waits for the host's call as long as its owner does.
-  // Must not outlive the head.
+  // A transport to the agent of this host, which opens with `mark`. Waits without a limit of its own for the host to
+  // call. Must not outlive the coordinator.
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that have not come in, itself apart.
   virtual std::vector<launch::Reach::Missing> missing() const = 0;
@@ -72,7 +75,7 @@ class Head {
   virtual void end(const JobEnd& how, std::optional<HostId> culprit, std::function<void()> told) = 0;
 };
 
-// `pool` looks up names. Error (Internal): the TLS library refuses.
+// `pool` looks up names. Error (Internal): the TLS library fails.
 Result<std::unique_ptr<Head>> make_head(const boost::asio::any_io_executor& loop, boost::asio::thread_pool& pool,
                                         HeadPlan plan, Head::Events events);
 

@@ -13,7 +13,7 @@ namespace sml::dialin {
 
 namespace {
 
-constexpr std::uint32_t kCleanUpSilenceMs = 30'000;  // the clean-up is over before
+constexpr std::uint32_t kCleanUpSilenceMs = 30'000;  // longer than a clean-up takes
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void HostedAgent::transport_closed(const Error& why) {
   owner_.agent_ended(why);
 }
 
-// The head cannot come here for that.
+// Done here, since the coordinator cannot reach this host for a clean-up.
 void HostedAgent::end_what_it_left(const std::function<void(const std::string&)>& say) {
   const bool vanished = agent_ && !(over_ && agent_->far_side_ended_well());
   agent_.reset();

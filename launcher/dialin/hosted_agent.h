@@ -1,5 +1,5 @@
-// The agent that runs here for a head elsewhere: what this host does before it, its bytes, its end, and what it has
-// left if it was killed.
+// Runs the local agent for a coordinator on another host: the pre-launch task, the agent's bytes and its end, and the
+// clean-up if it was killed.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,32 +24,34 @@ class HostedAgentOwner {
   virtual ~HostedAgentOwner() = default;
   virtual void agent_bytes(std::string_view bytes) = 0;
   virtual void agent_ended(const Error& why) = 0;
-  // There is none, and will be none.
+  // There is no agent, and there will be none.
   virtual void agent_cannot_start(const Error& why) = 0;
 };
 
 class HostedAgent final : private launch::TransportEvents {
  public:
-  // All of it outlives this.
+  // All arguments outlive this.
   HostedAgent(const boost::asio::any_io_executor& loop, const DialPlan& plan, const launch::AgentImage& image,
               HostedAgentOwner& owner)
       : loop_(loop), plan_(plan), image_(image), owner_(owner) {}
 
-  // What comes before it, once, while the head is being called.
+  // Starts the pre-launch task, once, while the coordinator is being called.
   void prepare();
   void stop_preparing() { preparation_.reset(); }
-  // How that failed, or why there is no plan.
+  // The error of the pre-launch task, or why there is no plan.
   const std::optional<Error>& unprepared() const { return unprepared_; }
 
-  // Once, by the mark that it is to open with: it starts when this host is ready.
+  // Call once. The agent, which opens with `mark`, starts when the pre-launch task is done.
   void start(const std::string& mark);
   bool asked_for() const { return mark_.has_value(); }
   bool runs() const { return agent_ && !over_; }
   void send(std::string bytes);
   void end_input();
-  // It ends its workers, or does not start any more. False: it does not run, and no end of it is told.
+  // Closes the agent's input, on which it ends its workers, or keeps it from starting. Returns false if the agent does
+  // not run; agent_ended() is then not called.
   [[nodiscard]] bool end();
-  // Nothing else happens any more. Of one that was killed together with those that watch over it.
+  // Ends the processes and removes the files of an agent that was killed together with its guardians. Blocks; call
+  // last.
   void end_what_it_left(const std::function<void(const std::string&)>& say);
 
  private:
@@ -67,11 +69,11 @@ class HostedAgent final : private launch::TransportEvents {
   const launch::AgentImage& image_;
   HostedAgentOwner& owner_;
   std::optional<launch::Preparation> preparation_;
-  bool ready_ = true;                // with the chore
-  std::optional<Error> unprepared_;  // how it failed, or why there is no plan
-  std::optional<std::string> mark_;  // empty: the head has not asked for it
+  bool ready_ = true;                // the pre-launch task is done
+  std::optional<Error> unprepared_;  // the error of the pre-launch task, or why there is no plan
+  std::optional<std::string> mark_;  // nullopt: the coordinator has not asked for the agent
   std::unique_ptr<launch::AgentTransport> agent_;
-  std::optional<AgentTraces> traces_;  // from when there is an agent
+  std::optional<AgentTraces> traces_;  // set when the agent is started
   bool ending_ = false;
   bool over_ = false;
 };

@@ -53,15 +53,15 @@ Result<void> check_length(const Secret& secret) {
       .with_hint("sml-run --make-secret makes one, and so does head -c 32 /dev/urandom | base64");
 }
 
-// ---- without one
+// ---- without a secret
 
-// A platform that lets nobody else into the network of a job's hosts, and what it tells them.
+// A platform that lets no one else into the network of a job's hosts, and the facts that it gives to all of them.
 struct Platform {
   string_view name;
   std::string facts;
 };
 
-// The job's id has 122 random bits; of the rest, what nodes of one job cannot differ in.
+// The job id has 122 random bits; the other values are the same on all nodes of a job.
 std::string facts_of_batch(const ThisHost& here) {
   const std::string id = variable(here, "AWS_BATCH_JOB_ID");
   if (id.empty()) return "";

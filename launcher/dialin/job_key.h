@@ -1,4 +1,4 @@
-// The key by which the hosts of a job know each other, where they call.
+// The key by which the hosts of a job authenticate each other when they call the coordinator.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,20 +12,20 @@ namespace sml {
 
 struct JobKey {
   dialin::Key key{};
-  std::string advice;  // what people should know of it; empty: nothing
+  std::string advice;  // a message for people; empty: none
 };
 
-// From the secret that there is: of --secret-file, $SML_JOB_SECRET, or the user's own file. Else, where
-// --insecure-job-key asks for it or a platform keeps the hosts of the job apart from others, from what all of them are
-// told; that takes a tenth of a second, and so does each guess of somebody else. Error (Usage or Config): neither is
-// there, and how it could be; or a file cannot be believed.
+// Derives the key from the secret of --secret-file, $SML_JOB_SECRET, or the user's own file. Without a secret, if
+// --insecure-job-key is given or the platform isolates the job's hosts from others, derives it from facts that all
+// hosts know; that takes a tenth of a second, which each guess of an attacker costs too. Error (Usage or Config): no
+// key can be made, with advice; or a file cannot be trusted.
 Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings);
 
-// Whether there is a key without an option that says so: of the variable, the user's own file or a platform. It need
-// not be one that can be believed.
+// Whether a key can be made without an option: from the variable, the user's own file or a platform. Does not check
+// that the secret can be trusted.
 bool key_is_there(const ThisHost& here);
 
-// What to do where there is none.
+// Advice for users that have no secret.
 std::string_view advice_on_secrets();
 
 }  // namespace sml

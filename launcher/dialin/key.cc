@@ -34,7 +34,7 @@ Result<Key> derive_key(std::string_view secret, std::string_view purpose) {
 Result<Key> derive_slowly(std::string_view facts, std::string_view purpose) {
   constexpr std::uint64_t kCost = 1 << 16;
   constexpr std::uint64_t kBlock = 8;
-  constexpr std::uint64_t kMemory = std::uint64_t{128} << 20;  // more than it takes
+  constexpr std::uint64_t kMemory = std::uint64_t{128} << 20;  // more than scrypt needs
   Key key{};
   const auto* salt = reinterpret_cast<const unsigned char*>(purpose.data());
   if (::EVP_PBE_scrypt(facts.data(), facts.size(), salt, purpose.size(), kCost, kBlock, 1, kMemory, key.data(),

@@ -1,4 +1,4 @@
-// The job's key, and digests. Pure. HKDF: RFC 5869, with SHA-256.
+// Derivation of the job's key, and digests. Pure. HKDF: RFC 5869, with SHA-256.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,11 +8,12 @@
 
 namespace sml::dialin {
 
-// From a secret of any length; `purpose` keeps keys of the same secret for different uses apart. A secret that can be
-// guessed gives a key that can be guessed. Error (Internal): the library refuses.
+// Derives a key from a secret of any length; `purpose` separates keys for different uses of one secret. A secret that
+// can be guessed gives a key that can be guessed. Error (Internal): the library fails.
 Result<Key> derive_key(std::string_view secret, std::string_view purpose);
 
-// From facts that can be guessed: scrypt (RFC 7914), of which each guess costs some 0.1 s and 64 MiB. Error (Internal).
+// Derives a key from guessable facts by scrypt (RFC 7914), so that each guess costs some 0.1 s and 64 MiB. Error
+// (Internal).
 Result<Key> derive_slowly(std::string_view facts, std::string_view purpose);
 
 // SHA-256, in hexadecimal digits.

@@ -1,5 +1,5 @@
-// How many of the hosts that may come make the job: when the last of them are called. Pure: told who is here and when,
-// answers whether the job begins.
+// Decides when the hosts of an elastic job are complete: at the maximum, or after a grace period once the minimum is
+// here. Pure: takes the number of hosts and the time, returns whether the job begins.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,12 +11,13 @@ namespace sml::dialin {
 
 class LastCall {
  public:
-  // `patience`: for the least; `wait`: for more when these are here. As torch's rendezvous, whose last call begins when
-  // there are enough and is not put off by those who come (torch/distributed/elastic/rendezvous/dynamic_rendezvous.py).
+  // `patience`: the wait for the `least` hosts; `wait`: the wait for more, once these are here. As in torch's
+  // rendezvous, whose last call begins when there are enough and is not extended by those who come
+  // (torch/distributed/elastic/rendezvous/dynamic_rendezvous.py).
   LastCall(std::uint32_t least, std::uint32_t most, Duration patience, Duration wait, TimePoint now)
       : least_(least), most_(most), wait_(wait), end_(now + patience) {}
 
-  // So many are here now, the head with them. JustNow: they had been too few.
+  // The number of hosts that are here now, the coordinator included. JustNow: there were too few before.
   enum class Enough : std::uint8_t { No, JustNow, Known };
   Enough count(std::uint32_t hosts, TimePoint now);
   enum class Answer : std::uint8_t { Wait, Begin, TooFew };
@@ -30,7 +31,7 @@ class LastCall {
   Duration wait_;
   TimePoint end_;
   std::uint32_t hosts_ = 1;
-  std::optional<TimePoint> called_;  // the last; nothing: there are not enough
+  std::optional<TimePoint> called_;  // when the grace period began; nullopt: too few hosts
 };
 
 }  // namespace sml::dialin

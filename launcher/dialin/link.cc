@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-constexpr char kIdentity[] = "sml-run dial-in 1";  // names the key on the wire; there is one for each job
+constexpr char kIdentity[] = "sml-run dial-in 1";  // the key's name on the wire; there is one key for each job
 constexpr char kCipher[] = "TLS_AES_128_GCM_SHA256";
 constexpr std::array<unsigned char, 2> kCipherId{0x13, 0x01};
 constexpr Duration kProveLimit = std::chrono::seconds(10);
@@ -30,7 +30,7 @@ constexpr std::size_t kReadSize = std::size_t{64} << 10;
 
 class KeyCredentials;
 
-// The place in an SSL_CTX for our own pointer; Asio uses the other one.
+// The index of the KeyCredentials pointer in an SSL_CTX; Asio uses the app data.
 int slot_for_credentials() {
   static const int index = ::SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return index;
@@ -54,7 +54,8 @@ class KeyCredentials final : public Credentials {
     if (side_ == Side::Head) {
       ::SSL_CTX_set_psk_find_session_callback(context, &find_session);
     } else {
-      ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);  // a head with a certificate instead of the key
+      // Rejects a coordinator that has a certificate instead of the key.
+      ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
       ::SSL_CTX_set_psk_use_session_callback(context, &use_session);
     }
     return true;
@@ -68,7 +69,7 @@ class KeyCredentials final : public Credentials {
     return *static_cast<KeyCredentials*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), slot_for_credentials()));
   }
 
-  // Null: the library has no memory, or not our cipher. The library takes the session over.
+  // Returns null if the library has no memory or lacks the cipher. The library takes ownership of the session.
   SSL_SESSION* make_session(SSL* ssl) const {
     const SSL_CIPHER* cipher = ::SSL_CIPHER_find(ssl, kCipherId.data());
     SSL_SESSION* session = ::SSL_SESSION_new();
@@ -155,7 +156,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   void shaken(boost::system::error_code error) {
     if (side_ == Side::Host || error) limit_.cancel();
     if (events_ == nullptr) return;
-    // Without the key there is no handshake at all, for there is nothing else; this is to be sure.
+    // Without the key the handshake cannot succeed, since there is no other authentication; this check is a safeguard.
     if (error || ::SSL_session_reused(stream_.native_handle()) != 1) return close(why_unproved(error));
     proved_ = true;
     read();
@@ -197,7 +198,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
     asio::async_write(stream_, asio::buffer(writing_),
                       [self = shared_from_this()](boost::system::error_code error, std::size_t) {
                         self->writing_.clear();
-                        if (!error) self->write();  // otherwise reading will tell
+                        if (!error) self->write();  // on an error, the read reports the end
                       });
   }
 
@@ -212,7 +213,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   Side side_;
   asio::ssl::stream<tcp::socket> stream_;
   asio::steady_timer limit_;
-  LinkEvents* events_ = nullptr;  // null: the owner has gone, or has been told the end
+  LinkEvents* events_ = nullptr;  // null: abandoned, or link_closed() was called
   std::string buffer_;
   std::string pending_;
   std::string writing_;
@@ -230,7 +231,7 @@ Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key)
 
 Result<std::shared_ptr<Link>> make_link(const asio::any_io_executor& loop, os::UniqueFd socket,
                                         Credentials& credentials) {
-  auto link = std::make_shared<TlsLink>(loop, static_cast<KeyCredentials&>(credentials));  // there is no other kind
+  auto link = std::make_shared<TlsLink>(loop, static_cast<KeyCredentials&>(credentials));  // the only implementation
   if (!link->adopt(std::move(socket))) return sys_error(ErrorKind::Io, "cannot use a connection", errno);
   return std::shared_ptr<Link>(std::move(link));
 }

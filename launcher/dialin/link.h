@@ -1,6 +1,6 @@
-// One connection between a host and the head: TLS 1.3 (RFC 8446) with an external pre-shared key and no certificates.
-// Both sides prove that they have the key; an ephemeral exchange (psk_dhe_ke) keeps what was said secret from those who
-// learn the key later. Carries bytes; knows no messages.
+// One connection between a peer and the coordinator: TLS 1.3 (RFC 8446) with an external pre-shared key and no
+// certificates. Both sides prove that they have the key; an ephemeral exchange (psk_dhe_ke) keeps past traffic secret
+// from anyone who learns the key later. Carries bytes; knows no messages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,42 +18,44 @@ namespace sml::dialin {
 
 enum class Side : std::uint8_t { Head, Host };
 
-// How connections of one side begin. Holds the key. Outlives the links that are made with it.
+// The TLS settings of one side; holds the key. Outlives the links that are made with it.
 class Credentials {
  public:
   virtual ~Credentials() = default;
 };
-// Error (Internal): the library refuses.
+// Error (Internal): the library fails.
 Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key);
 
-// What a link tells its owner; on the loop thread, never from within a call of the owner into the link.
+// Callbacks of a link; on the loop thread, never from within a call of the owner into the link.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
-  // Both sides have the key; bytes may be sent.
+  // Both sides have proved the key; bytes may be sent.
   virtual void link_proved() = 0;
   // The view is valid during the call only.
   virtual void link_bytes(std::span<const char> bytes) = 0;
-  // Last call. Auth: the other side has not proved the key, or says that we have not. Timeout: it has proved nothing
-  // within 10 s, or, to the head, not said who it is. Lost: the connection has ended.
+  // Last call. Auth: the other side has not proved the key, or has rejected this side's proof. Timeout: the handshake
+  // took more than 10 s or, on the coordinator's side, the peer has not identified itself within that time. Lost: the
+  // connection has ended.
   virtual void link_closed(const Error& why) = 0;
 };
 
-// One thread. Operations under way keep it alive: who lets go of it calls abandon().
+// One thread. Operations under way keep the link alive: an owner that drops it must call abandon().
 class Link {
  public:
   virtual ~Link() = default;
   // Call once. `events` must outlive the link or its abandon().
   virtual void start(LinkEvents& events) = 0;
-  // The owner of the head's side has heard who the other is: until then the 10 s go on.
+  // On the coordinator's side: the peer has identified itself. Cancels the 10 s limit, which otherwise goes on after
+  // the handshake.
   virtual void known() = 0;
   // Queues; never blocks. Ignored before link_proved() and after finish().
   virtual void send(std::string bytes) = 0;
-  // Bytes queued and not yet handed to the kernel.
+  // The number of bytes queued and not yet handed to the kernel.
   virtual std::size_t unsent() const = 0;
-  // Sends what is queued, then ends our direction. Bytes may still arrive; link_closed() follows.
+  // Sends what is queued, then shuts down the sending direction. Bytes may still arrive; link_closed() follows.
   virtual void finish() = 0;
-  // Closes the connection at once; nothing more is told.
+  // Closes the connection at once; no further callback.
   virtual void abandon() = 0;
 };
 

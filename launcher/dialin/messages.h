@@ -1,5 +1,5 @@
-// What a host that calls and the head say to each other, as frames in a byte stream (common/wire/frame.h). Pure. They
-// come over a connection on which both sides have proved the job's key, and are bounded and checked all the same.
+// The messages between a peer and the coordinator, as frames in a byte stream (common/wire/frame.h). Pure. They come
+// over a connection on which both sides have proved the job's key, and are bounded and checked all the same.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -21,16 +21,16 @@ inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the h
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
 
-// Whether a host has a plan of the job. One that has none calls only to say so, in the place of its agent.
+// Whether a host has a plan of the job. One without a plan calls only to report the reason, in place of its agent.
 enum class Calls : std::uint8_t { WithPlan, ToSayWhyNot };
 
-// First from the host: who calls, and what it believes of the job.
+// First message of a peer: its identity, and what it assumes about the job.
 struct Introduction {
   std::uint32_t version = kProtocolVersion;
   std::string job;            // name of the job; may be empty
-  std::uint32_t attempt = 0;  // which try of the job this is, counted by the platform
+  std::uint32_t attempt = 0;  // attempt of the job, counted by the platform
   std::string build;          // of sml-run
-  Terms terms{};              // what it reckons with
+  Terms terms{};              // settings that must equal the coordinator's
   std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
   std::string host;           // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
@@ -43,17 +43,17 @@ struct Introduction {
 
 // Why a host is not let in.
 enum class Reason : std::uint8_t {
-  Version,      // another protocol
-  Build,        // another sml-run
-  Job,          // of another job
-  Attempt,      // of another attempt
+  Version,      // another protocol version
+  Build,        // another build of sml-run
+  Job,          // it belongs to another job
+  Attempt,      // it belongs to another attempt
   UnknownHost,  // the job has no such host
   Twice,        // that host is here already
-  Plan,         // it reckons with other hosts or slots
-  Address,      // it does not call from an address of the host that it says to be
+  Plan,         // its settings of the job differ
+  Address,      // it calls from an address that is not one of the host that it claims to be
   Ending,       // the job is ending
   Full,         // every place is taken
-  Gone,         // it comes back, and has been given up
+  Gone,         // it reconnects after it has been given up
 };
 
 struct Welcome {
@@ -65,7 +65,7 @@ struct Welcome {
   void fields(auto& archive) { archive(place, hosts, ticket, shares); }
   bool operator==(const Welcome&) const = default;
 };
-// First from a host that has been let in, and whose connection has broken: it goes on in this one.
+// First message on a new connection of a peer whose earlier connection has broken: the stream continues here.
 struct ComeBack {
   std::string ticket;
   std::uint64_t heard = 0;  // Heard::bytes
@@ -73,15 +73,15 @@ struct ComeBack {
   void fields(auto& archive) { archive(ticket, heard); }
   bool operator==(const ComeBack&) const = default;
 };
-// What follows is what the host has not heard.
+// Answer to ComeBack. The bytes that the peer has not received follow.
 struct GoOn {
   std::uint64_t heard = 0;  // Heard::bytes
 
   void fields(auto& archive) { archive(heard); }
   bool operator==(const GoOn&) const = default;
 };
-// Of the frames that came after Introduction or Welcome so many bytes have come: they need not be kept any more
-// (conversation.h).
+// Acknowledgement: the number of bytes received in frames after Introduction or Welcome. The sender need not keep them
+// any longer (conversation.h).
 struct Heard {
   std::uint64_t bytes = 0;
 
@@ -90,7 +90,7 @@ struct Heard {
 };
 struct Refused {
   Reason reason = Reason::Version;
-  std::uint32_t attempt = 0;  // the head's
+  std::uint32_t attempt = 0;  // the coordinator's
   std::string text;           // a clause for people
 
   void fields(auto& archive) { archive(reason, attempt, text); }
@@ -103,7 +103,7 @@ struct Begin {
   void fields(auto& archive) { archive(mark); }
   bool operator==(const Begin&) const = default;
 };
-// A piece of what the agent writes, or is to read.
+// A part of the agent's output or input.
 struct Bytes {
   std::string bytes;
 
@@ -123,19 +123,19 @@ struct AgentEnded {
   void fields(auto& archive) { archive(text, kind); }
   bool operator==(const AgentEnded&) const = default;
 };
-// The platform or somebody stops the host: the head is to do as if it had got the signal.
+// The host received a stop signal: the coordinator is to act as if it had received that signal itself.
 struct StopAsked {
   std::uint8_t signo = 0;
 
   void fields(auto& archive) { archive(signo); }
   bool operator==(const StopAsked&) const = default;
 };
-// Now and then: it lives.
+// Heartbeat, sent now and then.
 struct Alive {
   void fields(auto&) {}
   bool operator==(const Alive&) const = default;
 };
-// The last: how the job ended.
+// Last message: the outcome of the job.
 struct JobEnd {
   std::uint8_t exit_code = 0;
   std::string text;     // in words
@@ -164,15 +164,15 @@ template <class Message>
 class FrameReader {
  public:
   void feed(std::span<const char> bytes) { buffer_.append(bytes.data(), bytes.size()); }
-  // The next whole message; nothing when more bytes are needed; an error (Protocol) for a frame that is too long, of a
-  // type that does not belong here, or whose payload does not decode. After an error the stream is unusable.
+  // The next whole message; nullopt if more bytes are needed. Error (Protocol): a frame is too long, of a type that is
+  // not expected here, or its payload does not decode. After an error the stream is unusable.
   Result<std::optional<Message>> next();
-  // Of the last message, as a frame: bytes.
+  // The size in bytes of the last message's frame.
   std::size_t size() const { return size_; }
 
  private:
   std::string buffer_;
-  std::size_t begin_ = 0;  // of what has not been decoded
+  std::size_t begin_ = 0;  // start of the bytes that are not decoded yet
   std::size_t size_ = 0;
 };
 

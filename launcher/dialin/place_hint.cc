@@ -11,9 +11,11 @@ using std::string_view;
 
 struct Numbering {
   string_view place;
-  string_view count;  // must be that of the hosts: more tasks than that are no hosts; empty: nothing tells it
+  // The variable that must equal the number of hosts, or the tasks are not the hosts. Empty: no such variable.
+  string_view count;
 };
-// srun's tasks before its nodes: with one task for each host both count alike, but nodes may have several.
+// srun's task variables come before its node variables: with one task for each host both agree, but a node may have
+// several.
 constexpr std::array kNumberings{
     Numbering{"SLURM_PROCID", "SLURM_NTASKS"},
     Numbering{"SLURM_NODEID", "SLURM_NNODES"},

@@ -1,4 +1,4 @@
-// Which host of a job this one is, as whoever has started sml-run on each of them says it by variables. Pure.
+// Finds the place of this host in the job from variables that srun, mpirun and others set for each process. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,8 @@ struct PlaceHint {
   std::string_view variable;
 };
 
-// Of srun, mpirun, hydra, Kubernetes' Indexed Jobs, AWS Batch, Flux, and of a launcher of torch's agents. Nothing: no
-// variable says it of a job of so many hosts.
+// Reads the variables of srun, mpirun, hydra, Kubernetes' Indexed Jobs, AWS Batch, Flux, and launchers of torch's
+// agents. Returns nullopt if none gives a place in a job of `hosts` hosts.
 std::optional<PlaceHint> place_hint(const plan::Environment& environment, std::uint32_t hosts);
 
 }  // namespace sml::dialin

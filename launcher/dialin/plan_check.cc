@@ -15,7 +15,7 @@ namespace {
 using std::string_view;
 
 constexpr std::size_t kMaxShown = 300;
-constexpr std::size_t kMaxName = 100;  // of a job, or a mark
+constexpr std::size_t kMaxName = 100;  // of a job name or a mark
 constexpr std::size_t kMaxAddress = 255;
 constexpr string_view kAnyPort = "(port)";
 
@@ -38,7 +38,8 @@ bool is_plain_name(string_view text) {
 
 // ---- addresses
 
-// A numeric address of any family, or a host name: nothing that could be a list, a path or a command.
+// A character of a numeric address of any family or of a host name: none that could make it a list, a path or a
+// command.
 bool is_of_address(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          string_view(".:%-[]").find(c) != string_view::npos;
@@ -48,7 +49,7 @@ bool is_address(string_view text) {
   return !text.empty() && text.size() <= kMaxAddress && std::all_of(text.begin(), text.end(), is_of_address);
 }
 
-// Whether `value` is `form` with an address in each place of `any`, and a number in each of kAnyPort.
+// Whether `value` equals `form` with an address for each occurrence of `any` and a number for each of kAnyPort.
 bool has_form(string_view value, string_view form, string_view any) {
   while (!form.empty()) {
     const bool address = form.starts_with(any);
@@ -75,12 +76,12 @@ const std::string* find_entry(const plan::Environment& environment, string_view 
   return plan::find_variable(environment, name);
 }
 
-// What stands before the "=". An entry without one may be all value.
+// The name before the "=". An entry without "=" may be all value, and is not shown.
 std::string shown_name(string_view entry) {
   return entry.find('=') == entry.npos ? "without a name" : show(plan::name_of(entry), kMaxName);
 }
 
-// Names the variable of which the two differ; empty: they are the same.
+// Returns the name of a variable in which the two differ; empty if they are equal.
 std::string differing_name(const plan::Environment& theirs, const plan::Environment& own) {
   for (const std::string& entry : theirs) {
     const std::string* mine = find_entry(own, plan::name_of(entry));
@@ -89,7 +90,7 @@ std::string differing_name(const plan::Environment& theirs, const plan::Environm
   for (const std::string& entry : own) {
     if (find_entry(theirs, plan::name_of(entry)) == nullptr) return shown_name(entry);
   }
-  return theirs == own ? "" : shown_name(theirs.front());  // one is there twice, or in another place
+  return theirs == own ? "" : shown_name(theirs.front());  // an entry is duplicated, or the order differs
 }
 
 Result<void> compare_variables(const plan::Environment& theirs, const plan::Environment& own) {
@@ -118,7 +119,7 @@ Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, con
 
 // ---- programs and workers
 
-// Command and directory are this host's.
+// Replaces the command and the working directory by this host's own; compares the rest.
 Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
     return differs("its own environment for the workers here");
@@ -151,7 +152,7 @@ std::uint16_t port_in(const plan::Environment& environment, string_view name) {
   return port;
 }
 
-// Where the workers meet: an address and two ports, the rest follows.
+// Checks the rendezvous variables: an address and two ports, from which all others follow.
 Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore torch_store) {
   const std::string* address = find_entry(theirs, "MASTER_ADDR");
   plan::Rendezvous meeting{.address = address == nullptr ? "" : std::string(plan::value_of(*address)),
@@ -180,7 +181,7 @@ Result<void> check_stores(const wire::Start& start, const OwnPart& own) {
 Result<void> PlanCheck::check_welcome(const Welcome& welcome, const Settings& own) {
   const auto most = static_cast<std::uint32_t>(own.hosts.size());
   const std::uint32_t least = own.least_hosts.value_or(most);
-  const bool is_known = own.least_hosts ? welcome.hosts >= least : welcome.hosts == most;  // some may have gone
+  const bool is_known = own.least_hosts ? welcome.hosts >= least : welcome.hosts == most;  // some hosts may have left
   if (!is_known) {
     const std::string range = own.least_hosts ? fmt::format("{} to {}", least, most) : std::to_string(most);
     return differs(fmt::format("a job of {} hosts, and this host knows one of {}", welcome.hosts, range));
@@ -235,11 +236,12 @@ Result<void> PlanCheck::reckon(const HeadsChoice& choice) {
   return {};
 }
 
-// Each is one more than the last, and is what this host makes of its number, and of the hosts that are left.
+// The number of each attempt is one more than the last; its plan is what this host computes for that number and the
+// hosts that are left.
 Result<void> PlanCheck::begin_attempt(const wire::Prepare& prepare) {
   if (due_ != Due::Prepare && due_ != Due::Again) return differs("a second plan");
   if (due_ == Due::Again && attempt_ >= attempts_) return differs("more restarts than --max-restarts allows");
-  // One that comes while others run, or has waited, has missed some.
+  // A host that joins a running job, or has waited as a spare, has missed attempts.
   const bool may_miss_some = due_ == Due::Prepare && attempts_ == kAnyAttempt;
   if (prepare.attempt <= attempt_ || (prepare.attempt != attempt_ + 1 && !may_miss_some)) {
     return differs(fmt::format("attempt {} after attempt {}", prepare.attempt, attempt_));
@@ -264,7 +266,7 @@ Result<void> PlanCheck::check_one(wire::Prepare& prepare) {
   }
   wire::PreloadWish& preload = own_->prepare.preload;
   if (!preload.modules.empty())
-    preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout: the head's to say
+    preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout, which the coordinator decides
   if (std::string& random = own_->prepare.mpi.name_space; !random.empty()) {
     if (!is_plain_name(prepare.mpi.name_space)) return differs("a namespace that is none");
     random = prepare.mpi.name_space;
@@ -278,7 +280,7 @@ Result<void> PlanCheck::check_one(wire::Prepare& prepare) {
   for (std::size_t i = 0; i < own.workers.size(); ++i) {
     if (Result<void> same = compare_worker(prepare.workers[i], own.workers[i]); !same) return same;
   }
-  // Whatever else there is, and may come to be.
+  // Compares all other fields, also those that may be added later.
   return agree(
       wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
       "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
@@ -293,12 +295,12 @@ Result<void> PlanCheck::check_one(const wire::Start& start) {
   return check_variables(start.variables, *own_);
 }
 
-// A head never sends it: it would kill, and remove a folder, in the place of the plan.
+// A coordinator never sends it to a peer: it could kill processes and remove a folder that are not in the plan.
 Result<void> PlanCheck::check_one(const wire::EndLeft&) const {
   return differs("an end to an earlier agent's processes");
 }
 
-// What its ranks may ask for by MPI nobody can reckon beforehand.
+// The workers that ranks may spawn through MPI cannot be computed beforehand.
 Result<void> PlanCheck::check_one(const wire::AddWorkers&) const { return differs("more workers than it has"); }
 
 Result<void> PlanCheck::check_one(const wire::StartAdded&) const { return differs("more workers than it has"); }
@@ -308,10 +310,10 @@ Result<void> PlanCheck::check_one(const wire::AskHealth& ask) const {
                fmt::format("another --health-check, \"{}\"", show(ask.command, kMaxShown)));
 }
 
-// The link of a host that calls is not made again.
+// The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
 Result<void> PlanCheck::check_one(const wire::Return&) const { return differs("a way back to its agent"); }
 
-// Hosts that call are in no elastic job: its messages go to ports of this host.
+// Hosts that call take part in no Horovod elastic job: its messages would go to ports of this host.
 Result<void> PlanCheck::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }
 Result<void> PlanCheck::check_one(const wire::HorovodCall&) const { return differs("a call to one of its workers"); }
 

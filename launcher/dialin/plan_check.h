@@ -1,6 +1,6 @@
-// What a head may tell the agent of a host that called it: what that host has reckoned itself, and no more. A key can
-// be guessed or stolen; whoever has it starts nothing here that this host was not asked to start anyway. What this host
-// runs, and in which directory, it says itself, in the place of the head. Pure.
+// Checks that the coordinator sends to this host's agent only what this host has computed itself. A key can be guessed
+// or stolen; its holder can start nothing here that this host was not asked to start anyway. The command and the
+// working directory are always this host's own, whatever the coordinator sends. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,40 +20,40 @@
 
 namespace sml::dialin {
 
-// Stand for any address in what a host reckons: it cannot know those of the others. In the first form in brackets where
-// an IPv6 address would be.
+// Placeholders for any address in the computed plan: a host cannot know the addresses of the others. The second has
+// colons, so that presets put it in brackets as they do an IPv6 address.
 inline constexpr std::array<std::string_view, 2> kAnyAddress{"\x01", "::"};
 
-enum class Starts : std::uint8_t { No, Yes };  // No: the hosts are only looked at
+enum class Starts : std::uint8_t { No, Yes };  // No: a --check, which only examines the hosts
 
-// What this host would be told if it was the head that reckoned as it does.
+// The plan of this host as the coordinator would send it if it had made the same plan.
 struct OwnPart {
   std::string host;  // its name in the job
   wire::Prepare prepare;
   Starts starts = Starts::Yes;
   plan::TorchStore torch_store = plan::TorchStore::OfAgent;
-  std::string health_check{};  // the only command that may be asked for beside the programs; empty: none
-  // Of each rank, for each of kAnyAddress; ports as plan::preset_environment() writes those that are not known.
+  std::string health_check{};  // the only health-check command that may be requested; empty: none
+  // For each of kAnyAddress: the variables of each rank. Unknown ports are as plan::preset_environment() writes them.
   std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
 };
 
-// Of an attempt at a job, what only the head knows.
+// Parameters of an attempt that only the coordinator knows.
 struct HeadsChoice {
   std::string job_id;
-  std::uint32_t attempt = 1;    // counts from the first
+  std::uint32_t attempt = 1;    // counts from 1
   std::uint32_t restarts = 0;   // plan::JobIdentity::restarts
-  std::vector<HostId> order{};  // of all hosts so far, those that have gone with them; empty: as it begins
-  std::vector<HostId> idle{};   // those of them without workers
+  std::vector<HostId> order{};  // of all hosts so far, lost ones included; empty: the initial order
+  std::vector<HostId> idle{};   // the hosts without workers
 };
-// The part of this host in it. Nothing: it has none.
+// Computes this host's plan for an attempt. Returns nullopt if it has none.
 using Reckon = std::function<std::optional<OwnPart>(const HeadsChoice& choice)>;
 
-// How many attempts a head may make.
+// The number of attempts that a coordinator may make.
 using AttemptLimit = std::uint32_t;
 inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
 
-// What starts nothing on a host that calls, nor sends its bytes anywhere. Any other message has a check of its own, or
-// does not compile.
+// Messages that start nothing on a peer and send its bytes nowhere. Any other message needs a check of its own, or does
+// not compile.
 template <class Message>
 concept StartsNothing = (std::is_same_v<Message, wire::Probe> || std::is_same_v<Message, wire::Signal> ||
                          std::is_same_v<Message, wire::Stop> || std::is_same_v<Message, wire::Credit> ||
@@ -71,14 +71,15 @@ class PlanCheck {
   // Without restarts `attempts` is 1.
   PlanCheck(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
 
-  // The place that a head has given to this host: its own, or if the head chooses, any of the job but the head's; and
-  // how many hosts the job has.
+  // Checks the place that the coordinator assigns to this host: its own or, if the coordinator chooses, any but the
+  // coordinator's; and the number of hosts.
   static Result<void> check_welcome(const Welcome& welcome, const Settings& own);
-  // By which an agent may be told to open, and the workers of the job are known.
+  // Takes the mark with which the agent is to open and which identifies the workers of the job. Error (Auth): it is no
+  // plain name.
   Result<void> take_mark(std::string_view mark);
-  // Takes the head's bytes in whatever pieces, and answers those that the agent may have: whole messages. Error (Auth):
-  // the head wants something else than this host has reckoned, in a clause that shows no value of a variable. Nothing
-  // more may go to the agent then.
+  // Takes the coordinator's bytes in pieces of any size, and returns those that may go to the agent: whole messages.
+  // Error (Auth): the coordinator sends something that this host has not computed; the text shows no value of a
+  // variable. Nothing may be sent to the agent after an error.
   Result<std::string> pass(std::span<const char> bytes);
 
  private:
@@ -100,15 +101,15 @@ class PlanCheck {
   Result<void> begin_attempt(const wire::Prepare& prepare);
   Result<void> reckon(const HeadsChoice& choice);
 
-  // Again: another attempt, once the agent has cleared this one away.
+  // The message that is due next. Again: the Prepare of another attempt, once the agent has cleaned up this one.
   enum class Due : std::uint8_t { Hello, Prepare, Start, Again, Nothing };
   Reckon reckon_;
   AttemptLimit attempts_;
-  std::uint32_t attempt_ = 0;  // the last that was prepared
+  std::uint32_t attempt_ = 0;  // the last prepared attempt
   std::string job_id_;
   Due due_ = Due::Hello;
   std::string mark_;
-  std::optional<OwnPart> own_;  // once the head has named the job
+  std::optional<OwnPart> own_;  // set once the coordinator has named the job
   wire::Decoder<wire::ToAgent> decoder_;
 };
 

@@ -29,7 +29,7 @@ bool bind_to(int fd, const Address& address) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-// Empty, and errno, where it cannot be done.
+// Empty, with errno set, on failure.
 os::UniqueFd make_listener(int family, std::uint16_t port) {
   os::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
@@ -59,7 +59,7 @@ std::string user_name(uid_t user) {
   return account ? show(account->name) + " (uid " + std::to_string(user) + ")" : std::to_string(user);
 }
 
-// Another job of ours, mostly; or somebody who waits for our hosts to call.
+// The holder is mostly another job of the same user, or someone who waits for this job's hosts to call.
 std::string who_has(std::uint16_t port) {
   const std::optional<os::PortHolder> holder = os::holder_of_port(port);
   if (!holder) return "";

@@ -1,4 +1,4 @@
-// The head's port, and numeric addresses. No TLS, no messages.
+// The coordinator's port, and numeric addresses. No TLS, no messages.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace sml::dialin {
 
-// A non-blocking socket that listens on the port of every interface, IPv4 and IPv6. Error (Io): the port is taken, and
-// by whom.
+// A non-blocking socket that listens on the port on all interfaces, IPv4 and IPv6. Error (Io): it cannot listen; if the
+// port is taken, names the holder.
 Result<os::UniqueFd> listen_on(std::uint16_t port);
 
-// The same, and nothing where somebody listens there already.
+// The same, but returns nullopt if the port is already taken.
 Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
 
-// The next caller, as a non-blocking socket without delay that notices a silent peer; empty: there is none, or the
-// system gives no descriptor.
+// Accepts the next connection as a non-blocking socket with TCP_NODELAY that detects a silent peer. Empty if there is
+// none, or the system has no descriptor left.
 os::UniqueFd accept_one(int listener);
 
-// Numeric forms of the two ends; an IPv4 address in IPv6 clothes as IPv4. Empty when unknown.
+// The numeric addresses of the local and the remote end; an IPv4-mapped IPv6 address as IPv4. Empty if unknown.
 std::string near_address(int fd);
 std::string far_address(int fd);
 
-// Those that a name has now. Waits for the resolver, without a bound of its own. Error: Resolve.
+// The addresses that a name has now. Blocks for the resolver without a timeout of its own. Error: Resolve.
 Result<std::vector<std::string>> addresses_of(const std::string& name);
 
 }  // namespace sml::dialin

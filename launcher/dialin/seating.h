@@ -1,4 +1,4 @@
-// Places for hosts that call without knowing theirs. Pure.
+// Assigns places to hosts that call without knowing theirs. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,9 +12,9 @@ struct Unplaced {
   std::string address;       // numeric
 };
 
-// A free place for each caller: the one that it wishes, else the first that nobody wishes. Callers come in the order of
-// their addresses as numbers, as torch's agents do by name, and of one address in the order in which they have called.
-// `taken` is by place, and leaves at least as many free as there are callers.
+// Assigns a free place to each caller: the one that it prefers, else the first that no one prefers. Callers are ordered
+// by their addresses as numbers, as torch's agents are by name, and within one address by the order of their calls.
+// `taken` is by place, and must leave at least as many places free as there are callers.
 std::vector<std::uint32_t> seat(std::span<const Unplaced> callers, std::vector<bool> taken);
 
 }  // namespace sml::dialin

@@ -1,4 +1,4 @@
-// What all hosts of a job must agree on before one of them calls the head.
+// Settings on which all hosts of a job must agree before one of them calls the coordinator, and this host's own part.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,20 +15,20 @@ inline constexpr std::uint16_t kDefaultPort = 29399;
 inline constexpr std::size_t kKeySize = 32;
 using Key = std::array<unsigned char, kKeySize>;
 
-// From where a host may call.
+// From which addresses a host may call.
 enum class Callers : std::uint8_t {
   Anywhere,     // the names of the hosts are made up, and no resolver knows them
-  ListedHosts,  // an address of the host that it says to be
+  ListedHosts,  // from an address of the host that it claims to be
 };
 
-// What it means that the head's port is taken on this host: as torch's agents have it, that the head is another process
-// of this machine.
+// What it means if the coordinator's port is taken on this host: an error or, as for torch's agents, that another
+// process on this machine is the coordinator.
 enum class PortTaken : std::uint8_t { IsError, HeadIsHere };
 
-// Whether a host that calls knows its place among the hosts of the job.
+// Whether a peer knows its place among the hosts of the job.
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
-// What all hosts must say alike, by a name that people know: {"--nnodes", "4"}.
+// A setting that must be equal on all hosts, by a name that people know: {"--nnodes", "4"}.
 struct Term {
   std::string name;
   std::string value;
@@ -46,12 +46,12 @@ struct Settings {
   Duration last_call{};                        // for the others then
   std::uint32_t own_index = 0;                 // with ChosenByHead any but the head's
   PlaceRule place = PlaceRule::Known;
-  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that it would like to have
-  std::string head;                     // name or address of the head
+  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that this host prefers
+  std::string head;                     // name or address of the coordinator
   std::uint16_t port = kDefaultPort;
   Key key{};
   std::string advice;  // about the key, for people; empty: none
-  std::string part;    // what has decided that this host is the head, or calls it, for people; empty: the options
+  std::string part;    // for people: what made this host the coordinator or a peer; empty: the options
   std::string job;
   std::uint32_t attempt = 0;
   std::string build;  // of sml-run

@@ -39,7 +39,7 @@ bool names_are_made_up(const plan::LaunchPlan& plan) {
   return plan.calls && plan.calls->names == plan::CallingHosts::Names::MadeUp;
 }
 
-// ---- which host
+// ---- the place of this host
 
 auto find_host(const plan::LaunchPlan& plan, const std::string& name) {
   const std::vector<plan::MappedHost>& hosts = plan.map.hosts;
@@ -59,7 +59,7 @@ Error which_host(const Options& options, const plan::LaunchPlan& plan) {
                                              show(plan.host_source), plan.map.hosts.size()));
 }
 
-// Where neither an option nor a platform says which host this is, but all of them name the head alike.
+// True if neither an option nor a platform gives this host's place, but all hosts name the same coordinator.
 bool head_decides(const Options& options, const plan::LaunchPlan& plan) {
   return !options.dial_in.place && plan.calls && plan.calls->own_name.empty() && names_are_made_up(plan) &&
          !options.dial_in.head.empty();
@@ -87,7 +87,7 @@ Result<std::uint32_t> place_of(const Options& options, const Training& training,
   return static_cast<std::uint32_t>(own - hosts.begin());
 }
 
-// ---- where the head is
+// ---- the address of the coordinator
 
 struct HeadPlace {
   std::string name;
@@ -124,7 +124,7 @@ Result<HeadPlace> named_head(const plan::LaunchPlan& plan) {
                                               show(plan.calls->head, 100)));
 }
 
-// The head itself need not know by which address the others call it.
+// The coordinator itself need not know by which address the others call it.
 Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& plan, std::uint32_t own_index) {
   if (!options.dial_in.head.empty()) return parse_head(options.dial_in.head);
   if (plan.calls && !plan.calls->head.empty()) return named_head(plan);
@@ -134,7 +134,7 @@ Result<HeadPlace> place_of_head(const Options& options, const plan::LaunchPlan& 
       fmt::format("{} does not name the head, that is host 0: name it with --head ADDR[:PORT]", plan.host_source));
 }
 
-// Hosts that come and go have as many workers each, in the order of the hosts: others reckon with that.
+// An elastic job needs the same number of workers on each host, in the order of the hosts: other code relies on that.
 bool is_even(const Options& o) {
   return !o.np && !o.layout.per_host && o.layout.map_by == plan::MapBy::Slot && o.rankfile.empty();
 }
@@ -152,8 +152,9 @@ Error place_of_many(const Options& options) {
                   options.dial_in.place.value_or(0), *options.dial_in.least, options.dial_in.hosts.value_or(0)));
 }
 
-// As torch's agents do: whose address it is is the head, the others have their places from it. What starts them all
-// (srun, for one) numbers them, and the head keeps to that; where the name is not known yet, it is the first of these.
+// As torch's agents do: the host that owns the address is the coordinator, and the others get their places from it. If
+// srun or a similar launcher numbers the hosts, the coordinator follows these numbers; if the name does not resolve
+// yet, the host with number 0 is the coordinator.
 void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialInOptions& options, std::uint32_t hosts) {
   const launch::Whose whose = here.whose_host ? here.whose_host(settings.head) : launch::Whose::Unknown;
   const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
@@ -188,9 +189,9 @@ void say_share(dialin::Settings& settings, const Options& options, const plan::L
   settings.wished = settings.own_index;
 }
 
-// ---- which job
+// ---- the name of the job
 
-// Jobs of one platform's job, or of one head, may have names of their own.
+// --run-id separates several jobs within one job of the platform, or with one coordinator.
 std::string job_name(const Options& options, const ThisHost& here) {
   const std::string run = options.run_id.empty() ? "" : "run " + options.run_id;
   for (const string_view name : {"TRAINING_JOB_ARN", "TRAINING_JOB_NAME", "AWS_BATCH_JOB_ID"}) {
@@ -208,7 +209,7 @@ std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
   return attempt;
 }
 
-// "4", or "4, 2" where they differ.
+// "4", or "4, 2" if they differ.
 std::string workers_by_host(const plan::JobMap& map) {
   std::vector<std::string> counts;
   for (const plan::MappedHost& host : map.hosts) counts.push_back(std::to_string(host.ranks.size()));
@@ -241,7 +242,7 @@ void set_variable(plan::Environment& environment, const std::string& entry) {
   environment.push_back(entry);
 }
 
-// What says which hosts there are, and where they meet.
+// Keeps only the options that determine the hosts and how they call each other.
 Options hosts_only(const Options& options) {
   Options out;
   out.mode = options.mode;
