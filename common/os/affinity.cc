@@ -40,7 +40,7 @@ std::vector<std::uint32_t> allowed_cpus() {
   for (std::size_t words = 16; words <= kMostWords; words *= 2) {
     std::vector<unsigned long> mask(words, 0);
     const long bytes = ::syscall(SYS_sched_getaffinity, 0, words * sizeof(unsigned long), mask.data());
-    if (bytes < 0 && errno == EINVAL) continue;  // the kernel has more processors than the mask has room for
+    if (bytes < 0 && errno == EINVAL) continue;  // the kernel has more CPUs than the mask has room for
     if (bytes < 0) break;
     for (std::uint32_t cpu = 0; cpu < words * kBits; ++cpu) {
       if ((mask[cpu / kBits] >> (cpu % kBits) & 1UL) != 0) out.push_back(cpu);
@@ -54,14 +54,15 @@ ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const
                             MemoryMode mode) {
   ProcessBinding out{.cpus = mask_of(cpus), .nodes = {}, .memory_mode = number_of(mode)};
   if (mode == MemoryMode::Default || numa_nodes.empty()) return out;
-  out.nodes = mask_of(mode == MemoryMode::Prefer ? numa_nodes.first(1) : numa_nodes);  // it takes one node only
+  // MPOL_PREFERRED takes one node only
+  out.nodes = mask_of(mode == MemoryMode::Prefer ? numa_nodes.first(1) : numa_nodes);
   return out;
 }
 
 int memory_mode_refused(std::span<const std::uint32_t> numa_nodes, MemoryMode mode) {
   const ProcessBinding binding = make_binding({}, numa_nodes, mode);
   if (binding.nodes.empty()) return 0;
-  const auto bits = binding.nodes.size() * kBits + 1;  // the kernel reads one bit less than it is told
+  const auto bits = binding.nodes.size() * kBits + 1;  // the kernel reads one bit less than this number
   const bool taken = ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
   const int refused = taken ? 0 : errno;
   ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);

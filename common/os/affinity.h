@@ -1,4 +1,4 @@
-// Processors and memory that this process may use, and that those which it starts shall use.
+// CPU affinity and NUMA memory policy of this process and of processes that it starts.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -6,15 +6,15 @@
 
 namespace sml::os {
 
-// The processors of our affinity mask, which the cgroup's cpuset and whoever started us have narrowed; ascending.
+// The CPUs of this process's affinity mask, as narrowed by the cgroup's cpuset and by the parent process; ascending.
 std::vector<std::uint32_t> allowed_cpus();
 
-// Where memory comes from: anywhere; only, or first, from some NUMA nodes; from all of them in turn.
+// Memory policy: default; only from, or preferably from, some NUMA nodes; from all of them in turn.
 enum class MemoryMode : std::uint8_t { Default, Bind, Prefer, Interleave };
 
-// What a process is bound to, in the kernel's form, since nothing can be made between fork and exec.
+// The binding of a process in the kernel's form, since nothing can be allocated between fork and exec.
 struct ProcessBinding {
-  std::vector<unsigned long> cpus;   // mask; empty: as ours
+  std::vector<unsigned long> cpus;   // mask; empty: inherit
   std::vector<unsigned long> nodes;  // mask; empty: no memory policy
   int memory_mode = 0;               // MPOL_*
 };
@@ -22,7 +22,7 @@ struct ProcessBinding {
 ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
                             MemoryMode mode);
 
-// 0, or the errno with which the kernel refuses a memory policy to this process, as in many containers.
+// Returns 0, or the errno with which the kernel refuses this memory policy to this process, as in many containers.
 int memory_mode_refused(std::span<const std::uint32_t> numa_nodes, MemoryMode mode);
 
 }  // namespace sml::os

@@ -53,16 +53,16 @@ std::vector<std::string> groups_in(const std::string& group) {
   return out;
 }
 
-// Groups can only be removed from the innermost outwards; their files cannot be removed, and need not be. The kernel
-// keeps those that have processes.
+// Groups can only be removed from the innermost outwards; their files cannot be removed and need not be. The kernel
+// keeps groups that have processes.
 void remove_groups(const std::string& group) {
   if (::rmdir(group.c_str()) == 0 || errno == ENOENT) return;
   for (const std::string& inner : groups_in(group)) remove_groups(inner);
   ::rmdir(group.c_str());
 }
 
-// The descriptor of a group, locked for as long as somebody has it open: whoever gets the lock of a group of ours knows
-// that its makers are dead. Empty when it is locked already, or gone.
+// Returns a descriptor of the group that holds a lock until all its copies are closed: whoever gets the lock of an
+// sml-run group knows that its creators are dead. Empty if the group is already locked, or gone.
 UniqueFd lock_group(const std::string& path) {
   UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
@@ -115,7 +115,7 @@ std::optional<Cgroup> Cgroup::make() {
       std::string path = above + std::string(kName) + std::string(kPattern);
       if (::mkdtemp(path.data()) == nullptr) break;
       UniqueFd directory = lock_group(path);
-      // Without it somebody has found the group before we had the lock, and taken it for a stale one.
+      // No lock: another process found the group before this one locked it, and took it for a stale one.
       const bool ours = directory && ::faccessat(directory.get(), "cgroup.procs", W_OK, 0) == 0;
       if (ours) return Cgroup(above, std::move(path), std::move(directory));
       ::rmdir(path.c_str());
@@ -159,7 +159,7 @@ Cgroup::~Cgroup() {
 
 void Cgroup::leave() {
   const UniqueFd file(::open((above_ + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  if (file) static_cast<void>(::write(file.get(), "0", 1) == 1);  // 0 is the writer
+  if (file) static_cast<void>(::write(file.get(), "0", 1) == 1);  // 0 stands for the writing process
 }
 
 pid_t Cgroup::fork_into() {

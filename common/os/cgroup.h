@@ -1,4 +1,4 @@
-// Control groups (cgroups(7)): where this process is, and a group of our own for what descends from it. Linux; agent
+// Control groups (cgroups(7)): the group of this process, and a new group below it for its descendants. Linux; agent
 // only.
 #pragma once
 #include <optional>
@@ -12,44 +12,45 @@
 
 namespace sml::os {
 
-// The path of one hierarchy in the text of /proc/PID/cgroup: "" names v2's.
+// Returns the path of one hierarchy from the text of /proc/PID/cgroup; `controller` "" selects v2's.
 std::optional<std::string> cgroup_path(std::string_view proc_cgroup, std::string_view controller);
 
-// "/a/b" → "/a/b", "/a", "": a group and those above it, nearest first.
+// "/a/b" → "/a/b", "/a", "": a group and its ancestors, nearest first.
 std::vector<std::string> with_ancestors(std::string_view path);
 
-// A v2 group below our own, gone with this object. All that is started in it can be killed at once, whatever it forks
-// meanwhile and whatever session it made.
+// A v2 group below the group of this process; the destructor removes it. All processes started in it can be killed at
+// once, whatever they fork meanwhile and whatever session they made.
 //
-// Its name is new each time: process ids are not, where several PID namespaces share one hierarchy. A lock (flock) is
-// on the group while its maker or a child of fork_into() lives. make() removes neighbours of ours that have neither
-// lock nor processes, which those leave who are killed; it kills nothing, and other names are none of our business.
+// Its name is unique, unlike process ids, which repeat where several PID namespaces share one hierarchy. The group is
+// locked (flock) while its creator or a child of fork_into() lives. make() removes sibling groups of sml-run that have
+// neither a lock nor processes, which killed agents leave behind; it kills nothing, and leaves groups with other names
+// alone.
 class Cgroup {
  public:
-  // Nothing where the system has no v2 hierarchy, or does not let us write there (a container, an ordinary user): that
-  // is usual, and everything else must do without.
+  // Returns nullopt if the system has no v2 hierarchy or this process may not write there (a container, an ordinary
+  // user): that is usual, so callers must work without a group.
   static std::optional<Cgroup> make();
-  // The folder of the group of ours in which this process is; empty: in none.
+  // The folder of the sml-run group in which this process is; empty if it is in none.
   static std::string current();
-  // A group that make() made and whose makers are dead; `path` is what current() told one of them. Nothing while one of
-  // them lives, or when it is gone or no group of ours.
+  // Takes over a group that make() created and whose creators are dead; `path` is what current() returned in one of
+  // them. Returns nullopt while one of them lives, or if the group is gone or not a group of sml-run.
   static std::optional<Cgroup> take_over(const std::string& path);
-  // Whether there is a group of ours, whoever has it.
+  // Whether the path is that of an existing sml-run group, whoever owns it.
   static bool exists(const std::string& path);
 
   Cgroup(Cgroup&&) noexcept = default;
   Cgroup& operator=(Cgroup&&) = delete;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
-  // Removes the group and those below it; one that still has processes stays, so in a child of fork_into() this does
-  // nothing before it has called leave().
+  // Removes the group and those below it. A group that still has processes stays; so in a child of fork_into() this
+  // does nothing before leave().
   ~Cgroup();
 
-  // fork(), with the child in the group from its first moment; -1 where the kernel cannot (before 5.7).
+  // fork(), with the child in the group from the start; returns -1 if the kernel cannot (before 5.7).
   pid_t fork_into();
-  void leave();                                   // this process goes back to the group above
-  void leave_to_others() { directory_.reset(); }  // to be removed by who else has it; nothing else may be called then
-  // SIGKILL to all of it; kernels before 5.14 cannot, and then nothing happens.
+  void leave();                                   // moves this process back to the parent group
+  void leave_to_others() { directory_.reset(); }  // another owner removes the group; no other call after this
+  // Sends SIGKILL to all processes of the group; does nothing on kernels before 5.14.
   void kill();
   bool populated() const;
   std::vector<pid_t> processes() const;  // without those of groups below it

@@ -16,8 +16,8 @@ namespace sml::os {
 
 namespace {
 
-// SIGTERM lets it clean up (an agent ends its workers, ssh restores what it changed); SIGKILL to its group, which
-// spawn_helper() made it leader of, is the end.
+// SIGTERM lets the child clean up (an agent ends its workers, ssh restores the terminal settings); SIGKILL goes to its
+// process group, of which spawn_helper() made it the leader.
 void end_and_reap(pid_t pid) {
   constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 2'000'000};
   ::kill(pid, SIGTERM);
@@ -26,7 +26,7 @@ void end_and_reap(pid_t pid) {
     if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0) break;
     ::nanosleep(&kLookAgain, nullptr);
   }
-  ::kill(-pid, SIGKILL);  // not reaped yet, so the group's number is still its own
+  ::kill(-pid, SIGKILL);  // not reaped yet, so the group's id is not reused
   ::waitpid(pid, nullptr, 0);
 }
 

@@ -11,9 +11,8 @@
 
 namespace sml::os {
 
-// One child that spawn_helper() started. Owned by one thread, that of the executor. When the owner goes first, the
-// child is ended (SIGTERM; then, after two seconds at most, SIGKILL to its process group) and reaped: nothing of it
-// stays.
+// One child that spawn_helper() started. Owned by one thread, that of the executor. If the Child is destroyed first,
+// the process is ended (SIGTERM; then, after two seconds at most, SIGKILL to its process group) and reaped.
 class Child {
  public:
   // `ended` is called once, on the executor, unless the Child is destroyed before.

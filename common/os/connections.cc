@@ -24,7 +24,7 @@ constexpr std::size_t kInode = 9;
 constexpr std::string_view kEstablished = "01";
 constexpr std::string_view kListening = "0A";
 
-// Takes what comes before `separator` off the front.
+// Removes the text up to and including `separator` from the front, and returns it without the separator.
 std::string_view cut(std::string_view& text, char separator) {
   const std::string_view front = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(front.size() + 1, text.size()));

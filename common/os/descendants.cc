@@ -17,14 +17,14 @@ namespace sml::os {
 
 namespace {
 
-// What follows the command in /proc/PID/stat: " S 1 ..." (state, parent, ...). Empty when the process is gone.
+// The text after the command in /proc/PID/stat: " S 1 ..." (state, parent, ...). Empty if the process is gone.
 std::string stat_fields(const std::string& pid) {
   const std::string stat = read_small_file("/proc/" + pid + "/stat");
   const std::size_t end = stat.rfind(')');
   return end == std::string::npos ? std::string() : stat.substr(end + 1);
 }
 
-// "Uid:  real effective saved of-files" in /proc/PID/status; nothing when the process is gone.
+// From "Uid:  real effective saved of-files" in /proc/PID/status; nullopt if the process is gone.
 std::optional<uid_t> effective_user(pid_t pid) {
   const std::string status = read_small_file("/proc/" + std::to_string(pid) + "/status");
   const std::size_t at = status.find("\nUid:");
@@ -58,7 +58,7 @@ std::vector<pid_t> children_by_scan() {
   return out;
 }
 
-// Where there is none the kernel says so by itself; a look at /proc costs more than all else that an end needs.
+// waitid() reports ECHILD if there are no children; that is much cheaper than a look at /proc.
 bool has_children() {
   siginfo_t news{};
   return ::waitid(P_ALL, 0, &news, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
@@ -70,7 +70,7 @@ ExitStatus status_of(int raw) {
 }
 
 Usage usage_of(const rusage& used) {
-  constexpr std::uint64_t kBlock = 512;  // of ru_inblock and ru_oublock, whatever the file system's are
+  constexpr std::uint64_t kBlock = 512;  // of ru_inblock and ru_oublock, whatever the file system's block size
   const auto count = [](long number) { return static_cast<std::uint64_t>(number < 0 ? 0 : number); };
   const auto microseconds = [&](const timeval& time) { return count(time.tv_sec) * 1'000'000 + count(time.tv_usec); };
   return {.user_us = microseconds(used.ru_utime),

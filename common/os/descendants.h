@@ -1,4 +1,4 @@
-// Finding and collecting everything that descends from this process. Linux; agent only.
+// Finds and reaps the descendants of this process. Linux; agent only.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,29 +13,30 @@
 
 namespace sml::os {
 
-// Orphans among our descendants become our children instead of init's (PR_SET_CHILD_SUBREAPER). False: not supported.
+// Orphaned descendants become children of this process instead of init's (PR_SET_CHILD_SUBREAPER). Returns false if
+// that is not supported.
 bool become_subreaper();
 
-// Pids of our children now, zombies included: workers, and orphans that came to us. They stay ours until reaped, so
-// signalling them can hit nobody else.
+// The pids of the current children, zombies included: workers, and adopted orphans. Their pids are not reused until
+// they are reaped, so a signal cannot hit another process.
 std::vector<pid_t> children();
 
-// Those of the main thread of a process, which may be gone by now; none where the kernel does not list them.
+// The children of the main thread of a process, which may be gone by now; empty if the kernel does not list them.
 std::vector<pid_t> children_of(pid_t pid);
 
-// A process and what it has started, at most `most` of them.
+// A process and its descendants; stops looking for more once there are `most`.
 std::vector<pid_t> family_of(pid_t pid, std::size_t most);
 
-// By a signal; false when it is gone.
+// Whether a signal has stopped the process; false if it is gone.
 bool is_stopped(pid_t pid);
 
-// The effective users of all processes below this one. Looks at every process of the machine: not for often.
+// The effective users of all descendants of this process. Scans every process of the machine: do not call often.
 std::set<uid_t> users_of_descendants();
 
-// Collects every child that has ended, without waiting; calls `ended` for each. The only place of the agent that reaps.
+// Reaps every child that has ended, without waiting; calls `ended` for each. The only place where the agent reaps.
 void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended);
 
-// "pid 4711 (python3), state D, in nfs_wait_on_request": for processes that would not die.
+// "pid 4711 (python3), state D, in nfs_wait_on_request": for processes that do not die.
 std::string describe_process(pid_t pid);
 
 }  // namespace sml::os

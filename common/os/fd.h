@@ -1,4 +1,4 @@
-// Descriptors with one owner, close-on-exec from birth.
+// File descriptors with one owner, close-on-exec from creation.
 #pragma once
 #include <array>
 #include <string_view>
@@ -39,7 +39,7 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
-// Makes a pipe hold at least `size` bytes, where the system lets us; anything else stays as it is.
+// Makes a pipe hold at least `size` bytes if the system allows it; has no effect on other descriptors.
 void widen_pipe(int fd, int size);
 
 // Two connected stream sockets (AF_UNIX).
@@ -47,24 +47,23 @@ Result<std::array<UniqueFd, 2>> make_socketpair();
 
 Result<UniqueFd> open_dev_null();
 
-// For a program that is to read nothing: /dev/null, or a pipe at its end where there is none, as in an empty root.
+// An input at its end: /dev/null or, where that does not exist, as in an empty root, the read end of a closed pipe.
 Result<UniqueFd> open_empty_input();
 
-// 0, 1 and 2 are open afterwards (on /dev/null where they were closed), so that no descriptor of ours gets their
-// number.
+// Opens 0, 1 and 2 on /dev/null if they are closed, so that no later descriptor of this process gets their numbers.
 void ensure_standard_descriptors();
 
 void set_nonblocking(int fd);
 
-// A descriptor that becomes readable when `fd` has one of the epoll `events`. Asio makes what it waits for
-// non-blocking, which those who share a socket would see; it may do so with this one.
+// Returns a descriptor that becomes readable when `fd` has one of the epoll `events`. Asio makes a descriptor that it
+// waits for non-blocking, which would affect all who share a socket; waiting for this one instead avoids that.
 Result<UniqueFd> make_watch(int fd, std::uint32_t events);
 
-// Raises the soft limit on open descriptors to the hard one; answers the soft limit that was in force before.
+// Raises the soft limit on open descriptors to the hard limit; returns the soft limit that was in force before.
 unsigned long raise_descriptor_limit();
-unsigned long descriptor_limit();  // the soft one
+unsigned long descriptor_limit();  // the soft limit
 
-// Writes all of it, waiting as long as it takes; false on an error. For short texts on blocking descriptors.
+// Writes all bytes, blocking as long as it takes; returns false on an error. For short texts on blocking descriptors.
 bool write_all(int fd, std::string_view bytes);
 
 }  // namespace sml::os

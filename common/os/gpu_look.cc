@@ -9,10 +9,10 @@ namespace sml::os {
 namespace {
 
 constexpr std::uint64_t kBusiest = 100;
-constexpr std::uint64_t kShareOfCore = 1000;  // one in so many
+constexpr std::uint64_t kShareOfCore = 1000;  // queries take one part in so many
 constexpr std::uint64_t kMostSeconds = 30;
 
-// Takes the number that `text` begins with.
+// Takes a leading number off `text`.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
   return out;
 }
 
-// A number after the character.
+// Takes the character `before` and a number off `text`.
 std::optional<std::uint64_t> take_after(char before, std::string_view& text) {
   if (!text.starts_with(before)) return std::nullopt;
   text.remove_prefix(1);

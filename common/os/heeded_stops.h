@@ -1,10 +1,10 @@
-// Which signals stop this process.
+// The signals that stop this process.
 #pragma once
 #include <vector>
 
 namespace sml::os {
 
-// kStopSignals, but SIGHUP where it has been ignored so far, as nohup(1) asks for.
+// kStopSignals, without SIGHUP if it is ignored, as under nohup(1).
 std::vector<int> heeded_stops();
 
 }  // namespace sml::os

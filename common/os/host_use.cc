@@ -32,7 +32,7 @@ std::optional<std::uint64_t> bytes_of(std::string_view name, std::string_view me
 
 std::uint64_t number_of(const std::string& file) { return number_in(read_small_file(file)).value_or(0); }
 
-// "card0", and not its connectors "card0-DP-1".
+// "card0", but not its connectors "card0-DP-1".
 bool is_card(std::string_view name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return name.starts_with("card") && name.size() > 4 && std::all_of(name.begin() + 4, name.end(), is_digit);

@@ -1,5 +1,5 @@
-// How much of this machine is in use at this moment, as the kernel's files tell it: memory, and accelerators whose
-// driver has files for that (amdgpu, in sysfs). NVIDIA's driver has none: gpu_look.h. Linux.
+// The current use of this machine, from the kernel's files: memory, and accelerators whose driver has such files
+// (amdgpu, in sysfs). NVIDIA's driver has none: see gpu_look.h. Linux.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace sml::os {
 
-// Of the text of /proc/meminfo: what is not available counts as used. Zeros where it does not tell.
+// Adds the memory use from the text of /proc/meminfo: everything that is not available counts as used. Leaves the zeros
+// if the text lacks the values.
 void add_memory(HostUse& use, std::string_view meminfo);
 
-// The folders below `drm` (/sys/class/drm) of devices that tell how busy they are. At most kMostAccelerators.
+// The folders below `drm` (/sys/class/drm) of devices that report their utilization. At most kMostAccelerators.
 std::vector<std::string> accelerators_in(const std::string& drm);
-// Of one of them, now.
+// The current use of one of these.
 AcceleratorUse use_of(const std::string& folder);
 
-// Of a process and what it has started, at most 4096 of them. Reads a few files for each.
+// The use of a process and its descendants, at most 4096 of them. Reads a few files for each.
 ProcessUse use_of_family(pid_t pid);
 
 }  // namespace sml::os

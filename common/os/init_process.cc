@@ -35,7 +35,7 @@ void serve_as_init() {
   ::sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t work = ::fork();
   if (work > 0) watch(work, all);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);  // also when fork failed: better without an init than not at all
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);  // also if fork failed: better without an init than not at all
 }
 
 }  // namespace sml::os

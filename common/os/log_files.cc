@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostOpen = 4096;
 constexpr mode_t kMode = 0666;  // less the umask
 
-// Of descriptors, for a walk through folders.
+// Whether enough descriptors are free to walk through folders.
 bool has_room() {
   const std::array<UniqueFd, 3> needed{UniqueFd(::open("/", O_PATH | O_CLOEXEC)),
                                        UniqueFd(::open("/", O_PATH | O_CLOEXEC)),
@@ -23,7 +23,7 @@ bool has_room() {
   return std::all_of(needed.begin(), needed.end(), [](const UniqueFd& fd) { return static_cast<bool>(fd); });
 }
 
-// Whether open() could make a file and its folders, as far as that can be seen beforehand.
+// Whether open() could create a file and its folders, as far as can be checked in advance.
 Result<void> check_folder(const std::string& path) {
   std::string missing;
   for (std::string folder = path; !folder.empty();) {
@@ -153,7 +153,7 @@ Result<void> LogFiles::write(Index index, std::string_view bytes) {
   return {};
 }
 
-// Whole lines as far as possible; 0: the file is full.
+// The length of the part that still fits, in whole lines as far as possible; 0 if the file is full.
 std::size_t LogFiles::part_that_fits(const File& file, std::string_view bytes) const {
   if (rules_.max_size == 0 || file.size + bytes.size() <= rules_.max_size) return bytes.size();
   const auto room = static_cast<std::size_t>(rules_.max_size - std::min(file.size, rules_.max_size));
@@ -178,7 +178,7 @@ Result<void> LogFiles::rotate(Index index) {
   for (unsigned n = kOlder; n > 1; --n) {
     ::renameat(folder, older(place->name, n - 1).c_str(), folder, older(place->name, n).c_str());
   }
-  // Somebody may have taken it away meanwhile: that is theirs to do.
+  // ENOENT: someone has removed or renamed the file meanwhile, which is allowed.
   if (::renameat(folder, place->name.c_str(), folder, older(place->name, 1).c_str()) != 0 && errno != ENOENT) {
     return sys_error(ErrorKind::Io, "cannot rename " + file.path, errno);
   }

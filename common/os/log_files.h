@@ -1,4 +1,4 @@
-// Files to which many streams are appended, byte for byte, some of them open at a time.
+// Log files to which many streams are appended, byte for byte, with a limited number of them open at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,27 +20,28 @@ struct LogRules {
   Overwrite overwrite = Overwrite::No;
 };
 
-// Folders and files are made with modes 0777 and 0666 less the umask; what others can have put there is refused, see
-// own_file.h. A file that would grow beyond the limit becomes
-// file.1, what was that file.2, and so on up to kOlder; a line is cut only when it is longer than the limit or had been
-// begun. At most as many files are open as a quarter of the limit on descriptors. Writing blocks for the time that a
-// disk takes.
+// Folders and files are created with modes 0777 and 0666 less the umask; files and links that other users may have put
+// there are refused, see own_file.h. A file that would grow beyond the limit is renamed to file.1, an existing file.1
+// to file.2, and so on up to kOlder; a line is cut only if it is longer than the limit or was already begun. The number
+// of open files is at most a quarter of the limit on descriptors. Writes block for as long as the disk takes.
 class LogFiles {
  public:
   using Index = std::size_t;
   static constexpr unsigned kOlder = 4;
 
-  // `paths` are known by their index; an empty one takes everything and keeps nothing.
+  // A file is known by its index in `paths`; one with an empty path accepts everything and keeps nothing.
   LogFiles(LogRules rules, std::vector<std::string> paths);
 
   std::size_t count() const { return files_.size(); }
-  // Error (Config) naming a file that is there already, unless they may be overwritten. Touches nothing.
+  // Error (Config) naming a file that already exists, unless files may be overwritten; Error (Io) for a folder in which
+  // files cannot be made. Changes nothing.
   Result<void> check() const;
-  // Makes all files, empty. Error (Io) for the first that cannot be; all are given up then.
+  // Creates all files, empty. Error (Io) for the first that cannot be created; then all are given up.
   Result<void> create();
-  // Further ones, made at once: their indices follow. Error (Io) for the first that cannot be; it keeps nothing.
+  // Creates further files at once; their indices follow. Error (Io) for the first that cannot be created; that file
+  // keeps nothing.
   Result<void> add(std::vector<std::string> paths);
-  // Error (Io) once per file; it is given up, and takes everything and keeps nothing from then on.
+  // Error (Io) once per file; the file is then given up: it accepts everything and keeps nothing.
   Result<void> write(Index file, std::string_view bytes);
 
  private:

@@ -1,5 +1,5 @@
-// Files to which many streams are appended, as log_files.h has them, on a thread of their own: a file system that
-// stands still holds up nobody but them.
+// Appends many streams to files, as log_files.h does, on a thread of its own: a file system that hangs blocks nothing
+// else.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -18,25 +18,25 @@ namespace sml::os {
 class LogWriter {
  public:
   struct Handlers {
-    std::function<void(const Error&)> failed;  // as LogFiles answers it
-    std::function<void()> caught_up;           // pending() has become less, or is_busy() false
+    std::function<void(const Error&)> failed;  // an error of LogFiles
+    std::function<void()> caught_up;           // pending() has shrunk, or is_busy() has become false
   };
   LogWriter(boost::asio::any_io_executor loop, LogFiles files, Handlers handlers);
-  ~LogWriter() { hand_over(); }  // what is pending is still written
+  ~LogWriter() { hand_over(); }  // pending bytes are still written
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   std::size_t count() const { return count_; }
-  // Makes all files, empty; `then` is called when they are there, or when `failed` has been.
+  // Creates all files, empty; `then` is called when they exist, or after `failed`.
   void create(std::function<void()> then);
-  // Further ones, made at once: their indices follow.
+  // Creates further files at once; their indices follow.
   void add(std::vector<std::string> paths);
   void write(LogFiles::Index file, std::string_view bytes);
-  // Bytes that have not been written yet: whoever writes more is to wait while these are many.
+  // The number of bytes that are not written yet: a caller should pause writing while this is large.
   std::size_t pending() const { return pending_; }
-  // `failed` may still be called for what it has been told.
+  // True while work is queued, so that `failed` may still be called.
   bool is_busy() const { return under_way_ > 0; }
-  // Waits until all has been written, but not for longer. For the last words.
+  // Blocks until everything is written, for at most `limit`. For the end of the program.
   void flush(Duration limit);
 
  private:
@@ -45,11 +45,11 @@ class LogWriter {
   void post(std::function<std::vector<Error>(LogFiles&)> work, std::function<void()> then);
 
   Handlers handlers_;
-  std::shared_ptr<LogFiles> files_;  // the thread's
+  std::shared_ptr<LogFiles> files_;  // used by the side thread
   std::size_t count_;
-  std::vector<Piece> gathered_;  // for its next turn
+  std::vector<Piece> gathered_;  // for the next batch
   std::size_t pending_ = 0;
-  std::size_t under_way_ = 0;  // of what the thread was asked for
+  std::size_t under_way_ = 0;  // tasks posted to the side thread
   bool writing_ = false;
   SideThread side_;
 };

@@ -1,11 +1,11 @@
-// What tells this machine, or container, from all others.
+// Identifies this machine, or container.
 #pragma once
 #include <string>
 
 namespace sml::os {
 
-// The boot, the namespaces for networks and processes, and the host name: processes that see the same are on one
-// machine and see the same of it. Empty when the system does not tell. For comparison only.
+// The boot id, the network and PID namespaces, and the host name: processes with equal values are on one machine and
+// see the same of it. Empty if the system does not provide them. For comparison only.
 std::string machine_identity();
 
 }  // namespace sml::os

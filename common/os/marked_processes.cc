@@ -20,10 +20,10 @@ namespace sml::os {
 
 namespace {
 
-// proc(5): state, parent, and 18 fields later the time of the start; what stands before them ends with the last ')'.
+// proc(5): state, parent, and 18 fields later the start time; the fields before them end with the last ')'.
 constexpr int kFieldsToStart = 18;
 
-// pid 0: gone, or a zombie.
+// Returns pid 0 if the process is gone or a zombie.
 SeenProcess read_process(pid_t pid) {
   const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t command = stat.rfind(')');
@@ -51,7 +51,7 @@ bool has_entry(std::string_view environment, std::string_view entry) {
   return false;
 }
 
-// `pid` and those above it.
+// `pid` and its ancestors.
 std::set<pid_t> line_of(std::span<const SeenProcess> all, pid_t pid) {
   std::set<pid_t> out;
   while (pid > 0 && out.insert(pid).second) {
@@ -87,7 +87,7 @@ std::vector<SeenProcess> abandoned(std::span<const SeenProcess> all, pid_t self)
   reapers.insert(1);
   std::set<pid_t> chosen;
   std::vector<SeenProcess> out;
-  // Children may stand before their parents: until nothing is added.
+  // Children may come before their parents: repeats until nothing is added.
   for (bool more = true; std::exchange(more, false);) {
     for (const SeenProcess& process : all) {
       if (above.contains(process.pid) || chosen.contains(process.pid)) continue;
@@ -105,7 +105,8 @@ bool kill_process(const SeenProcess& process) {
   const UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0U)));
   const bool too_old = !handle && errno == ENOSYS;
   if (!handle && !too_old) return false;
-  // The descriptor is of whoever has the number now; what it is of does not change any more.
+  // The pidfd may be of a later process with this pid, but refers to the same process from now on: compare the start
+  // time.
   if (read_process(process.pid).started != process.started) return false;
   if (too_old) return ::kill(process.pid, SIGKILL) == 0;
   return ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0U) == 0;

@@ -1,5 +1,5 @@
-// Processes that carry a mark in the environment with which they were started, and what became of them. Linux; agent
-// only.
+// Finds processes that were started with a given environment entry, the mark, and those of them that are abandoned.
+// Linux; agent only.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,19 +13,21 @@ namespace sml::os {
 struct SeenProcess {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::uint64_t started = 0;  // ticks since the boot: with the pid, a name that is never used again
+  std::uint64_t started = 0;  // ticks since the boot: together with the pid a unique name
   bool marked = false;
 };
 
-// All that run now, without zombies. Marked are those of our own user whose environment has `entry` ("NAME=VALUE").
+// All current processes, without zombies. Marked are those of the same user whose environment has `entry`
+// ("NAME=VALUE").
 std::vector<SeenProcess> look_at_processes(std::string_view entry);
 
-// Those that nobody looks after any more, and what descends from them: marked, and their parent is the one to whom
-// orphans of this host go, which is the init process, or one of those above `self`. A marked process below anybody else
-// was handed over to that one (a batch system, a terminal's server), and is left alone, as are `self` and those above.
+// Returns abandoned processes and their descendants. Abandoned is a marked process whose parent is one to which orphans
+// of this host go: the init process or an ancestor of `self`. A marked process below any other parent was handed over
+// to that parent (a batch system, a terminal's server) and is left alone, as are `self` and its ancestors.
 std::vector<SeenProcess> abandoned(std::span<const SeenProcess> all, pid_t self);
 
-// SIGKILL, to that process and to none that has got its number since. False when it is gone, or not ours to kill.
+// Sends SIGKILL to that process, but not to a later one with the same pid. Returns false if it is gone or may not be
+// killed.
 bool kill_process(const SeenProcess& process);
 
 }  // namespace sml::os

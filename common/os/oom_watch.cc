@@ -10,7 +10,7 @@ namespace sml::os {
 
 namespace {
 
-// Lines "name value"; the value of `name`, if it is there.
+// The value of `name` in lines of "name value"; nullopt if it is missing.
 std::optional<std::uint64_t> counter(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -38,7 +38,7 @@ OomWatch OomWatch::of_this_process() {
         Place{"memory", "/sys/fs/cgroup/memory", "/memory.oom_control"}}) {
     const std::optional<std::string> path = cgroup_path(self, place.controller);
     if (!path) continue;
-    // Inside a container the path may be that of the machine outside, while the mount shows the container's own root.
+    // Inside a container the path may be the one on the host, while the mount shows the container's own root.
     for (const std::string& below : with_ancestors(*path)) {
       const std::string file = place.mount + below + place.file;
       const std::optional<std::uint64_t> kills = counter(read_small_file(file), "oom_kill");

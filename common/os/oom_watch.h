@@ -1,4 +1,5 @@
-// Has the kernel killed for lack of memory? Evidence from the cgroup of this process, never a guess. Linux; agent only.
+// Detects whether the kernel has killed a process for lack of memory, by the counter of this process's cgroup; never
+// guesses. Linux; agent only.
 #pragma once
 #include <cstdint>
 #include <optional>

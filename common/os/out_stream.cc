@@ -20,7 +20,7 @@ namespace sml::os {
 
 namespace {
 
-constexpr int kPipeSize = 256 << 10;  // so that its reader has something to do while we are busy
+constexpr int kPipeSize = 256 << 10;  // so that the reader has something to read while the loop is busy
 
 enum class Kind : std::uint8_t { File, Plain, Waitable, Socket };
 
@@ -44,7 +44,7 @@ Opened open_for_us(int fd) {
   return {UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)), known && S_ISREG(info.st_mode) ? Kind::File : Kind::Plain};
 }
 
-// On the side thread.
+// Used on the side thread.
 struct Aside {
   std::string bytes;
   int sys_errno = 0;
@@ -74,15 +74,15 @@ struct OutStream::State {
   }
 
   boost::asio::any_io_executor loop;
-  boost::asio::posix::stream_descriptor file;  // what is waited for
+  boost::asio::posix::stream_descriptor file;  // waited for
   SideThread side;                             // writes what may block
-  std::shared_ptr<const UniqueFd> own;         // what is written to
+  std::shared_ptr<const UniqueFd> own;         // written to
   Kind kind;
   int fd;
   Handlers handlers;
   std::string pending;
   std::size_t begin = 0;
-  std::size_t aside = 0;  // bytes that the side thread writes
+  std::size_t aside = 0;  // bytes that the side thread is writing
   bool waiting = false;
   bool is_broken = false;
 };
@@ -153,7 +153,8 @@ void OutStream::push_aside(const std::shared_ptr<State>& state) {
 void OutStream::await(const std::shared_ptr<State>& state) {
   state->waiting = true;
   using File = boost::asio::posix::stream_descriptor;
-  const auto what = state->kind == Kind::Socket ? File::wait_read : File::wait_write;  // its watch becomes readable
+  // The epoll watch of a socket becomes readable.
+  const auto what = state->kind == Kind::Socket ? File::wait_read : File::wait_write;
   state->file.async_wait(what, [state](boost::system::error_code error) {
     state->waiting = false;
     if (error) return;

@@ -1,4 +1,4 @@
-// A descriptor that other processes may share (our stdout), written without ever blocking the loop.
+// Writes to a descriptor that other processes may share (stdout of this process) without ever blocking the loop.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace sml::os {
 
-// Pipes and terminals are opened anew through /proc, so that O_NONBLOCK is ours alone; sockets are written with
-// MSG_DONTWAIT; regular files, and whatever cannot be opened anew, such as a terminal of another user, are written as
-// they are, by a thread. Used by one thread, that of the loop.
+// Pipes and terminals are reopened through /proc, so that O_NONBLOCK affects this process only; sockets are written
+// with MSG_DONTWAIT; regular files, and descriptors that cannot be reopened, such as a terminal of another user, are
+// written as they are by a side thread. Used by one thread, that of the loop.
 class OutStream {
  public:
   struct Handlers {
-    std::function<void()> drained;              // the kernel has everything, after it did not take it at once
-    std::function<void(int sys_errno)> broken;  // once; everything later is dropped
+    std::function<void()> drained;              // the kernel has taken everything, after it did not do so at once
+    std::function<void(int sys_errno)> broken;  // called once; later bytes are dropped
   };
   OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers);
   ~OutStream();
@@ -27,10 +27,10 @@ class OutStream {
   void write(std::string& bytes);
   std::size_t pending() const;
   bool broken() const;
-  // Writes what is pending, blocking for at most `limit_ms`, or for as long as the file system of a regular file takes.
-  // For the last words.
+  // Writes the pending bytes; blocks for at most `limit_ms` or, for a regular file, as long as its file system takes.
+  // For the end of the program.
   void flush(int limit_ms);
-  // Of a regular file: begins anew, with nothing in it.
+  // For a regular file: truncates it.
   void empty();
 
  private:
@@ -42,7 +42,7 @@ class OutStream {
   std::shared_ptr<State> state_;
 };
 
-// True when both are the same file, so that writes to them must go through one OutStream to stay in order.
+// True if both are the same file, so that writes to them must go through one OutStream to keep their order.
 bool same_file(int a, int b);
 
 bool is_regular_file(int fd);

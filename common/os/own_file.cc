@@ -22,7 +22,8 @@ constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 
-// Where everybody can write: another user can give a link of root's a second name there.
+// Where everybody can write, another user can give a link of root's a second name: only links with one name are
+// trusted.
 bool is_trusted_link(const struct stat& link) { return is_trusted(link.st_uid) && link.st_nlink < 2; }
 
 bool is_proc(int folder) {
@@ -32,7 +33,7 @@ bool is_proc(int folder) {
 
 Error refused(std::string what) { return Error(ErrorKind::Io, std::move(what)); }
 
-// Goes to the folder of a path, link by link.
+// Walks to the folder of a path, link by link.
 class Walk {
  public:
   Walk(const std::string& path, Folders folders, mode_t folder_mode)
@@ -40,7 +41,7 @@ class Walk {
     add(path);
   }
 
-  // With the name that is left.
+  // Returns the folder with the last name of the path.
   Result<Place> finish() {
     while (todo_.size() > 1) {
       if (Result<void> done = step(); !done) return done.error();
@@ -56,7 +57,7 @@ class Walk {
     return sys_error(ErrorKind::Io, "cannot make the folder " + name + " of " + path_, sys_errno);
   }
 
-  // A path that begins where we are, or at the root.
+  // Adds the names of a path that begins at the current folder, or at the root.
   void add(std::string_view path) {
     if (path.starts_with('/') || !at_) at_.reset(::open(path.starts_with('/') ? "/" : ".", kFolder));
     std::vector<std::string> names;
@@ -69,7 +70,7 @@ class Walk {
     todo_.insert(todo_.end(), names.rbegin(), names.rend());
   }
 
-  // At the folder that we are in.
+  // Examines the current folder.
   Result<void> look() {
     struct stat info {};
     if (!at_ || ::fstat(at_.get(), &info) != 0) return fault(errno);
@@ -121,7 +122,7 @@ class Walk {
   int links_ = 0;
 };
 
-// Where a link in the place of the file leads, if others cannot have put it there.
+// Returns the target of a link in place of the file, if other users cannot have put it there.
 Result<std::string> end_of_link(const Place& place, const std::string& path) {
   std::array<char, PATH_MAX> target;
   struct stat info {};
@@ -134,14 +135,14 @@ Result<std::string> end_of_link(const Place& place, const std::string& path) {
   return named.starts_with('/') ? named : path.substr(0, path.rfind('/') + 1) + named;
 }
 
-// ... if that names an open file. Else nothing.
+// Returns the place of the link target if that names an open file; else an error.
 Result<Place> open_file_named_by(const std::string& end, const std::string& path) {
   Result<Place> there = find_place(end, Folders::MustExist);
   if (there && is_proc(there->folder.get())) return there;
   return refused("cannot open " + path + ": it is a link, which is not followed");
 }
 
-// Of what was there before us, in a folder where others can put things.
+// Checks the owner and links of an existing file, in a folder where others can write.
 Result<void> check_found(int fd, const Place& place, const std::string& path) {
   struct stat file {
   }, folder{};

@@ -1,13 +1,15 @@
-// Files that we write, opened so that no other user of the machine chooses what is written.
+// Opens files for writing so that no other user of the machine chooses what is written.
 //
-// Who can write in a folder can put a link there in the place of a file, or of a folder on the way to it. So:
-// - a link on the way counts where not everybody can write, in its folder and all above; elsewhere only when it is ours
-//   or root's (as fs.protected_symlinks has it, on every kernel, and not only in /tmp itself but below it);
-// - a link in the place of the file does not count, unless it names an open file, as /dev/stdout does, or the rules let
-//   it count as one on the way does;
-// - where everybody can write, what is there already is ours, root's or the folder's owner's, and has one name only.
-// Folders are gone through by descriptors, so that nothing changes between the look and the use. What is below /proc
-// names open files, and is taken as it is.
+// Whoever can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
+// - a link to a folder on the way is followed if not everybody can write in its folder or any above; elsewhere only if
+//   it belongs to this user or root (as with fs.protected_symlinks, but on every kernel, and below /tmp as well as in
+//   it);
+// - a link in place of the file is not followed, unless it names an open file, as /dev/stdout does, or the rules treat
+//   it like a link on the way;
+// - where everybody can write, an existing file must belong to this user, root or the folder's owner, and have one name
+//   only.
+// Folders are walked by descriptors, so that nothing can change between check and use. Names below /proc stand for open
+// files, and are followed without checks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,17 +22,18 @@
 namespace sml::os {
 
 enum class Folders : std::uint8_t { MustExist, AreMade };
-// Of those that are made, less the umask; where everybody can write they are their maker's alone, as mkdtemp() has it.
+// Mode of folders that are created, less the umask; where everybody can write, only their creator gets access, as with
+// mkdtemp().
 inline constexpr mode_t kFolderMode = 0777;
 
-// A name in a folder that is open; what the name stands for has not been looked at.
+// A name in an open folder; the file of that name has not been examined.
 struct Place {
   UniqueFd folder;  // O_PATH
   std::string name;
   bool others_write_above = false;  // in the folder, or in one above
 };
 
-// Error (Io) says what is in the way. The path is not empty.
+// Error (Io) names the obstacle. The path must not be empty.
 Result<Place> find_place(const std::string& path, Folders folders, mode_t folder_mode = kFolderMode);
 
 enum class IfThere : std::uint8_t { Empty, Keep, Refuse };
@@ -40,13 +43,13 @@ enum class Access : std::uint8_t { Write, ReadAndWrite };
 struct WriteRules {
   IfThere if_there = IfThere::Empty;
   Folders folders = Folders::MustExist;
-  mode_t mode = 0666;  // of a new one, less the umask
+  mode_t mode = 0666;  // of a new file, less the umask
   mode_t folder_mode = kFolderMode;
   LastLink last_link = LastLink::IsRefused;
   Access access = Access::Write;
 };
 
-// Opens it for writing at its end, not blocking, and makes it when it is not there; a FIFO must have a reader. Error
+// Opens the file for appending, non-blocking, and creates it if it does not exist; a FIFO must have a reader. Error
 // (Io) names the file.
 Result<UniqueFd> open_own_file(const std::string& path, const WriteRules& rules);
 

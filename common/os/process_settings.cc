@@ -34,7 +34,7 @@ std::uint64_t soft(int resource) {
 
 std::string in_words(rlim_t value) { return value == RLIM_INFINITY ? "unlimited" : std::to_string(value); }
 
-// The soft limit that there is now; less than `value` where the hard one does not let more.
+// Returns the resulting soft limit, which is less than `value` if the hard limit allows no more.
 rlim_t raise(int number, rlim_t value) {
   const auto resource = static_cast<__rlimit_resource>(number);
   rlimit limit{};
@@ -64,7 +64,7 @@ std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long&
       const rlim_t now = raise(resource.number, wanted.value);
       if (resource.number == RLIMIT_NOFILE) {
         open_files = now;
-        raise(RLIMIT_NOFILE, RLIM_INFINITY);  // ours goes as far as it may again
+        raise(RLIMIT_NOFILE, RLIM_INFINITY);  // this process keeps the highest limit for itself
       }
       if (now >= wanted.value) continue;
       out.push_back("workers have no more than " + in_words(now) + " of the job's " + in_words(wanted.value) + " for " +

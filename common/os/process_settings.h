@@ -1,4 +1,4 @@
-// Resource limits and the umask of this process, which those that it starts inherit.
+// Resource limits and the umask of this process, which its children inherit.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace sml::os {
 
-// The limits that srun(1) hands on, and the umask.
+// The soft limits that srun(1) passes on, and the umask.
 ProcessSettings process_settings();
 
-// From now on. `open_files` is the soft limit that workers get, where ours has been raised. Answers a clause for each
-// limit that this process may not raise so far.
+// Applies the settings to this process. `open_files` receives the soft limit for workers, as this process raises its
+// own. Returns a clause for each limit that this process may not raise as far as requested.
 std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long& open_files);
 
 TellingLimits telling_limits(unsigned long open_files);

@@ -10,7 +10,7 @@
 namespace sml::os {
 
 ProcessStat process_stat(const std::string& folder) {
-  // proc_pid_stat(5), from the state on, which is 0 here
+  // Fields of proc_pid_stat(5), counted from the state, which is 0 here.
   constexpr int kUserTime = 11;
   constexpr int kSystemTime = 12;
   constexpr int kChildrensUserTime = 13;
@@ -18,7 +18,7 @@ ProcessStat process_stat(const std::string& folder) {
   constexpr int kThreads = 17;
   constexpr int kPages = 21;
   const std::string text = read_small_file(folder + "/stat");
-  const std::size_t end = text.rfind(')');  // of the name, which may hold anything
+  const std::size_t end = text.rfind(')');  // end of the name, which may contain anything
   ProcessStat out;
   if (end == std::string::npos || end + 2 >= text.size()) return out;
   out.state = text[end + 2];

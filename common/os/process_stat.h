@@ -1,4 +1,4 @@
-// The numbers that /proc tells of a process or thread in one line. Linux.
+// The numbers of one line of /proc about a process or thread. Linux.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace sml::os {
 struct ProcessStat {
   char state = 0;              // R, S, D, T, Z, ...; 0: there is no such process
   std::uint64_t ticks = 0;     // of CPU time
-  std::uint64_t children = 0;  // ... of children that have ended and were waited for
+  std::uint64_t children = 0;  // of CPU time of children that have ended and were waited for
   std::uint32_t threads = 0;
   std::uint64_t pages = 0;  // resident
 };
@@ -18,7 +18,7 @@ struct ProcessStat {
 // `folder`: "/proc/PID" or "/proc/PID/task/TID".
 ProcessStat process_stat(const std::string& folder);
 
-// Clock ticks of the kernel as milliseconds.
+// Converts clock ticks of the kernel to milliseconds.
 std::uint64_t milliseconds_of(std::uint64_t ticks);
 
 }  // namespace sml::os

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 100;
 constexpr std::size_t kLongestCommand = 200;
-constexpr std::size_t kLongestStack = 900;  // 64 of these are less than a text may have
+constexpr std::size_t kLongestStack = 900;  // 64 of these are shorter than the longest text of a message
 constexpr std::size_t kMostDescriptors = 4096;
 
 std::string read_line(const std::string& path, std::size_t limit) {
@@ -48,7 +48,7 @@ std::string link_of(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
-// "socket:[4711]" → 4711; 0: it is none
+// "socket:[4711]" → 4711; 0 if it is no socket
 ino_t socket_of(std::string_view link) {
   constexpr std::string_view kSocket = "socket:[";
   ino_t inode = 0;
@@ -63,7 +63,7 @@ const std::string* peer_of(const SocketPeers& peers, ino_t socket) {
   return nullptr;
 }
 
-// What the first argument of a system call names, if it is a descriptor.
+// Names the file or socket of a system call's first argument, if that is a descriptor.
 std::string held_by(const std::string& process, const std::string& call, const SocketPeers& peers) {
   const std::size_t blank = call.find(' ');
   if (blank == std::string::npos) return {};
@@ -94,7 +94,7 @@ bool waits_for_children(pid_t pid) {
   return number == SYS_wait4 || number == SYS_waitid;
 }
 
-// An address as the kernel prints it: words of 4 bytes in the byte order of this machine, "0100007F:7530".
+// Converts an address as the kernel prints it: words of 4 bytes in the byte order of this machine, "0100007F:7530".
 std::string endpoint(std::string_view hex) {
   const std::size_t colon = hex.find(':');
   const bool v6 = colon == 32;

@@ -1,4 +1,4 @@
-// What /proc tells of where a process is, without stopping it. Linux.
+// Reads from /proc where a process is at the moment, without stopping it. Linux.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,16 +11,16 @@
 
 namespace sml::os {
 
-// Sockets by inode: the other end of each TCP connection of this machine, "10.0.0.1:29500", "[::1]:29500".
+// By socket inode: the remote address of each TCP connection of this machine, "10.0.0.1:29500", "[::1]:29500".
 using SocketPeers = std::vector<std::pair<ino_t, std::string>>;
-// Adds those of the text of /proc/net/tcp or tcp6 that are established.
+// Adds the established connections in the text of /proc/net/tcp or tcp6.
 void add_peers(SocketPeers& peers, std::string_view table);
 SocketPeers socket_peers();
 
-// The rank's own process, or, where that only waits for its one child as a shell does, that child, and so on.
+// Returns the rank's own process or, if that only waits for its one child as a shell does, that child, and so on.
 pid_t main_process(pid_t pid);
 
-// State, threads and sockets; no stacks. A process that has gone has no threads.
+// Returns state, threads and sockets; no stacks of user code. A process that has gone has no threads.
 ProcessTrace trace_process(pid_t pid, const SocketPeers& peers);
 
 }  // namespace sml::os

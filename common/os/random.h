@@ -1,12 +1,13 @@
-// Numbers that others cannot guess.
+// Unguessable random numbers.
 #pragma once
 #include <cstddef>
 #include <string>
 
 namespace sml::os {
 
-// `bytes` random bytes of the kernel, at most 256, as two digits each, "09af". Empty: it gives none (getrandom(2)).
-// Costs one system call; std::random_device asks the processor, and in a virtual machine that is slow.
+// Returns `bytes` random bytes of the kernel, at most 256, as two hexadecimal digits each, "09af". Empty if there are
+// none (getrandom(2)). Costs one system call; std::random_device asks the processor, which is slow in a virtual
+// machine.
 std::string random_hex(std::size_t bytes);
 
 }  // namespace sml::os

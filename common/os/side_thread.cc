@@ -19,10 +19,10 @@ struct SideThread::Shared {
   };
   std::mutex mutex;
   std::condition_variable changed;
-  // under mutex
+  // Guarded by mutex.
   boost::asio::any_io_executor loop;
-  std::deque<Task> tasks;  // the first is under way, unless it has just come
-  bool left = false;       // by their owner, and its loop may have gone
+  std::deque<Task> tasks;  // the first is being done, unless it was just added
+  bool left = false;       // by the owner; the loop may be gone
 };
 
 SideThread::SideThread(boost::asio::any_io_executor loop) : shared_(std::make_shared<Shared>()) {
@@ -36,7 +36,7 @@ SideThread::~SideThread() {
   shared_->changed.notify_all();
 }
 
-// Signals are for the loop's thread.
+// Blocks all signals on the new thread: they are for the loop's thread.
 bool SideThread::start() {
   if (started_) return true;
   sigset_t all;

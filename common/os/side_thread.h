@@ -1,4 +1,4 @@
-// A thread for what may block for as long as a file system, a terminal or another process pleases, so that the loop
+// A thread for work that may block for as long as a file system, a terminal or another process takes, so that the loop
 // goes on.
 #pragma once
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace sml::os {
 
-// Made with the first work; where the system gives none, work is done at once, by the caller. Used by one thread, that
-// of the loop.
+// The thread starts with the first work; if the system gives none, the caller does the work at once. Used by one
+// thread, that of the loop.
 class SideThread {
  public:
   explicit SideThread(boost::asio::any_io_executor loop);
@@ -20,12 +20,12 @@ class SideThread {
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
 
-  // Whether there is one, for work that must not be done by the caller.
+  // Returns whether the thread exists, for work that the caller must not do itself; starts it if needed.
   bool start();
-  // `work` runs on the thread, after all that was posted before, and shares nothing with the caller but what it is the
-  // only one to touch until `then`. `then` runs on the loop, unless this has gone.
+  // `work` runs on the thread, after all work posted before; data that it shares with the caller must not be touched by
+  // the caller until `then`. `then` runs on the loop, unless this object has gone.
   void post(std::function<void()> work, std::function<void()> then);
-  // Whether all of it has been done, for which it waits so long at most; Duration::max(): as long as it takes.
+  // Blocks until all work is done, for at most `limit`; Duration::max(): without a limit. Returns whether all is done.
   bool finish(Duration limit);
 
  private:
@@ -33,7 +33,7 @@ class SideThread {
   static void run(const std::shared_ptr<Shared>& shared);
   std::shared_ptr<Shared> shared_;
   bool started_ = false;
-  std::shared_ptr<const char> alive_ = std::make_shared<const char>('\0');  // the loop's
+  std::shared_ptr<const char> alive_ = std::make_shared<const char>('\0');  // used by the loop's thread
 };
 
 }  // namespace sml::os

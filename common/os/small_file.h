@@ -1,10 +1,10 @@
-// Files that are read in one go.
+// Reads small files at once.
 #pragma once
 #include <string>
 
 namespace sml::os {
 
-// All of a file of the kernel's (/proc, /sys); empty when it cannot be read.
+// Returns the whole content of a kernel file (/proc, /sys); empty if it cannot be read.
 std::string read_small_file(const std::string& path);
 
 }  // namespace sml::os

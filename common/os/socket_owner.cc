@@ -71,7 +71,7 @@ void append_words(std::string& out, const Bytes& bytes) {
   }
 }
 
-// As /proc/net/tcp writes an end: the words of its address in the machine's order, in hexadecimal; and the port.
+// An address in the form of /proc/net/tcp: its words in the machine's byte order, in hexadecimal; and the port.
 std::string in_table(const Endpoint& end) {
   std::string out;
   if (end.address().is_v4()) {
@@ -105,7 +105,8 @@ Endpoint mapped(const Endpoint& end) {
 
 SocketOwners::SocketOwners() : netlink_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)) {}
 
-// A listening socket on the same port may be found in the place of one that is gone, so the ends are looked at.
+// The kernel may return a listening socket on the same port instead of a socket that is gone, so the ports are
+// compared.
 std::optional<DiagAnswer> read_diag_answer(const TcpEnds& ends, std::string_view bytes) {
   nlmsghdr head{};
   if (bytes.size() < NLMSG_HDRLEN) return std::nullopt;
@@ -127,7 +128,7 @@ std::optional<DiagAnswer> read_diag_answer(const TcpEnds& ends, std::string_view
                     same ? owner(found.idiag_inode, found.idiag_uid) : SocketOwner{State::Absent, 0}};
 }
 
-// The kernel answers before send() returns.
+// The kernel's reply is there before send() returns.
 std::optional<SocketOwner> SocketOwners::ask_kernel(const TcpEnds& ends) {
   if (!netlink_) return std::nullopt;
   const Question question = question_for(ends);

@@ -1,4 +1,4 @@
-// Whose a TCP socket of this machine is, by the addresses of its two ends. Linux.
+// Finds the user that owns a TCP socket of this machine, by the addresses of its two ends. Linux.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sml::os {
 
-// As the socket sees them. IPv4 addresses are such, not ::ffff:a.b.c.d.
+// As the socket sees them. IPv4 addresses are in IPv4 form, not ::ffff:a.b.c.d.
 struct TcpEnds {
   boost::asio::ip::tcp::endpoint local;
   boost::asio::ip::tcp::endpoint remote;
@@ -21,15 +21,15 @@ struct TcpEnds {
 struct SocketOwner {
   enum class State : std::uint8_t {
     Held,    // some process has it open
-    Closed,  // the connection is not over yet, but no process has it any more: its user is not known
-    Absent,  // there is none with these ends in this network namespace
-    Untold,  // this kernel does not tell
+    Closed,  // the connection is not over yet, but no process holds it any more: its user is unknown
+    Absent,  // no socket with these ends exists in this network namespace
+    Untold,  // this kernel does not provide it
   };
   State state = State::Untold;
-  uid_t uid = 0;  // Held: who made it. Users that this namespace does not know are the overflow user.
+  uid_t uid = 0;  // for Held: its creator; the overflow user if this user namespace does not know it
 };
 
-// Asks the kernel for one socket, at the cost of two system calls; reads its whole table where it cannot be asked.
+// Queries the kernel for one socket, at the cost of two system calls; reads the whole table if that is not possible.
 class SocketOwners {
  public:
   SocketOwners();
@@ -39,19 +39,20 @@ class SocketOwners {
   std::optional<SocketOwner> ask_kernel(const TcpEnds& ends);
 
   UniqueFd netlink_;
-  bool answers_ = false;  // it has found one; before, "there is none" may mean that the kernel lacks the module
+  // A query has found a socket; until then, "not found" may mean that the kernel lacks the module
+  bool answers_ = false;
 };
 
-// A message of the kernel's in answer to a question about one socket (sock_diag(7)).
+// The kernel's reply to a query about one socket (sock_diag(7)).
 struct DiagAnswer {
   enum class About : std::uint8_t { ASocket, NoSocket };
   About about = About::NoSocket;
-  SocketOwner owner;  // Absent, too, where it is about another socket
+  SocketOwner owner;  // Absent also if the reply is about another socket
 };
-// Nothing: these bytes are none that tell it.
+// Returns nullopt if these bytes are no such reply.
 std::optional<DiagAnswer> read_diag_answer(const TcpEnds& ends, std::string_view bytes);
 
-// What the text of /proc/net/tcp or tcp6 says of the socket; nothing when it is not in there.
+// Finds the socket in the text of /proc/net/tcp or tcp6; nullopt if it is missing there.
 std::optional<SocketOwner> find_owner(const TcpEnds& ends, std::string_view table);
 
 }  // namespace sml::os

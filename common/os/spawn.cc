@@ -23,8 +23,9 @@
 #include "common/os/fd.h"
 #include "common/os/trust.h"
 
-// What runs in the child shares our memory until exec, so it would leave its frames in the thread sanitizer's book of
-// our thread. Nor may the sanitizer's clone() be called, which takes the child for a copy of the process.
+// Code that runs in the child shares the parent's memory until exec, so it would leave its frames in the thread
+// sanitizer's records of the parent thread. Nor may the sanitizer's clone() be called, which takes the child for a copy
+// of the process.
 #define SML_IN_CHILD __attribute__((no_sanitize("thread")))
 #ifdef __SANITIZE_THREAD__
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
@@ -55,25 +56,25 @@ std::vector<char*> pointers(std::span<const std::string> strings) {
 
 constexpr std::size_t kChildStack = std::size_t{32} << 10;
 
-// Everything that the child needs, made beforehand: between clone and exec it may call nothing but system calls.
+// Everything that the child needs, prepared beforehand: between clone and exec it may only make system calls.
 struct ChildPlan {
   const std::vector<char*>& candidates;
   char* const* argv;
   char* const* environment;
-  const char* working_directory;     // null: stay
+  const char* working_directory;     // null: inherit
   std::span<const int> descriptors;  // become 0, 1, 2, ...
   std::span<int> placed;             // room for as many
   unsigned long descriptor_limit;
   std::span<const int> ignored_signals;
   pid_t parent;
   const ProcessBinding* binding;  // null: none
-  // Out: the parent shares our memory until exec, so this is how it learns what went wrong.
+  // Output: the child shares the parent's memory until exec, so the parent reads the error here.
   volatile SpawnStep failed_step = SpawnStep::Exec;
   volatile int failed_errno = 0;
 };
 
 // The kernel's own form: the C library's sigaction() refuses the two signals that it uses itself, and its posix_spawn()
-// leaves these ignored in what it starts.
+// leaves these ignored in the process that it starts.
 struct KernelSigaction {
   void (*handler)(int);
   unsigned long flags;
@@ -92,10 +93,11 @@ SML_IN_CHILD void reset_signals(std::span<const int> ignored) {
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
 }
 
-// 0, 1, 2, ... from the plan; everything else is close-on-exec already, save what a library may have left open.
+// Places the plan's descriptors at 0, 1, 2, ...; all others are close-on-exec already, except those that a library may
+// have left open.
 SML_IN_CHILD bool place_descriptors(const ChildPlan& plan) {
   const auto count = static_cast<int>(plan.descriptors.size());
-  for (int i = 0; i < count; ++i) {  // out of the way first: a source may have one of the numbers itself
+  for (int i = 0; i < count; ++i) {  // move them out of the way first: a source may have one of these numbers itself
     const auto at = static_cast<std::size_t>(i);
     plan.placed[at] = ::fcntl(plan.descriptors[at], F_DUPFD_CLOEXEC, count);
     if (plan.placed[at] < 0) return false;
@@ -104,7 +106,7 @@ SML_IN_CHILD bool place_descriptors(const ChildPlan& plan) {
     if (::dup2(plan.placed[static_cast<std::size_t>(i)], i) < 0) return false;
   }
   ::syscall(SYS_close_range, static_cast<unsigned>(count), ~0U,
-            CLOSE_RANGE_CLOEXEC);  // old kernels: what we opened is close-on-exec anyway
+            CLOSE_RANGE_CLOEXEC);  // old kernels: own descriptors are close-on-exec anyway
   return true;
 }
 
@@ -120,7 +122,7 @@ SML_IN_CHILD bool bind(const ProcessBinding& binding) {
   const std::vector<unsigned long>& cpus = binding.cpus;
   if (!cpus.empty() && ::syscall(SYS_sched_setaffinity, 0, cpus.size() * kWord, cpus.data()) != 0) return false;
   if (binding.nodes.empty()) return true;
-  const std::size_t bits = binding.nodes.size() * kWord * 8 + 1;  // the kernel reads one bit less than it is told
+  const std::size_t bits = binding.nodes.size() * kWord * 8 + 1;  // the kernel reads one bit less than this number
   return ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
 }
 
@@ -169,7 +171,7 @@ Error cannot_enter(const std::string& directory, int sys_errno) {
       .with_hint("make it there, or name another with --wdir");
 }
 
-// A program in one of the folders whose name is nearly this one; empty: none.
+// Returns a program in one of the folders with a similar name; empty if there is none.
 std::string similar_program(const std::string& program, std::span<const std::string> environment) {
   constexpr std::size_t kMostNames = 20'000;
   std::vector<std::string> names;
@@ -208,7 +210,7 @@ std::string interpreter_line(const std::string& file) {
   return std::string(text);
 }
 
-// execve would say ENOENT of the script itself, which is there.
+// Without this check execve would report ENOENT for the script itself, which exists.
 Result<void> check_interpreter(const std::string& script, const std::string& directory) {
   const std::string line = interpreter_line(below(directory, script));
   if (line.ends_with('\r')) {
@@ -305,13 +307,13 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
                  .ignored_signals = worker.ignored_signals,
                  .parent = ::getpid(),
                  .binding = worker.binding};
-  // No handler of ours may run in the child, whose stack is ours.
+  // No signal handler may run in the child, which shares the parent's memory.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
-  // As vfork does: no page tables to copy, and we wait until exec. With a stack of its own for the child, because a
-  // sanitizer's runtime makes a plain fork of vfork, and then the child's words do not reach us.
+  // Like vfork: no page tables are copied, and the parent waits until exec. The child has its own stack, because a
+  // sanitizer's runtime turns vfork into a plain fork, and then the parent does not see what the child writes.
   alignas(16) char stack[kChildStack];
   const pid_t pid = SML_CLONE(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
   const int fork_errno = errno;

@@ -34,12 +34,12 @@ bool is_read_only(const std::string& path) {
   return ::statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0;
 }
 
-// Where a file has a list of users and groups, the bits of its group are the most that any of them has.
+// Whether the file has an ACL. Then its group bits are the most that any listed user or group may have.
 bool has_list(const std::string& path) { return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0; }
 
 bool is_own_group(gid_t group) { return group == 0 || (group == ::getegid() && group == ::geteuid()); }
 
-// Who else can write there; empty: nobody.
+// The others who can write there; empty: no one.
 std::string writers(const std::string& path, const struct stat& info) {
   const bool all = (info.st_mode & S_IWOTH) != 0;
   const bool group = (info.st_mode & S_IWGRP) != 0 && (!is_own_group(info.st_gid) || has_list(path));
@@ -112,8 +112,8 @@ class Way {
     return {};
   }
 
-  // Others can neither remove nor rename it, though they can write in its folder; nor have they given a file of ours
-  // that name.
+  // Whether others can neither remove nor rename the entry, though they can write in its folder, and cannot have made
+  // it as a second name of a trusted user's file.
   bool is_kept(const struct stat& info) const {
     return (here_.st_mode & S_ISVTX) != 0 && is_trusted(info.st_uid) && (S_ISDIR(info.st_mode) || info.st_nlink == 1);
   }
@@ -132,7 +132,7 @@ class Way {
   }
 
   uid_t top_owner_ = 0;
-  std::string at_;  // without links; empty: the top
+  std::string at_;  // without links; empty: the root
   struct stat here_ {};
   std::vector<std::string> todo_;  // names, the next one last
   int links_ = 0;
