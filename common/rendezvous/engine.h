@@ -1,4 +1,5 @@
-// A server of many clients as a pure machine: bytes in, bytes out, time passed in. The sockets are somebody else's.
+// The interface of a server for many clients as a pure state machine: received bytes and elapsed time go in, bytes to
+// send come out. The caller owns the sockets.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,41 +13,42 @@
 
 namespace sml::rendezvous {
 
-using ClientId = Strong<struct ClientIdTag>;  // one connection; not used again in the life of an engine
+using ClientId = Strong<struct ClientIdTag>;  // one connection; not reused in the life of an engine
 
-// What an engine wants done for one client.
+// An action for one client.
 struct Effect {
   enum class Then : std::uint8_t { Stay, Close, Fault };  // Close: when the bytes have been sent; Fault: at once
   ClientId client;
-  std::string bytes;  // after those of earlier effects
+  std::string bytes;  // to send after those of earlier effects
   Then then = Then::Stay;
-  std::string fault;  // a clause: what the client did wrong, if anything
+  std::string fault;  // a clause: the client's protocol error, if any
 };
 
-// Bounded whatever clients send: a client that breaks the protocol is given up (Fault), one that does not take its
-// answers is not heard until it does. No call throws on foreign bytes. Every call may leave effects to be taken.
+// Memory is bounded whatever clients send: a client that breaks the protocol is dropped (Fault); no input is taken from
+// a client that does not read its replies. No call throws on foreign bytes. Every call may leave effects, to be taken
+// with take_effects().
 class Engine {
  public:
-  static constexpr Duration kStall = std::chrono::seconds(60);  // for a request or an answer that does not get on
+  static constexpr Duration kStall = std::chrono::seconds(60);  // for a request or reply without progress
 
   virtual ~Engine() = default;
 
   virtual void opened(ClientId client, TimePoint now) = 0;
-  // Unknown clients, and those that have been given up, are ignored.
+  // Unknown and dropped clients are ignored.
   virtual void received(ClientId client, std::string_view bytes, TimePoint now) = 0;
-  // So many bytes of its effects have been given to the system.
+  // `bytes` bytes of the client's effects have been given to the kernel.
   virtual void sent(ClientId client, std::size_t bytes, TimePoint now) = 0;
-  // The connection is no more. Answers what was wrong with that: empty, or a clause.
+  // The connection has ended. Returns a clause that says what was wrong with that; empty if nothing.
   virtual std::string closed(ClientId client) = 0;
-  // Whether a whole request of it has been understood. Until then it may be anybody.
+  // Whether a whole valid request of the client was received. Until then it may be a stranger.
   virtual bool proved(ClientId client) const = 0;
-  // Whether received() may be called; otherwise its bytes should wait in the socket.
+  // Whether received() may be called; if not, the client's bytes should wait in the socket.
   virtual bool takes_input(ClientId client) const = 0;
 
   virtual std::vector<Effect> take_effects() = 0;
   virtual std::optional<TimePoint> deadline() const = 0;
-  virtual void pass(TimePoint now) = 0;            // the deadline has come
-  virtual void restart_clocks(TimePoint now) = 0;  // clients have stood still and are not to blame
+  virtual void pass(TimePoint now) = 0;            // call at the deadline
+  virtual void restart_clocks(TimePoint now) = 0;  // all clients were suspended, and their stalls are not their fault
 };
 
 }  // namespace sml::rendezvous

@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::string_view kRegistration = "/worker_addresses/";
 constexpr std::string_view kNumbers = "/rank_and_size/";
-constexpr std::size_t kPerEntry = 96;  // what the containers need besides the bytes, about
+constexpr std::size_t kPerEntry = 96;  // approximate overhead of the containers
 
 std::size_t cost(std::string_view target, std::string_view value) { return kPerEntry + target.size() + value.size(); }
 
-// "/scope/key": where the key begins; npos for any other form.
+// "/scope/key": the position of the key; npos for any other form.
 std::size_t key_in(std::string_view target) {
   if (target.empty() || target.front() != '/') return std::string_view::npos;
   const std::size_t slash = target.find('/', 1);
@@ -22,7 +22,8 @@ std::size_t key_in(std::string_view target) {
   return slash + 1;
 }
 
-// "rank_R" is only looked up; its absence is an answer, and is wanted at once.
+// Only a rank's addresses, the key "R", are waited for. "rank_R" is only looked up: its absence is a valid result, and
+// is returned at once.
 bool is_rank(std::string_view key) { return !key.empty() && key.find_first_not_of("0123456789") == key.npos; }
 
 }  // namespace
@@ -47,7 +48,7 @@ bool HorovodStore::proved(ClientId id) const {
 
 bool HorovodStore::takes_input(ClientId id) const {
   const auto found = clients_.find(id);
-  return found != clients_.end();  // also to notice that it has gone; see received()
+  return found != clients_.end();  // also to notice that it has disconnected; see received()
 }
 
 std::string HorovodStore::closed(ClientId id) {
@@ -67,7 +68,7 @@ std::string HorovodStore::closed(ClientId id) {
 
 void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) {
   const auto found = clients_.find(id);
-  if (found == clients_.end() || found->second.state > State::Asking) return;  // one request a connection
+  if (found == clients_.end() || found->second.state > State::Asking) return;  // one request per connection
   Client& client = found->second;
   if (client.state == State::Silent) client.begun = now;
   client.state = State::Asking;
@@ -162,7 +163,7 @@ void HorovodStore::number(std::string_view slot, const std::string& numbers) {
   for (const ClientId id : waiting) give(id, clients_.at(id), numbers);
 }
 
-// Who has registered does so once.
+// Keeps the registrations, since a worker registers only once.
 void HorovodStore::forget() {
   std::erase_if(values_, [this](const auto& one) {
     const auto& [target, value] = one;
@@ -211,7 +212,7 @@ void HorovodStore::expire(ClientId id, Client& client) {
       return answer(id, client, 404);
     }
     case State::Silent:
-    case State::Answered:  // it does not take its answer
+    case State::Answered:  // it does not read its reply
       effects_.push_back({.client = id, .bytes = {}, .then = Effect::Then::Fault, .fault = "it stands still"});
   }
 }

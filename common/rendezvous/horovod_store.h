@@ -1,18 +1,19 @@
-// The key-value store in which Horovod's processes meet: HTTP, one request a connection. Pure. Source:
+// The key-value store for the rendezvous of Horovod's processes: HTTP, one request per connection. Pure. Source:
 // horovod/runner/http/http_server.py and horovod/common/gloo/http_store.cc of Horovod 0.28.
 //
-//   PUT /SCOPE/KEY     keeps the body
-//   GET /SCOPE/KEY     answers it; 404 when there is none
-//   DELETE /SCOPE/R    rank R is done with the scope: its keys "R" and "rank_R" go
+//   PUT /SCOPE/KEY     stores the body
+//   GET /SCOPE/KEY     returns it; 404 if there is none
+//   DELETE /SCOPE/R    rank R is done with the scope: deletes its keys "R" and "rank_R"
 //
-// The deletion comes after a barrier of all members, so nobody needs the keys any more, and a program that makes its
-// communicators again finds none of the old. Clients ask again every 10 ms for the addresses of a rank, the key "R":
-// such a question waits here for a moment instead, unless there is an answer.
+// Ranks send DELETE after a barrier of all members, so no one needs the keys any more, and a program that makes its
+// communicators again finds no old ones. Clients repeat a GET for the addresses of a rank, the key "R", every 10 ms:
+// the store holds such a request for a moment instead of returning 404.
 //
-// Workers of an elastic job (horovod/runner/elastic) say more; whoever wants to hear of it decides on their numbers:
+// Workers of an elastic job (horovod/runner/elastic) send more; ElasticWorkers receives these requests and decides on
+// their ranks:
 //
-//   PUT /worker_addresses/SLOT   a worker can go on without others; the body says how it is told of new hosts
-//   GET /rank_and_size/SLOT      it wants its numbers anew, and waits until there is a next round
+//   PUT /worker_addresses/SLOT   a worker can go on without others; the body says how to notify it of new hosts
+//   GET /rank_and_size/SLOT      it requests its new rank and sizes; the reply is held until the next round
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,30 +28,31 @@
 namespace sml::rendezvous {
 
 struct HorovodStoreLimits {
-  std::size_t memory = std::size_t{1} << 30;  // of what is kept, of requests and of answers
-  std::size_t value = std::size_t{16} << 20;  // addresses of 8192 ranks need 1.1 MB
+  std::size_t memory = std::size_t{1} << 30;  // of values, requests and replies
+  std::size_t value = std::size_t{16} << 20;  // the addresses of 8192 ranks need 1.1 MB
 };
 
 class ElasticWorkers {
  public:
   virtual ~ElasticWorkers() = default;
-  // Calls nobody.
+  // Neither function may call back into the store.
   virtual void registered(std::string_view slot, std::string_view body) = 0;
   virtual void wants_numbers(std::string_view slot) = 0;
 };
 
 class HorovodStore final : public Engine {
  public:
-  static constexpr Duration kHold = std::chrono::milliseconds(500);  // a question for a rank's addresses
-  static constexpr Duration kHalf = std::chrono::seconds(3);  // a request that does not get on; kStall: that does
+  static constexpr Duration kHold = std::chrono::milliseconds(500);  // how long a GET for a rank's addresses is held
+  // For a request without progress; kStall is for the whole request.
+  static constexpr Duration kHalf = std::chrono::seconds(3);
 
   explicit HorovodStore(HorovodStoreLimits limits = {}) : limits_(limits) {}
 
-  // Before the first client: the job is elastic. `workers` outlives this.
+  // Marks the job as elastic; call before the first client. `workers` outlives this.
   void hear_of(ElasticWorkers& workers) { elastic_ = &workers; }
-  // Its numbers for who waits for them.
+  // Replies with `numbers` to the held GETs of this slot.
   void number(std::string_view slot, const std::string& numbers);
-  // A round begins: what the workers of the one before have put down misleads.
+  // A round begins: deletes the values of the round before, which are invalid now.
   void forget();
 
   void opened(ClientId client, TimePoint now) override;
@@ -67,15 +69,15 @@ class HorovodStore final : public Engine {
   std::size_t memory() const { return memory_; }
 
  private:
-  // Silent: nothing has come; Asking: part of a request has; Held: its question waits; Answered: the answer is on its
-  // way.
+  // Silent: nothing was received; Asking: a part of a request was; Held: its GET is held; Answered: the reply is being
+  // sent.
   enum class State : std::uint8_t { Silent, Asking, Held, Answered };
   struct Client {
     explicit Client(std::size_t most_body) : reader(most_body) {}
     HttpRequestReader reader;
     State state = State::Silent;
-    std::size_t memory = 0;  // of its request, of its question that waits, or of its answer that it has not taken
-    TimePoint begun;         // its request
+    std::size_t memory = 0;  // of its request, its held GET, or its unsent reply
+    TimePoint begun;         // the start of its request
     std::string held_for;    // target
     TimePoint due;
   };
@@ -93,7 +95,7 @@ class HorovodStore final : public Engine {
   void hold(ClientId id, Client& client, const std::string& target, TimePoint until);
 
   HorovodStoreLimits limits_;
-  ElasticWorkers* elastic_ = nullptr;  // null: the job is not
+  ElasticWorkers* elastic_ = nullptr;  // null: the job is not elastic
   std::size_t memory_ = 0;
   StringMap<std::string> values_;          // by target
   StringMap<std::vector<ClientId>> held_;  // by target

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-// Instead of Beast's table of 350 names of headers, which is 23 KB of the agent: its parser looks at these.
+// Replaces Beast's table of 350 header names, which adds 23 KB to the agent: its parser uses only these.
 #define BOOST_BEAST_HTTP_IMPL_FIELD_IPP
 #include <boost/beast/http/basic_parser.hpp>
 
@@ -38,7 +38,7 @@ HttpRequest::Method method_of(http::verb verb) {
   }
 }
 
-// Keeps what we use.
+// Keeps the parts of the request that the store needs.
 class RequestParser final : public http::basic_parser<true> {
  public:
   HttpRequest request;
@@ -66,7 +66,7 @@ class RequestParser final : public http::basic_parser<true> {
 
 struct HttpRequestReader::Parser {
   RequestParser beast;
-  std::string rest;  // what Beast has not taken yet: a head that is not whole
+  std::string rest;  // bytes that Beast has not taken yet: an incomplete head
   State state = State::Incomplete;
 };
 
@@ -86,7 +86,8 @@ HttpRequestReader::State HttpRequestReader::feed(std::string_view bytes) {
   while (!p.rest.empty() && !p.beast.is_done()) {
     const std::size_t taken = p.beast.put(boost::beast::net::const_buffer(p.rest.data(), p.rest.size()), error);
     p.rest.erase(0, taken);
-    // No client of Horovod's sends chunks, and what follows the last one of a stranger runs into an assertion of Beast.
+    // Horovod's clients never send chunks, and bytes after the last chunk of a foreign client trigger an assertion in
+    // Beast.
     if (p.beast.chunked()) return p.state = State::Bad;
     if (error || taken == 0) break;
   }

@@ -1,4 +1,4 @@
-// One HTTP request from bytes in any pieces. Pure; Beast does the reading, and is seen in the .cc file only.
+// Parses one HTTP request from bytes in pieces of any size. Pure; uses Beast, in the .cc file only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sml::rendezvous {
 struct HttpRequest {
   enum class Method : std::uint8_t { Get, Put, Delete, Other };
   Method method = Method::Other;
-  std::string target;  // as it was sent: nothing is decoded
+  std::string target;  // as sent: not decoded
   std::string body;
 };
 
@@ -26,9 +26,9 @@ class HttpRequestReader {
   HttpRequestReader(HttpRequestReader&&) noexcept;
   HttpRequestReader& operator=(HttpRequestReader&&) noexcept;
 
-  // Bytes after a request that is complete are ignored. After TooLong or Bad nothing more can be read.
+  // Bytes after a complete request are ignored. After TooLong or Bad nothing more can be read.
   State feed(std::string_view bytes);
-  // Once, when it is complete.
+  // Call once, after State::Complete.
   HttpRequest take();
 
  private:
@@ -36,7 +36,7 @@ class HttpRequestReader {
   std::unique_ptr<Parser> parser_;
 };
 
-// An answer that ends its connection. Horovod's client compares the names of headers byte by byte.
+// A reply that closes its connection. Horovod's client compares header names byte by byte.
 std::string http_answer(int status, std::string_view body = {});
 
 }  // namespace sml::rendezvous

@@ -9,7 +9,7 @@ namespace sml::rendezvous {
 namespace {
 
 constexpr std::size_t kMostThreads = 64;    // that wait at the same time
-constexpr std::size_t kLongestThread = 64;  // bytes of what a client calls one
+constexpr std::size_t kLongestThread = 64;  // bytes of a client's name for a thread
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// One rank as a client of PMI: how far it has come, what it may say next, and which of its calls wait for an answer.
-// Pure and bounded.
+// One rank as a client of PMI: its protocol state, the messages that it may send next, and its calls that wait for a
+// reply. Pure and bounded.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,20 +19,20 @@ class PmiClient {
  public:
   explicit PmiClient(std::uint32_t app_number) : app_number_(app_number) {}
 
-  // What it sends, message by message. Error (Protocol): a clause that follows "it".
+  // The client's messages, one by one. Error (Protocol): a clause that follows "it".
   void feed(std::string_view bytes) { reader_.feed(bytes); }
   Result<std::optional<PmiMessage>> next() { return reader_.next(dialect_); }
-  // Whether that may come now. Error (Protocol): as above.
+  // Whether the message is allowed now. Error (Protocol): as above.
   Result<void> may_come(const PmiRow& row, const PmiMessage& message) const;
 
-  // It has said which of them it speaks; in PMI-1 it has joined with that.
+  // The client has chosen its dialect; in PMI-1 it has thereby joined.
   void greet(PmiDialect dialect);
   void join();
   // It may come again with another greeting.
   void leave();
   // It is not heard any more. What waits stays so.
   void end() { state_ = State::Over; }
-  // ... nor answered.
+  // Also drops the waiting calls.
   void give_up();
 
   std::uint32_t app_number() const { return app_number_; }
@@ -44,17 +44,17 @@ class PmiClient {
 
   PmiSpawnReader& spawns() { return spawns_; }
 
-  // A call that waits, one for each thread.
+  // A call that waits for a reply, at most one for each thread.
   struct Call {
     std::string thread;  // pmi_thread()
     const PmiRow* row = nullptr;
-    std::string key;  // of a GetNode
+    std::string key;  // for a GetNode
   };
   void wait(const PmiRow& row, const PmiMessage& message, std::string_view key = {});
   bool waits(PmiVerb verb) const;
-  // Those that do, and wait no longer.
+  // Removes and returns the waiting calls of this verb and key.
   std::vector<Call> take(PmiVerb verb, std::string_view key = {});
-  // Null: that thread does not wait. Until the call has been answered.
+  // The waiting call of a thread; null if there is none. Valid until answered().
   const Call* call_of(const std::string& thread) const;
   void answered(const std::string& thread) { waiting_.erase(thread); }
 
@@ -63,7 +63,7 @@ class PmiClient {
 
   std::uint32_t app_number_;
   State state_ = State::Silent;
-  bool joined_ = false;  // at any time
+  bool joined_ = false;  // true once it has joined, even if it has left
   PmiDialect dialect_ = PmiDialect::One;
   PmiReader reader_;
   PmiSpawnReader spawns_;

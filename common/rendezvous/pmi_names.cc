@@ -9,7 +9,7 @@ namespace {
 constexpr char kQuestion = '?';
 constexpr char kAnswer = '!';
 
-// Texts behind each other, each behind its length and a colon.
+// Texts in sequence, each preceded by its length and a colon.
 void append(std::string& out, std::string_view text) {
   out += std::to_string(text.size());
   out += ':';

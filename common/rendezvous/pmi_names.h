@@ -1,5 +1,5 @@
-// The names under which ranks of a job publish ports for each other (MPI_Publish_name), as the host of rank 0 keeps
-// them, and the words by which the other hosts ask for them. Pure and bounded.
+// The names under which ranks of a job publish ports for each other (MPI_Publish_name), kept on the host of rank 0, and
+// the messages with which the other hosts query them. Pure and bounded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,19 +14,19 @@ enum class PmiNameVerb : std::uint8_t { Publish, Unpublish, LookUp };
 
 struct PmiNameQuestion {
   PmiNameVerb verb = PmiNameVerb::LookUp;
-  std::string thread;  // of the asker, as it calls it; comes back
+  std::string thread;  // the caller's name for its thread; returned in the reply
   std::string name;
   std::string port;
 };
 struct PmiNameAnswer {
   bool good = false;
   std::string thread;
-  std::string port;  // of a LookUp
+  std::string port;  // for a LookUp
 };
 
 std::string write(const PmiNameQuestion& question);
 std::string write(const PmiNameAnswer& answer);
-// Nothing: it is none. The two never look alike.
+// Returns nullopt if the bytes are no such message. A question never looks like an answer.
 std::optional<PmiNameQuestion> read_name_question(std::string_view bytes);
 std::optional<PmiNameAnswer> read_name_answer(std::string_view bytes);
 
@@ -34,7 +34,7 @@ class PmiNames {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  // A name that is taken cannot be published, one that is not there neither be unpublished nor looked up.
+  // Publishing fails if the name is taken, unpublishing and looking up if it does not exist.
   PmiNameAnswer answer(const PmiNameQuestion& question);
 
  private:

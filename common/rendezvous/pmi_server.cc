@@ -22,7 +22,7 @@ PmiNameVerb name_verb(PmiVerb verb) {
   return verb == PmiVerb::Unpublish ? PmiNameVerb::Unpublish : PmiNameVerb::LookUp;
 }
 
-// Of a status that no process can have what the system would make of it, and never success.
+// The exit status that exit() would make of the code, but never 0.
 int status_of(std::int64_t code) {
   const auto low = static_cast<int>(code & 0xff);
   return low == 0 ? 1 : low;
@@ -114,7 +114,7 @@ void PmiServer::begin(const Request& r) {
                                                                  : "sml-run speaks PMI-1 and PMI-2";
     return give_up(r.rank, r.client, "speaks " + version_name(version) + ", and " + only);
   }
-  // Subversion 1, whatever it asks for: then it uses nothing of 1.2.
+  // Replies with subversion 1 whatever the client requests: then it uses nothing of 1.2.
   PmiWriter words(PmiDialect::One, r.row.answer);
   send(r.rank, words.add("pmi_version", version).add("pmi_subversion", one ? 1 : 0).add("rc", "0"), {});
   r.client.greet(one ? PmiDialect::One : PmiDialect::Two);
@@ -220,7 +220,8 @@ void PmiServer::put_node(const Request& r) {
   }
 }
 
-// Who waits is answered when somebody has put it: an early "no" would have each of them make it.
+// A waiting GetNode is answered when some rank has put the key: after an early "no" each rank would create the value
+// itself.
 void PmiServer::get_node(const Request& r) {
   const std::string_view key = pmi_text(r.message, "key");
   const std::string* value = space_.get_node(key);
@@ -239,7 +240,7 @@ void PmiServer::come_to_fence(const Request& r) {
   if (awaits_news_ || !all_wait) return;
   ++fences_;
   std::string news = space_.take_news();
-  if (world_.hosts == 1) return complete_fence();  // all is here
+  if (world_.hosts == 1) return complete_fence();  // there are no other hosts
   awaits_news_ = true;
   actions_.emplace_back(PmiFence{fences_, std::move(news)});
 }
@@ -298,7 +299,7 @@ void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
   if (one || !found.good) words.add(one ? "msg" : "errmsg", found.good ? "success" : "no_such_name");
   if (found.good && row.verb == PmiVerb::LookUp) {
     words.add("port", found.port);
-    if (!one) words.add("value", found.port);  // by which Slurm's library knows it
+    if (!one) words.add("value", found.port);  // the field that Slurm's library reads
   }
   send(rank, std::move(words), found.thread);
   client->answered(found.thread);
@@ -333,7 +334,8 @@ void PmiServer::spawned(Rank rank, const std::string& thread, const std::string&
 PmiWriter PmiServer::good(const Request& r) {
   PmiWriter out(r.client.dialect(), r.row.answer);
   const bool one = r.client.dialect() == PmiDialect::One;
-  const bool tells = r.row.verb == PmiVerb::Put || r.row.verb == PmiVerb::Get;  // in PMI-1 no others do
+  // In PMI-1 no other replies have these fields.
+  const bool tells = r.row.verb == PmiVerb::Put || r.row.verb == PmiVerb::Get;
   if (!one || tells) out.add("rc", "0");
   if (one && tells) out.add("msg", "success");
   return out;

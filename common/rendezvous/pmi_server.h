@@ -1,9 +1,10 @@
-// PMI-1.1 and PMI-2 for the ranks of one host: bytes of each in, bytes for each out. Pure. What concerns other hosts is
-// asked for and told: fences, and words to the host that keeps the published names.
+// A server of PMI-1.1 and PMI-2 for the ranks of one host: takes the bytes of each rank, returns bytes for each. Pure.
+// Fences, and messages to the host that keeps the published names, are actions for the caller, which passes in the
+// results.
 //
-// A rank that does not keep to the protocol has failed (Broken) and is not heard again; the others do not notice.
-// Memory is bounded whatever ranks send: what one may put down, of what is not understood yet, and of what it has not
-// taken, since it is not heard while it has answers to take.
+// A rank that breaks the protocol has failed (Broken) and is ignored from then on; the others are not affected. Memory
+// is bounded whatever ranks send: the values that a rank may put, incomplete messages, and unsent replies, since no
+// input is taken from a rank that has replies to read.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,15 +27,15 @@
 
 namespace sml::rendezvous {
 
-// Which of them clients may ask for.
+// The dialects that clients may request.
 enum class PmiDialects : std::uint8_t { Both, OnlyOne, OnlyTwo };
 
 struct PmiRank {
   Rank rank;                     // in the job
-  std::uint32_t app_number = 0;  // which of the job's programs it runs
+  std::uint32_t app_number = 0;  // index of its program in the job
 };
 
-// What clients are told of the job, and who they are.
+// The parameters of the job that are sent to clients, and the ranks of this host.
 struct PmiWorld {
   std::string job;  // its name as key space: has_pmi_form(), at most 200 bytes
   std::uint32_t size = 0;
@@ -43,21 +44,21 @@ struct PmiWorld {
   std::uint32_t hosts = 1;
   std::vector<PmiRank> ranks;  // of this host
   PmiDialects dialects = PmiDialects::Both;
-  Rank first{};                        // of the job, that is rank 0 of this world
-  std::string spawner{};               // the key space of those who asked for this world; empty: nobody did
-  std::vector<wire::SpawnKey> keys{};  // that it is to have from the beginning
+  Rank first{};                        // rank in the job of this world's rank 0
+  std::string spawner{};               // key space of the world that spawned this one; empty: none did
+  std::vector<wire::SpawnKey> keys{};  // keys that exist from the beginning
 };
 
-// What is to be done. Strings are bytes.
+// Actions for the caller. Strings are bytes.
 struct PmiAnswer {
   Rank rank;
   std::string bytes;
 };
-struct PmiFence {  // all ranks here have come to it: the others' news is awaited, see fenced()
+struct PmiFence {  // all ranks here have entered it; the data of the other hosts is awaited, see fenced()
   std::uint64_t number = 0;
   std::string news;
 };
-struct PmiWord {  // for heard() of the server that has the rank `to`
+struct PmiWord {  // to be passed to heard() of the server that has the rank `to`
   Rank from;
   Rank to;
   std::string bytes;
@@ -71,7 +72,7 @@ struct PmiAborted {
   int code = 1;  // 1 to 255
   std::string why;
 };
-struct PmiSpawn {  // it waits, see spawned()
+struct PmiSpawn {  // the call waits, see spawned()
   Rank rank;
   std::string thread;
   PmiSpawnRequest request;
@@ -82,18 +83,19 @@ class PmiServer {
  public:
   explicit PmiServer(PmiWorld world);
 
-  // Ranks that are not this host's, or are not heard any more, are ignored.
+  // Ranks of other hosts, and ranks that are over, are ignored.
   void received(Rank rank, std::string_view bytes);
-  // Its process has ended, by itself with status 0 or otherwise. Who joined and did not take leave has failed even
-  // then.
+  // The rank's process has ended; `succeeded`: with status 0. A rank that joined and did not finalize has failed even
+  // if it succeeded.
   void ended(Rank rank, bool succeeded);
-  // Error (Protocol): it is not awaited, or no news of hosts.
+  // The data of all hosts for a fence. Error (Protocol): this fence is not awaited, or the data is invalid.
   Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
   void heard(Rank from, Rank to, std::string_view bytes);
-  // What became of a PmiSpawn; `why` is a clause, empty where the ranks start. Nothing where nobody waits for it.
+  // The result of a PmiSpawn; `why` is a clause, empty if the ranks start. Does nothing if no call waits for it.
   void spawned(Rank rank, const std::string& thread, const std::string& why);
 
-  // It has asked for its place in the world.
+  // True if the rank has asked for its place in the world. Also true once its process has ended, whether it had joined
+  // or not.
   bool has_joined(Rank rank) const;
   bool has_ever_joined(Rank rank) const;
   std::size_t ever_joined() const;  // ranks
@@ -124,7 +126,7 @@ class PmiServer {
   void abort(const Request& r);
   void spawn(const Request& r);
 
-  // Begins with what says that all went well; said by send().
+  // A reply that begins with the success fields; to be sent by send().
   static PmiWriter good(const Request& r);
   void answer(const Request& r) { send(r.rank, good(r), pmi_thread(r.message)); }
   void answer(const Request& r, PmiWriter words) { send(r.rank, std::move(words), pmi_thread(r.message)); }
@@ -139,8 +141,8 @@ class PmiServer {
   std::map<Rank, PmiClient> clients_;
   PmiSpace space_;
   PmiNames names_;
-  std::uint64_t fences_ = 0;  // begun
-  bool awaits_news_ = false;  // of the last
+  std::uint64_t fences_ = 0;  // number begun
+  bool awaits_news_ = false;  // for the last fence
   std::vector<PmiAction> actions_;
 };
 

@@ -8,7 +8,7 @@ namespace sml::rendezvous {
 
 namespace {
 
-// News: for each put one byte with the length of the key, two with that of the value, key, value.
+// Encoding: for each put one byte with the length of the key, two with that of the value, key, value.
 constexpr std::size_t kHead = 3;
 static_assert(kPmiKey < 256 && kPmiValue < 65536);
 
@@ -27,7 +27,7 @@ Error too_much(const char* what, std::size_t limit) {
                std::string(what) + " more than " + std::to_string(limit >> 10) + " KiB by PMI, the limit");
 }
 
-// Whether it fits; what was there before counts no more.
+// Sets a value and returns true if it fits into the limit; a replaced value does not count.
 bool set(StringMap<std::string>& map, std::size_t& size, std::size_t limit, std::string_view key,
          std::string_view value) {
   const auto found = map.find(key);

@@ -1,5 +1,5 @@
-// What the ranks of a job have put down for each other by PMI, as one host keeps it: all that was fenced, what its own
-// ranks have put since, and what only this host shares. Pure and bounded.
+// The keys and values that ranks of a job have put by PMI, as kept on one host: all fenced ones, those that its own
+// ranks have put since, and those shared on this host only. Pure and bounded.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -18,22 +18,23 @@ namespace sml::rendezvous {
 
 class PmiSpace {
  public:
-  static constexpr std::size_t kOfRank = std::size_t{256} << 10;  // bytes that a rank may put down before a fence
+  static constexpr std::size_t kOfRank = std::size_t{256} << 10;  // bytes that a rank may put before a fence
   static constexpr std::size_t kNews = std::size_t{15} << 20;     // ... and all ranks of this host
   static constexpr std::size_t kInAll = std::size_t{256} << 20;   // bytes of all ranks of the job
-  static constexpr std::size_t kOfNode = std::size_t{16} << 20;   // of what the host shares
+  static constexpr std::size_t kOfNode = std::size_t{16} << 20;   // bytes that the host shares
 
-  // Ranks of this host see it at once, others after the next fence. Error (Protocol): a clause that follows "it".
+  // Ranks of this host see the value at once, others after the next fence. Error (Protocol): a clause that follows
+  // "it".
   Result<void> put(Rank rank, std::string_view key, std::string_view value);
-  // Null: nobody has.
+  // Null: no rank has put it.
   const std::string* get(std::string_view key) const;
 
-  // That all hosts have from the beginning.
+  // Adds keys that all hosts have from the beginning.
   void begin_with(const std::vector<wire::SpawnKey>& keys);
 
-  // What has been put here since the last fence; then the next begins.
+  // Returns the encoded keys that were put here since the last fence, and begins the next.
   std::string take_news();
-  // What all hosts had put before it. Error (Protocol): it is no news of a host.
+  // Adds the keys that all hosts had put before the fence. Error (Protocol): invalid encoding.
   Result<void> merge(std::span<const std::string> news);
 
   Result<void> put_node(std::string_view key, std::string_view value);

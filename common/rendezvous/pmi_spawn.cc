@@ -10,10 +10,10 @@ namespace sml::rendezvous {
 
 namespace {
 
-// What the dialects call the same. Of numbered ones the number follows.
+// The field names of a dialect. A number is appended to the names of numbered fields.
 struct Words {
-  const char* count;      // ranks
-  const char* arguments;  // how many
+  const char* count;      // number of ranks
+  const char* arguments;  // number of arguments
   const char* argument;
   std::size_t first_argument;
   const char* keys;
@@ -32,7 +32,7 @@ const Words& words_of(PmiDialect dialect) { return dialect == PmiDialect::One ? 
 
 Error broken(const std::string& what) { return Error(ErrorKind::Protocol, "sent \"spawn\" " + what); }
 
-// Of which there can be as many as a message has pairs.
+// Parses the count of a field that may be numbered; `without` if the field is missing.
 Result<std::size_t> number_in(const PmiMessage& part, const std::string& key, std::size_t without, std::size_t most) {
   const std::string* text = part.find(key);
   if (text == nullptr) return without;
@@ -69,11 +69,11 @@ Result<bool> PmiSpawnReader::add(PmiDialect dialect, const PmiMessage& message) 
   return *now == *all;
 }
 
-// Of PMI-2, where one message has all programs.
+// For PMI-2, where one message has all programs.
 Result<bool> PmiSpawnReader::add_all(const PmiMessage& message) {
   request_ = {};
   size_ = 0;
-  PmiMessage part;  // up to the next program
+  PmiMessage part;  // fields up to the next program
   std::optional<std::string> program;
   for (std::size_t i = 0; i <= message.pairs.size(); ++i) {
     const bool ends = i == message.pairs.size() || message.pairs[i].first == "subcmd";
@@ -130,7 +130,7 @@ Result<void> PmiSpawnReader::add_program(PmiDialect dialect, std::string program
   return {};
 }
 
-// The keys of info that MPI reserves; an implementation need not know others.
+// Applies the info keys that MPI reserves; an implementation need not know others.
 void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, const std::string& value) {
   if (key == "wdir" || key == "wd") program.working_directory = value;
   if (key == "path") program.search_path = value;

@@ -1,8 +1,9 @@
-// What ranks of MPI ask of PMI to have started beside them (MPI_Comm_spawn and MPI_Comm_spawn_multiple). Pure and
+// Parses requests of MPI ranks to PMI to spawn more ranks (MPI_Comm_spawn and MPI_Comm_spawn_multiple). Pure and
 // bounded.
 //
 // Sources: MPICH's src/pmi (src/pmi_v1.c, src/pmi_msg.c, src/pmi_v2.c, doc/pmi2_design.txt), Slurm's
-// src/plugins/mpi/pmi2. In PMI-1 each program is a message of its own, and the last is answered; PMI-2 has all in one.
+// src/plugins/mpi/pmi2. In PMI-1 each program is a message of its own, and only the last gets a reply; PMI-2 has all in
+// one message.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -18,8 +19,8 @@ namespace sml::rendezvous {
 
 struct PmiSpawnRequest {
   std::vector<plan::SpawnProgram> programs;
-  std::vector<wire::SpawnKey> keys;  // that the new ranks find in their key space
-  std::string refusal;               // a clause: why nobody here can do it, though it was said as PMI asks; empty: none
+  std::vector<wire::SpawnKey> keys;  // keys that the new ranks find in their key space
+  std::string refusal;               // a clause: why the valid request cannot be met; empty: it can
 };
 
 // Collects the messages of one client.
@@ -28,7 +29,7 @@ class PmiSpawnReader {
   static constexpr std::size_t kMost = std::size_t{256} << 10;  // bytes of all programs of one request
   static constexpr std::size_t kMostPrograms = 1024;
 
-  // True: that was the last, see take(). Error (Protocol): a clause that follows "it".
+  // Returns true if the request is complete, see take(). Error (Protocol): a clause that follows "it".
   Result<bool> add(PmiDialect dialect, const PmiMessage& message);
   PmiSpawnRequest take();
 

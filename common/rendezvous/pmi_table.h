@@ -1,4 +1,4 @@
-// The messages of PMI-1.1 and PMI-2 as a table: what clients may say, in which form, and what the answer is called.
+// The messages of PMI-1.1 and PMI-2 as a table: their names, the fields that are checked, and the names of the replies.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -43,19 +43,20 @@ struct PmiRow {
   std::string_view name;
   PmiVerb verb;
   std::string_view answer;
-  std::array<PmiField, 3> fields;  // those that are looked at; without a key: none
+  std::array<PmiField, 3> fields;  // the fields that are checked; an empty key: none
 };
 
 // Null: there is no such message.
 const PmiRow* find_pmi_row(PmiDialect dialect, std::string_view name);
 
-// Whether all that the row asks for is there and has its form. Error (Protocol): a clause that follows "it".
+// Checks that all fields of the row that must be present are, and that each has its form. Error (Protocol): a clause
+// that follows "it".
 Result<void> check_pmi(const PmiRow& row, const PmiMessage& message);
 
-// Of a field that has been checked; `without` where it is not there.
+// The value of a checked field; `without` if it is missing.
 std::int64_t pmi_number(const PmiMessage& message, std::string_view key, std::int64_t without);
 std::string_view pmi_text(const PmiMessage& message, std::string_view key);
-// What the client calls the thread that sends it; empty where it has none.
+// The client's name for the thread that sends the message; empty if it has none.
 std::string pmi_thread(const PmiMessage& message);
 
 }  // namespace sml::rendezvous

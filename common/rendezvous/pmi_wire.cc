@@ -10,7 +10,7 @@ namespace {
 
 using Next = Result<std::optional<PmiMessage>>;
 
-constexpr std::size_t kLengthField = 6;  // of a frame of PMI-2
+constexpr std::size_t kLengthField = 6;  // of a PMI-2 frame
 constexpr std::size_t kMostPairs = 2048;
 constexpr std::string_view kCommand = "cmd=";
 constexpr std::string_view kManyLines = "mcmd=";
@@ -36,8 +36,7 @@ Next message_of(std::vector<std::pair<std::string, std::string>> pairs, std::str
   return std::optional(std::move(out));
 }
 
-// One of the pairs of a frame; what is left of the text begins behind it. A semicolon within a value is doubled by
-// Slurm's library; MPICH's sends none.
+// Takes the first pair of a frame off `text`. Slurm's library doubles a semicolon within a value; MPICH's sends none.
 std::string_view take_pair(std::string_view& text, std::string& kept) {
   kept.clear();
   while (!text.empty()) {
@@ -71,7 +70,7 @@ Next PmiReader::next_line() {
   if (std::min(end, buffer_.size()) > kPmiMessage) {
     return broken("sent a line of more than " + std::to_string(kPmiMessage) + " bytes");
   }
-  // What cannot become one is not waited for.
+  // Rejects bytes that cannot become a line at once, instead of waiting for more.
   const std::string_view begin = std::string_view(buffer_).substr(0, kCommand.size());
   const bool may_be_more_lines = kManyLines.starts_with(begin);
   if (!kCommand.starts_with(begin) && !may_be_more_lines) return not_pmi(buffer_);
@@ -86,7 +85,7 @@ Next PmiReader::next_line() {
   return message_of(std::move(pairs), line);
 }
 
-// A line for each pair, whose value may have blanks.
+// One line for each pair, whose value may contain blanks.
 Next PmiReader::next_spawn() {
   std::size_t end = buffer_.find("\nendcmd\n");
   if (std::min(end, buffer_.size()) > kPmiSpawn) {

@@ -1,8 +1,8 @@
-// How PMI's clients and servers write their messages: PMI-1 as lines of "key=value" with blanks between, PMI-2 as
-// "key=value;" behind six characters that hold the length. Pure.
+// The encoding of PMI messages: PMI-1 as lines of "key=value" with blanks between, PMI-2 as "key=value;" after six
+// characters that hold the length. Pure.
 //
 // Sources: MPICH's src/pmi (maint/pmi-1.1.txt, maint/pmi-2.0.txt, src/pmi_wire.c), Slurm's contribs/pmi2, Flux RFC 13.
-// The first message of each client is a line, whatever it goes on with.
+// The first message of each client is a line, whatever dialect follows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,26 +19,26 @@ namespace sml::rendezvous {
 enum class PmiDialect : std::uint8_t { One, Two };
 
 inline constexpr std::size_t kPmiKey = 64;           // bytes of a key
-inline constexpr std::size_t kPmiValue = 1024;       // and of a value
-inline constexpr std::size_t kPmiMessage = 8 << 10;  // of one message; MPICH's clients send 1 KB and read no more
-inline constexpr std::size_t kPmiSpawn = 64 << 10;   // of one with the programs to spawn
+inline constexpr std::size_t kPmiValue = 1024;       // bytes of a value
+inline constexpr std::size_t kPmiMessage = 8 << 10;  // bytes of one message; MPICH's clients send 1 KB and read no more
+inline constexpr std::size_t kPmiSpawn = 64 << 10;   // bytes of a message with programs to spawn
 
 struct PmiMessage {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> pairs;  // in their order; without "cmd" or "mcmd"
+  std::vector<std::pair<std::string, std::string>> pairs;  // in order; without "cmd" or "mcmd"
 
-  // The first of that key; null: none.
+  // The first value of that key; null: none.
   const std::string* find(std::string_view key) const;
 };
 
-// Cuts the bytes of one client into messages, in whatever pieces they come.
+// Cuts the bytes of one client into messages; takes pieces of any size.
 class PmiReader {
  public:
   void feed(std::string_view bytes);
-  // The next whole one; nothing when more bytes are needed. Error (Protocol): a clause that follows "it"; the client is
-  // beyond understanding.
+  // The next whole message; nullopt if more bytes are needed. Error (Protocol): a clause that follows "it"; the stream
+  // is unusable then.
   Result<std::optional<PmiMessage>> next(PmiDialect dialect);
-  std::size_t size() const { return buffer_.size(); }  // of what is kept
+  std::size_t size() const { return buffer_.size(); }  // of the buffered bytes
 
  private:
   Result<std::optional<PmiMessage>> next_line();
@@ -48,7 +48,7 @@ class PmiReader {
   std::string buffer_;
 };
 
-// One message for a client. Values hold no blank, newline or semicolon; see has_pmi_form().
+// Builds one message for a client. Values must not contain a blank, newline or semicolon; see has_pmi_form().
 class PmiWriter {
  public:
   PmiWriter(PmiDialect dialect, std::string_view name);
@@ -62,7 +62,7 @@ class PmiWriter {
   std::string text_;
 };
 
-// Whether it can be written to any client: no blank, no control character, no semicolon.
+// Whether the value can be sent in every dialect: no blank, no control character, no semicolon.
 bool has_pmi_form(std::string_view value);
 
 }  // namespace sml::rendezvous

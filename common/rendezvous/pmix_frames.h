@@ -1,7 +1,7 @@
-// What an agent and its helper that lends it libpmix (launcher/pmix/helper.c) say to each other, in frames of
+// The messages between an agent and its PMIx helper (launcher/pmix/helper.c), which loads libpmix for it, in frames of
 // common/wire/frame.h. Pure.
 //
-// Everything is asked by the agent, or by libpmix through the helper ("upcalls", which carry a number of the helper's);
+// Requests come from the agent, or from libpmix through the helper ("upcalls", which carry an id chosen by the helper);
 // the helper decides nothing.
 #pragma once
 #include <cstddef>
@@ -28,7 +28,7 @@ constexpr std::int32_t kNotSupported = -47;
 constexpr std::uint32_t kEveryRank = 0xfffffffe;               // PMIX_RANK_WILDCARD
 constexpr std::size_t kMaxFromHelper = std::size_t{64} << 20;  // bytes of one frame
 
-// The type of a value: PMIx's number, or one of the last two, which libpmix itself makes a PMIX_REGEX of.
+// The type of a value: PMIx's number, or one of the last two, from which libpmix makes a PMIX_REGEX.
 enum class Type : std::uint16_t {
   Bool = 1,
   String = 3,
@@ -56,23 +56,23 @@ struct Info {
 
 // ---- to the helper
 
-// Loads the first of these that can be loaded: paths, or a name for the system's own search. Answered with Loaded, or
+// Load the first of these libraries that can be loaded: paths, or a name for the system's search. Replies: Loaded or
 // Refused.
 struct Load {
   std::vector<std::string> libraries;
   void fields(auto& a) { a(libraries); }
 };
-// Starts libpmix's server with the job, and registers the ranks of this host. Answered with Serving, or Refused.
+// Start libpmix's server with the job, and register the ranks of this host. Replies: Serving or Refused.
 struct Serve {
   std::string name_space;
-  std::uint32_t size = 0;  // of all its ranks
+  std::uint32_t size = 0;  // the number of all its ranks
   std::vector<Info> server;
   std::vector<Info> job;
   std::vector<sml::Rank> ranks;
   void fields(auto& a) { a(name_space, size, server, job, ranks); }
 };
-// Registers another namespace, of ranks that are spawned: in all that is said, its rank 0 is `first`, and so on.
-// Answered as Serve.
+// Register another namespace, for spawned ranks: in all messages, its rank 0 is number `first`, and so on. Replies as
+// for Serve.
 struct AddWorld {
   sml::Rank first;
   std::string name_space;
@@ -85,16 +85,16 @@ struct Forget {
   sml::Rank first;
   void fields(auto& a) { a(first); }
 };
-// To an upcall. Bytes: what a fence or a direct modex has brought; the namespace of ranks that start; of what was
-// looked up who has published it, as 4 bytes, and the text; of a group its context, 8 bytes, 0 for none, and what the
-// hosts of its ranks gave.
+// Reply to an upcall. `bytes`: for a fence or a direct modex, the data; for a spawn, the namespace of the new ranks;
+// for a look-up, the rank that published, as 4 bytes, and the text; for a group, its context as 8 bytes (0: none), and
+// the data of its ranks' hosts.
 struct Answer {
   std::uint32_t id = 0;
   std::int32_t status = kSuccess;
   std::string bytes{};
   void fields(auto& a) { a(id, status, bytes); }
 };
-// What a rank of this host has put; answered with ModexData, when it has.
+// Request for the data that a rank of this host has put; the reply, ModexData, comes once it has.
 struct GiveModex {
   std::uint32_t id = 0;
   sml::Rank rank;
@@ -129,7 +129,7 @@ struct Connected {
   sml::Rank rank;
   void fields(auto& a) { a(rank); }
 };
-// Upcalls: each is answered.
+// Upcalls: each gets an Answer.
 struct Finalized {
   std::uint32_t id = 0;
   sml::Rank rank;
@@ -142,21 +142,21 @@ struct Abort {
   std::string text;
   void fields(auto& a) { a(id, rank, status, text); }
 };
-// Ranks that come together or part (PMIx_Connect) have nothing to say, and wait in the same way.
+// A fence. PMIx_Connect and PMIx_Disconnect come as a fence without data.
 struct Fence {
   std::uint32_t id = 0;
   std::vector<std::uint32_t> ranks;  // kEveryRank among them: all
-  std::string bytes;                 // of the ranks of this host
+  std::string bytes;                 // data of the ranks of this host
   void fields(auto& a) { a(id, ranks, bytes); }
 };
-// Ranks found a group (PMIx_Group_construct, as MPI_Comm_create_from_group does), or end it.
+// Ranks construct a group (PMIx_Group_construct, as MPI_Comm_create_from_group does), or destruct it.
 struct Group {
   std::uint32_t id = 0;
   std::string name{};
   std::uint32_t step = 0;  // pmix_group_operation_t
   std::vector<std::uint32_t> ranks{};
   std::uint32_t wants_context = 0;  // 1: a number that no other group of the job has
-  std::string bytes{};              // of the ranks of this host, for all
+  std::string bytes{};              // data of the ranks of this host, for all
   void fields(auto& a) { a(id, name, step, ranks, wants_context, bytes); }
 };
 struct AskModex {
@@ -171,12 +171,12 @@ struct ModexData {
   void fields(auto& a) { a(id, status, bytes); }
 };
 
-// One of the programs that a rank asks for.
+// One of the programs that a rank wants to spawn.
 struct SpawnedApp {
   std::vector<std::string> command;
   std::vector<std::string> environment;
   std::string working_directory;  // empty: that of the rank
-  std::string hosts;              // names with commas between; empty: any
+  std::string hosts;              // names separated by commas; empty: any
   std::uint32_t count = 0;
   void fields(auto& a) { a(command, environment, working_directory, hosts, count); }
 };
@@ -191,13 +191,13 @@ struct Publish {
   sml::Rank rank;
   std::string key;
   std::string value;
-  std::uint32_t once = 0;  // 1: gone when somebody has found it
+  std::uint32_t once = 0;  // 1: deleted when it has been found once
   void fields(auto& a) { a(id, rank, key, value, once); }
 };
 struct LookUp {
   std::uint32_t id = 0;
   std::string key;
-  std::uint32_t waits = 0;  // 1: until somebody publishes it
+  std::uint32_t waits = 0;  // 1: wait until it is published
   void fields(auto& a) { a(id, key, waits); }
 };
 struct Unpublish {
@@ -222,13 +222,13 @@ using FromHelper = std::variant<Loaded, Refused, Serving, Connected, Finalized, 
 
 std::string encode(const ToHelper& message);
 
-// Cuts the helper's bytes into messages. They come from a process of ours that reads what workers have sent, and are
-// trusted no further than those.
+// Cuts the helper's bytes into messages. The helper reads data that workers have sent, so it is trusted no more than
+// they are.
 class Decoder {
  public:
   void feed(std::string_view bytes) { buffer_ += bytes; }
-  // The next whole message; nothing when more bytes are needed; an error (Protocol) for what the helper would not send,
-  // after which the stream is unusable.
+  // The next whole message; nullopt if more bytes are needed; an error (Protocol) for bytes that the helper would not
+  // send, after which the stream is unusable.
   Result<std::optional<FromHelper>> next();
 
  private:

@@ -8,7 +8,7 @@ namespace sml::rendezvous::pmix {
 
 namespace {
 
-// Written so that the agent stays small: one call for each entry.
+// One call for each entry, to keep the agent small.
 void put(std::vector<Info>& to, const char* key, Type type, std::uint64_t number) {
   Info& info = to.emplace_back();
   info.key = key;
@@ -61,7 +61,7 @@ std::string map_of(const RanksByHost& by_host) {
   return out;
 }
 
-// Where a rank may run, told of ranks of this host alone.
+// Adds the binding of a rank, for ranks of this host only.
 void put_place(std::vector<Info>& to, const JobData& job, std::uint32_t rank) {
   for (const Place& place : job.places) {
     if (place.rank.value() != rank) continue;
@@ -70,7 +70,7 @@ void put_place(std::vector<Info>& to, const JobData& job, std::uint32_t rank) {
   }
 }
 
-// Of all ranks, in order. Ranks of one host are numbered in order, so are those of a program.
+// Adds all ranks, in order. Ranks of one host are numbered in order, and so are those of a program.
 void put_ranks(std::vector<Info>& to, const JobData& job) {
   const plan::JobShape& shape = job.shape;
   std::vector<std::uint32_t> on_host(shape.hosts.size()), of_program;
@@ -138,7 +138,7 @@ std::vector<Rank> ranks_of_host(const plan::JobShape& shape, std::uint32_t host)
 
 namespace {
 
-// What the ranks of a namespace may ask for.
+// The job data that the ranks of a namespace may request.
 std::vector<Info> make_job(const JobData& job) {
   const plan::JobShape& shape = job.shape;
   const RanksByHost by_host = ranks_by_host(shape);
@@ -156,7 +156,7 @@ std::vector<Info> make_job(const JobData& job) {
   put(out, "pmix.local.size", here.size());
   put(out, "pmix.node.size", here.size());
   put(out, "pmix.nodeid", job.host);
-  if (!here.empty()) {  // Open MPI 5 takes an empty list for one of ranks
+  if (!here.empty()) {  // Open MPI 5 takes an empty list for a list with one rank
     put(out, "pmix.lldr", Type::Rank, here.front().value());
     put_text(out, "pmix.lpeers", list_of(here));
   }
@@ -192,8 +192,8 @@ AddWorld make_world(const JobData& job, Rank first) {
   return out;
 }
 
-// Of Open MPI 2 to 4. Where one of these looks first, a rank that was not started by it is one that was started alone:
-// in any allocation of theirs, in any at all.
+// Excludes the modules of Open MPI 2 to 4 that take a rank not started by their own launcher for a singleton: some do
+// so inside an allocation of theirs, some always.
 constexpr const char* kWithoutSingletons = "^alps,moab,orte,slurm";
 
 plan::Environment open_mpi_variables(const JobData& job, const plan::Environment& theirs) {

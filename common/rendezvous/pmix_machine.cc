@@ -13,12 +13,13 @@ namespace sml::rendezvous::pmix {
 
 namespace {
 
-constexpr std::size_t kMaxFence = wire::kMaxFenceOfHost / 2;    // bytes; two may wait at a time
-constexpr std::size_t kMaxModex = wire::kMaxPiece - 64;         // bytes of one answer, whose head is shorter than that
+constexpr std::size_t kMaxFence = wire::kMaxFenceOfHost / 2;  // bytes; two may wait at a time
+// Bytes of one answer, whose head is shorter than 64 bytes.
+constexpr std::size_t kMaxModex = wire::kMaxPiece - 64;
 constexpr std::size_t kMostAsked = 65536;                       // answers that other hosts wait for
 constexpr std::size_t kNameOfRanks = wire::kMaxFenceName - 32;  // bytes; beyond, ranks are named by a number
 
-// From host to host.
+// A message between two hosts.
 enum class Word : std::uint8_t { Ask, Data, Name };
 struct HostWord {
   Word word = Word::Ask;
@@ -50,7 +51,7 @@ std::optional<NameWish> decode_name(std::string_view bytes) {
   return out;
 }
 
-constexpr std::size_t kMaxSpawn = std::size_t{256} << 10;  // bytes of a wish for ranks
+constexpr std::size_t kMaxSpawn = std::size_t{256} << 10;  // bytes of a spawn request
 const Rank kKeeper(0);                                     // its host keeps the names
 
 std::optional<HostWord> decode(std::string_view bytes) {
@@ -70,7 +71,7 @@ class Hash {  // FNV-1a
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// The same on all hosts.
+// The fence's name, which is the same on all hosts.
 std::string name_of(const std::vector<Rank>& ranks) {
   if (ranks.empty()) return "all";
   std::string out;
@@ -92,9 +93,9 @@ std::string name_of(const Group& group, const std::vector<Rank>& ranks) {
   return "group " + group.name.substr(0, kLongest) + " " + hash.text();
 }
 
-// Of one host.
+// The data of one host for a group.
 struct GroupPart {
-  std::uint64_t context = 0;  // 0: it is not the one that chooses it
+  std::uint64_t context = 0;  // 0: another host chooses it
   std::string bytes{};
   void fields(auto& a) { a(context, bytes); }
 };
@@ -106,7 +107,7 @@ std::string encode(const GroupPart& part) {
   return out;
 }
 
-// Of the parts of all hosts, one after the other. Nothing: they are none.
+// Joins the parts of all hosts, which follow one another. Returns nullopt if they are invalid.
 std::optional<std::string> join_group(std::string_view parts) {
   GroupPart whole;
   wire::Reader reader(parts);
@@ -152,7 +153,8 @@ bool Machine::has_ever_joined(Rank rank) const {
                      [rank](const Place& place) { return place.rank == rank && place.came; });
 }
 
-// MPI_Init waits for all ranks of its world: for ever, where one of them has ended.
+// MPI_Init waits for all ranks of its world: for ever, if one of them has ended without joining. Reports the waiting
+// ranks as failed.
 void Machine::look_for_missed() {
   for (const Place& waiting : ranks_) {
     const auto missed = std::find_if(ranks_.begin(), ranks_.end(), [&waiting](const Place& place) {
@@ -209,7 +211,7 @@ Result<void> Machine::on(const Other&) {
   return Error(ErrorKind::Protocol, "sent again what it had said");
 }
 
-// A process of a rank may come after another of it has gone; what has ended stays so.
+// Another process of a rank may connect after one of them has left; a rank that has ended stays so.
 Result<void> Machine::on(const Connected& m) {
   Place* place = place_of(m.rank);
   if (place == nullptr || place->stage == Stage::Ended) return {};
@@ -279,7 +281,7 @@ Result<void> Machine::on(const Group& m) {
   return {};
 }
 
-// By the number of the host's first rank no other host gives the same; small ones are MPI's own.
+// The number of the host's first rank makes the context unique among hosts; MPI uses small numbers itself.
 std::uint64_t Machine::context_of_group(const std::vector<Rank>& ranks) {
   const Rank first = ranks.empty() ? Rank(0) : ranks.front();
   if (stage_of(first) == nullptr) return 0;
@@ -369,7 +371,7 @@ void Machine::answered(std::uint32_t id, std::int32_t status, std::string bytes)
 
 // ---- spawning
 
-// Of the variables that the asker names those that tell its own place are not for the new ranks.
+// Does not pass on variables of the requesting rank that describe its own place: they do not fit the new ranks.
 Result<void> Machine::on(const AskSpawn& m) {
   wire::SpawnWish wish{.attempt = attempt_,
                        .service = wire::WireUp::Pmix,
@@ -411,7 +413,7 @@ void Machine::add_world(const std::vector<Rank>& here, std::uint32_t ranks, std:
   last_world_ = std::move(name_space);
 }
 
-// They have started just before.
+// add_world() was called just before, so last_world_ is the namespace of the new ranks.
 void Machine::take(const wire::SpawnAnswer& m) {
   if (m.service != wire::WireUp::Pmix || m.attempt != attempt_) return;
   const auto call =

@@ -1,11 +1,11 @@
 // What the ranks of a host ask of PMIx, and what is done about it, once libpmix serves them: pure. Frames of the helper
 // and words of other hosts in; frames for the helper, messages for the launcher, words of ranks, and failed ranks out.
 //
-// Fences: libpmix tells when all ranks of this host that take part have come, with what they have put; the launcher
-// brings the parts of all hosts together; libpmix gets them in one. Those whose ranks are all on one host never come
-// here. Groups are fences with a name, whose members get a number that the host of the first of them chooses. Direct
-// modex: what a rank of another host has put, asked of the service there. Names: kept by the host of rank 0. Spawning:
-// asked of the launcher. Ranks are those of the job, in whatever namespace.
+// Fences: libpmix reports when all participating ranks of this host have entered, with their data; the launcher
+// collects the data of all hosts; libpmix gets it in one piece. Fences of ranks on a single host never come here.
+// Groups are fences with a name, whose members get a number that the host of their first rank chooses. Direct modex:
+// data that a rank of another host has put is requested from the service there. Names are kept by the host of rank 0.
+// Spawn requests go to the launcher. Ranks are those of the job, in whatever namespace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@
 
 namespace sml::rendezvous::pmix {
 
-// What is to be done, in order of its kind only.
+// Actions for the caller; ordered only within each kind.
 struct Deeds {
   struct Failure {
     Rank rank;
@@ -43,54 +43,57 @@ struct Deeds {
   std::vector<Words> words;
 };
 
-// Among the keys of a wish for ranks: who asks. The others are variables of its programs, by their number.
+// The key of a spawn request that holds the requesting rank. The other keys hold variables of its programs, by program
+// number.
 inline constexpr std::string_view kParent = "parent";
 
-// Bounded whatever helper and hosts say: by what libpmix lets wait of a rank, and wire's limits.
+// Memory is bounded whatever the helper and other hosts send: by libpmix's limits on waiting calls of a rank, and by
+// the limits of the wire protocol.
 class Machine {
  public:
-  // `ranks`: of this host, ascending; none where all come by add_world().
+  // `ranks`: of this host, ascending; empty if all come by add_world().
   Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::uint32_t attempt);
 
-  // Errors (Protocol, a clause): the helper is not what it should be.
+  // Error (Protocol, a clause): the helper has broken the protocol.
   Result<void> take(const FromHelper& message);
   void take(const wire::Fenced& message);
   void take(const wire::Relay& message);
   void take(const wire::SpawnAnswer& message);
-  // Ranks that were asked for start; `here` of them on this host, ascending. The job has so many now.
+  // Spawned ranks start; `here`: those on this host, ascending. `ranks`: the number of ranks that the job has now.
   void add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space);
-  // Its process is no more. True: it had joined the others, and has not left them.
+  // The rank's process has ended. Returns true if it had joined the others and has not left them.
   bool ended(Rank rank);
-  // ... with status 0. Where it has never joined, those of its world that have wait for ever.
+  // The process has ended with status 0. If it never joined, the ranks of its world that have joined would wait for
+  // ever, and fail.
   void ended_well(Rank rank);
 
   bool has_joined(Rank rank) const;
   bool has_ever_joined(Rank rank) const;
   std::size_t ever_joined() const { return joined_; }  // ranks
-  // The first that has not ended or left the others, and may still ask for something; nothing: none.
+  // The first rank that has not ended or left the others, and may still send requests; nullopt: none.
   std::optional<Rank> first_served() const;
   Deeds take_deeds() { return std::exchange(deeds_, {}); }
 
  private:
   enum class Stage : std::uint8_t { Alone, Joined, Left, Ended };
-  struct Asked {           // by another host
-    std::uint32_t id = 0;  // that our helper has
+  struct Asked {           // a modex request of another host
+    std::uint32_t id = 0;  // the id in GiveModex
     Rank from;
     std::uint32_t their_id = 0;
   };
 
   struct Place {
     Rank rank;
-    std::size_t world = 0;  // 0: of the job; others were spawned
+    std::size_t world = 0;  // 0: the job's first world; others were spawned
     Stage stage = Stage::Alone;
-    bool came = false;    // at any time
-    bool missed = false;  // ended with status 0 and never came
+    bool came = false;    // has ever joined
+    bool missed = false;  // ended with status 0 and never joined
   };
   enum class Gathering : std::uint8_t { Fence, Group };
   struct OpenFence {
     std::string name;
     std::uint32_t id = 0;     // of the upcall
-    std::vector<Rank> ranks;  // ascending; none: all
+    std::vector<Rank> ranks;  // ascending; empty: all
     std::string bytes;
     Gathering kind = Gathering::Fence;
   };
@@ -125,18 +128,18 @@ class Machine {
   void answered(std::uint32_t id, std::int32_t status, std::string bytes);
 
   std::vector<Place> ranks_;
-  std::size_t worlds_ = 0;  // that were spawned
-  std::size_t joined_ = 0;  // at any time
+  std::size_t worlds_ = 0;  // number of spawned worlds
+  std::size_t joined_ = 0;  // number of ranks that have ever joined
   std::uint32_t world_size_;
   std::uint32_t attempt_;
-  std::vector<OpenFence> fences_;      // of one name the first is with the launcher
+  std::vector<OpenFence> fences_;      // the first of each name is with the launcher, the others wait
   std::vector<std::uint32_t> asking_;  // upcalls that another host is to answer
   std::vector<Asked> asked_;
   std::uint32_t next_asked_ = 0;
   std::vector<std::uint32_t> spawning_;  // upcalls that the launcher is to answer
   std::string last_world_;               // namespace of the ranks that started last
-  Names names_;                          // on the host of rank 0
-  std::uint64_t contexts_ = 0;           // that were given to groups here
+  Names names_;                          // used on the host of rank 0
+  std::uint64_t contexts_ = 0;           // number of contexts given to groups here
   Deeds deeds_;
 };
 

@@ -41,7 +41,7 @@ std::vector<Names::Reply> Names::publish(const Asker& asker, const NameWish& wis
   std::vector<Reply> out{{asker, kSuccess}};
   std::vector<Waiting> still;
   for (Waiting& one : waiting_) {
-    const bool gone = once && out.size() > 1;  // somebody has it already
+    const bool gone = once && out.size() > 1;  // another look-up has taken it
     if (one.key != wish.key || gone) {
       still.push_back(std::move(one));
     } else {

@@ -1,4 +1,4 @@
-// The texts that ranks of a job publish for each other by PMIx, as the host of rank 0 keeps them. Pure and bounded.
+// The texts that ranks of a job publish for each other by PMIx, kept on the host of rank 0. Pure and bounded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sml::rendezvous::pmix {
 
-// What is asked; the words of other hosts carry it.
+// A request; sent in messages between hosts.
 struct NameWish {
   enum class Verb : std::uint8_t { Publish, LookUp, Unpublish } verb = Verb::LookUp;
   Rank rank;  // that publishes
@@ -24,7 +24,7 @@ struct NameWish {
 
 class Names {
  public:
-  static constexpr std::size_t kMost = 4096;      // that are there, and that are waited for
+  static constexpr std::size_t kMost = 4096;      // number of names that exist, and of look-ups that wait
   static constexpr std::size_t kLongest = 16384;  // bytes of a name, and of its text
 
   struct Asker {
@@ -36,7 +36,7 @@ class Names {
     std::int32_t status = kSuccess;
     std::string bytes{};  // as in Answer
   };
-  // Who waits is answered later, with the publication that it waits for.
+  // A look-up that waits gets its reply later, from the publication that it waits for.
   std::vector<Reply> ask(const Asker& asker, const NameWish& wish);
 
  private:

@@ -1,4 +1,4 @@
-// A map by string that is asked with string_view.
+// A map with string keys that can be looked up by string_view.
 #pragma once
 #include <functional>
 #include <string>

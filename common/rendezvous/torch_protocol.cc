@@ -21,7 +21,7 @@ struct OpRow {
   std::array<Field, 3> fields;
 };
 
-// Watching was dropped in 2.1. Append and what follows it came with 2.0; cancelling a wait had the number 12 in
+// Watching was dropped in 2.1. Append and the operations after it came with 2.0; CancelWait had the number 12 in
 // versions between the two numberings.
 constexpr std::array kOps{
     OpRow{Op::Validate, "VALIDATE", kNone, 0, {F::Word}},
@@ -53,8 +53,8 @@ const OpRow* find_row(Dialect dialect, unsigned char code) {
   return found == kOps.end() ? nullptr : &*found;
 }
 
-// Takes fields off the front. After the first that is not all there, wanted() tells how many bytes are needed at least;
-// after the first that breaks a limit, fault() tells which.
+// Takes fields off the front. After the first incomplete field, wanted() is the number of bytes that are needed at
+// least; after the first that breaks a limit, fault() names the limit.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {}
@@ -135,7 +135,7 @@ void skip_one(FieldReader& reader, Field field) {
   }
 }
 
-// Goes on with a list; false: it is not all there.
+// Continues with a list; returns false if it is incomplete.
 bool skim_list(FieldReader& reader, Field field, Scan& scan) {
   if (!scan.counted) {
     scan.left = reader.count() * (field == Field::Pairs ? 2 : 1);
@@ -153,7 +153,7 @@ bool skim_list(FieldReader& reader, Field field, Scan& scan) {
   return true;
 }
 
-// Goes on over the fields until one is not all there, or wrong.
+// Continues over the fields until one is incomplete or invalid.
 void skim(FieldReader& reader, const OpRow& row, Scan& scan) {
   for (; scan.field < row.fields.size(); ++scan.field) {
     const Field field = row.fields[scan.field];
@@ -180,7 +180,7 @@ Parsed bad(std::string fault) {
   return out;
 }
 
-// Operation 0 is Validate or an old Set, whose key cannot be as long as the magic says.
+// Operation 0 is Validate or an old Set, whose key cannot be as long as the magic number.
 bool tell_dialect(Dialect& dialect, std::string_view bytes) {
   if (dialect != Dialect::Unknown) return true;
   if (bytes.empty()) return false;

@@ -1,8 +1,8 @@
-// The wire protocol of torch's TCPStore: requests of one client, in the numbering of torch up to 2.0 or of torch from
-// 2.1 on. Source: c10d/TCPStoreBackend.hpp and TCPStore.cpp of torch 1.13, 2.0, 2.6 and 2.14.
+// The wire protocol of torch's TCPStore: requests of one client, with the operation numbers of torch up to 2.0 or of
+// torch from 2.1 on. Source: c10d/TCPStoreBackend.hpp and TCPStore.cpp of torch 1.13, 2.0, 2.6 and 2.14.
 //
 // An operation byte, then its fields in the byte order of the machine: u32, i64; bytes as u64 length and contents; a
-// list of keys as u64 count and that many bytes. There is no other framing, and some operations have no answer.
+// list of keys as u64 count and that many bytes. There is no other framing, and some operations have no reply.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,31 +13,31 @@
 namespace sml::rendezvous::torch {
 
 enum class Op : std::uint8_t {
-  Validate,    // u32 magic; no answer
-  Set,         // key, value; no answer
-  CompareSet,  // key, expected, desired; answer: bytes
-  Get,         // key; bytes
-  Add,         // key, i64; i64
-  Check,       // keys; u8 0 ready, 1 not ready
-  Wait,        // keys; u8 0 when all are there
-  NumKeys,     // i64
-  WatchKey,    // key; u8 3 registered, then changes: u8 kind, key, old, new
-  DeleteKey,   // key; i64 0 or 1
-  Append,      // key, value; no answer
-  MultiGet,    // keys; bytes for each
-  MultiSet,    // u64 count, that many key and value; no answer
-  CancelWait,  // u8 1
-  Ping,        // u32; the same
-  QueuePush,   // key, value; no answer
-  QueuePop,    // key; i64 length before, bytes if above 0
-  QueueLen,    // key; i64
-  ListKeys,    // i64 count, bytes for each
-  Barrier,     // key, i64 world size; u8 0 when so many have come
+  Validate,    // u32 magic; no reply
+  Set,         // key, value; no reply
+  CompareSet,  // key, expected, desired; reply: bytes
+  Get,         // key; reply: bytes
+  Add,         // key, i64; reply: i64
+  Check,       // keys; reply: u8 0 ready, 1 not ready
+  Wait,        // keys; reply: u8 0 when all exist
+  NumKeys,     // reply: i64
+  WatchKey,    // key; reply: u8 3 registered, then changes: u8 kind, key, old, new
+  DeleteKey,   // key; reply: i64 0 or 1
+  Append,      // key, value; no reply
+  MultiGet,    // keys; reply: bytes for each
+  MultiSet,    // u64 count, that many key and value; no reply
+  CancelWait,  // reply: u8 1
+  Ping,        // u32; reply: the same
+  QueuePush,   // key, value; no reply
+  QueuePop,    // key; reply: i64 length before, bytes if above 0
+  QueueLen,    // key; reply: i64
+  ListKeys,    // reply: i64 count, bytes for each
+  Barrier,     // key, i64 world size; reply: u8 0 when that many have come
 };
 
 std::string_view name(Op op);
 
-// Fixed by a client's first bytes.
+// Determined by a client's first bytes.
 enum class Dialect : std::uint8_t {
   Unknown,
   Old,  // torch up to 2.0
@@ -68,28 +68,29 @@ struct Request {
 struct Parsed {
   enum class State : std::uint8_t { Complete, Incomplete, Bad };
   State state = State::Incomplete;
-  Request request;       // Complete
-  std::size_t size = 0;  // Complete: bytes of the request; Incomplete: with fewer bytes than these it stays so
-  std::string fault;     // Bad: a clause
+  Request request;       // for Complete
+  std::size_t size = 0;  // for Complete: bytes of the request; for Incomplete: the bytes that are needed at least
+  std::string fault;     // for Bad: a clause
 };
 
-// How far a request that is not whole has been looked at, so that no byte is looked at again when more have come.
+// How far an incomplete request has been scanned, so that no byte is scanned again when more have come.
 struct Scan {
   bool begun = false;
   std::size_t at = 0;      // bytes of whole fields after the operation
-  std::size_t field = 0;   // the next one
-  bool counted = false;    // of a list: its count has been read
-  std::uint64_t left = 0;  // of it: keys and values that are not there yet
+  std::size_t field = 0;   // index of the next one
+  bool counted = false;    // for a list: its count has been read
+  std::uint64_t left = 0;  // for a list: keys and values still to come
 };
 
-// The request at the front of `bytes`; sets an unknown dialect when it can be told. Allocates no more than the bytes
-// justify. `scan` is of this request, and a new one for each: each call has all bytes of the call before, and more.
+// Parses the request at the front of `bytes`; sets an unknown dialect once it can be determined. Allocates no more than
+// the bytes justify. `scan` belongs to this request; use a new one for each. Each call must pass all bytes of the call
+// before, and more.
 Parsed parse(Dialect& dialect, std::string_view bytes, Scan& scan);
 
-// The operation byte; -1 when the dialect has none.
+// The operation byte; -1 if the dialect has none.
 int code_of(Op op, Dialect dialect);
 
-// Fields of answers.
+// Fields of replies.
 void put_number(std::string& out, std::int64_t value);
 void put_word(std::string& out, std::uint32_t value);
 void put_bytes(std::string& out, std::string_view bytes);

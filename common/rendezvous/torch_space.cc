@@ -7,11 +7,11 @@ namespace sml::rendezvous {
 
 namespace {
 
-constexpr std::size_t kPerEntry = 96;  // what the containers need besides the bytes, about
+constexpr std::size_t kPerEntry = 96;  // approximate overhead of the containers
 
 std::size_t cost(std::string_view key, std::string_view value) { return kPerEntry + key.size() + value.size(); }
 
-// As std::stoll reads it: what follows the number does not matter.
+// As std::stoll reads it: text after the number is ignored.
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -19,7 +19,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return value;
 }
 
-// Of a client that waits for a key, watches it, or is at a barrier: both know of the other.
+// The memory of a client that waits for a key, watches it, or is at a barrier: the key and the client refer to each
+// other.
 std::size_t interest_cost(std::string_view key) { return 2 * (kPerEntry + key.size()); }
 
 std::string wait_over() { return std::string(1, torch::kWaitOver); }

@@ -1,5 +1,5 @@
-// What a torch store holds: values and queues by key, and the clients that wait for them. Pure; knows nothing about
-// bytes on a wire, except the answers that one client's request causes for others.
+// The contents of a torch store: values and queues by key, and the clients that wait for keys. Pure; does not parse
+// requests, but sends the replies that one client's request causes for others.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@ class TorchSpace {
  public:
   using Send = std::function<void(ClientId, std::string)>;
 
-  // `send` gets answers for clients that have waited or watch. `memory` is a sum over spaces that outlives this one:
-  // what is stored, and who waits and watches, is added to it, and taken off when it is gone.
+  // `send` receives replies for clients that have waited or watch. `memory` is a sum over several spaces and outlives
+  // this one: the cost of stored values, waits and watches is added to it, and subtracted when they are gone.
   TorchSpace(Send send, std::size_t& memory);
   ~TorchSpace();
   TorchSpace(const TorchSpace&) = delete;
@@ -30,10 +30,11 @@ class TorchSpace {
 
   void set(std::string_view key, std::string_view value);
   void append(std::string_view key, std::string_view value);
-  // Absent and nothing expected: stored. Absent and something expected: nothing is stored, and that is answered.
+  // If the key is absent and nothing is expected, stores `desired`. If it is absent and something is expected, stores
+  // nothing and returns `expected`.
   std::string compare_set(std::string_view key, std::string_view expected, std::string_view desired);
-  std::string_view get(std::string_view key) const;  // empty when absent
-  // Numbers are decimal text. Nothing when the value is none.
+  std::string_view get(std::string_view key) const;  // empty if absent
+  // Numbers are decimal text. Returns nullopt if the value is no number.
   std::optional<std::int64_t> add(std::string_view key, std::int64_t delta);
   bool erase(std::string_view key);
   bool has_all(const std::vector<std::string_view>& keys) const;  // a queue that is not empty counts
@@ -45,10 +46,11 @@ class TorchSpace {
   std::optional<std::string> pop(std::string_view key);
   std::size_t queue_length(std::string_view key) const;
 
-  // True when all are there; otherwise kWaitOver is sent as soon as each key that is missing now has come once.
+  // Returns true if all keys exist; otherwise kWaitOver is sent as soon as each key that is missing now has been set
+  // once.
   bool wait(ClientId client, const std::vector<std::string_view>& keys);
-  // Counts the client in; kWaitOver is sent to it when the count has come to `size`. Nothing when the key holds no
-  // number.
+  // Increments the count of the key; true if it has reached `size`, otherwise kWaitOver is sent when it does. Returns
+  // nullopt if the key holds no number.
   std::optional<bool> barrier(ClientId client, std::string_view key, std::int64_t size);
   void watch(ClientId client, std::string_view key);
   void stop_waiting(ClientId client);
@@ -80,7 +82,7 @@ class TorchSpace {
   std::size_t bytes_ = 0;
   StringMap<std::string> values_;
   StringMap<std::deque<std::string>> queues_;
-  StringMap<std::vector<ClientId>> waiters_;  // by key, in the order in which they came
+  StringMap<std::vector<ClientId>> waiters_;  // by key, in order of arrival
   StringMap<std::vector<Parked>> barriers_;
   StringMap<std::vector<ClientId>> watchers_;
   std::unordered_map<ClientId, std::vector<std::string>> watched_;

@@ -71,7 +71,7 @@ void TorchStore::received(ClientId id, std::string_view bytes, TimePoint now) {
   bound(id, client, before);
 }
 
-// What it has room for is what it costs.
+// Counts the capacity of the buffer, not its size.
 void TorchStore::count_input(Client& client) {
   if (client.in.empty() && client.in.capacity() > kKeptInput) client.in = {};
   memory_ -= client.in_memory;
@@ -117,7 +117,7 @@ std::string TorchStore::closed(ClientId id) {
   return amid ? "it ended in the middle of a request" : "";
 }
 
-// All requests that are whole, as long as the client takes the answers.
+// Handles all complete requests, as long as the client reads the replies.
 void TorchStore::work(ClientId id, Client& client, TimePoint now) {
   std::size_t done = 0;
   while (!client.given_up && client.unsent < limits_.unsent && client.in.size() - done >= client.wanted) {
@@ -140,7 +140,8 @@ void TorchStore::work(ClientId id, Client& client, TimePoint now) {
   if (client.stalls()) check_later(std::max(client.due(), now));
 }
 
-// A client that asks again while it waits has given the wait up: torch up to 2.0 does not say so when its time is over.
+// A client that sends a request while it waits has given up the wait: torch up to 2.0 does not cancel it at its
+// timeout.
 void TorchStore::perform(ClientId id, Client& client, const Request& request, TimePoint now) {
   if (request.op == Op::Validate) return;
   std::string bytes;
@@ -161,8 +162,8 @@ void TorchStore::count_join(Client& client, TimePoint now) {
   if (!first_joined_) first_joined_ = now;
 }
 
-// Whether a rank has left is not asked: others may leave while this one comes, and the store may hear of both in any
-// order. All that is certain is that a rank comes to each group once.
+// Does not check whether a rank has left: others may leave while this one joins, and the store may learn of both in any
+// order. It is only certain that a rank joins each group once.
 void TorchStore::enter_group(Client& client) {
   if (client.joined && newest_->ranks >= world_size_) newest_ = std::make_shared<Group>(sender(), memory_);
   client.group = newest_;
@@ -209,7 +210,7 @@ std::string TorchStore::answer(ClientId id, Client& client, const Request& reque
   }
 }
 
-// Of operations whose request can be wrong, or whose answer too long.
+// Operations whose request can be invalid, or whose reply too long.
 std::string TorchStore::longer_answer(ClientId id, Client& client, const Request& request, TorchSpace& space) {
   std::string out;
   if (request.op == Op::Add) {

@@ -2,8 +2,8 @@
 //
 // The store outlives process groups: a worker may destroy its group and make a new one, and torch then uses the same
 // keys again, over a new connection. So the keys of process groups are kept apart by group: a client that joins when
-// the newest group has all its ranks begins another. (A store that rank 0 hosts is a new one then, too.) All other keys
-// stay, and every client sees them, as with torchrun's store. A request that names keys of both kinds is of its group;
+// the newest group has all its ranks begins another. (A store hosted by rank 0 would be new then, too.) All other keys
+// stay, and every client sees them, as with torchrun's store. A request that names keys of both kinds uses its group's;
 // torch makes none.
 #pragma once
 #include <cstddef>
@@ -19,18 +19,19 @@
 namespace sml::rendezvous {
 
 struct TorchStoreLimits {
-  std::size_t memory = std::size_t{1} << 30;   // of all that clients cause: values, waits, watches, halves of requests,
-                                               // and answers that they have not taken
-  std::size_t unsent = std::size_t{1} << 20;   // of one client: it is not heard beyond
+  std::size_t memory = std::size_t{1} << 30;   // of all that clients cause: values, waits, watches, incomplete
+                                               // requests, and replies that they have not read
+  std::size_t unsent = std::size_t{1} << 20;   // of one client: beyond, no input is taken from it
   std::size_t answer = std::size_t{64} << 20;  // the longest
 };
 
-// Beyond the limit of memory the client that takes its answers slowest is given up, or who asks for more.
+// Above the memory limit the client that has most unread replies is dropped or, if no client has many, the one that
+// requests more.
 class TorchStore final : public Engine {
  public:
   static constexpr Duration kFirst = std::chrono::seconds(30);  // for a client's first request, once it has begun
 
-  // `world_size`: of the job; tells when a group has all its ranks.
+  // `world_size`: of the job; determines when a group has all its ranks.
   explicit TorchStore(std::uint32_t world_size, TorchStoreLimits limits = {});
 
   void opened(ClientId client, TimePoint now) override;
@@ -44,9 +45,9 @@ class TorchStore final : public Engine {
   void pass(TimePoint now) override;
   void restart_clocks(TimePoint now) override;
 
-  // Clients that have joined so far: torch counts them under the key "init/".
+  // The number of clients that have joined so far: torch counts them under the key "init/".
   std::uint64_t joined() const { return joined_; }
-  // When the first of them did; nothing before.
+  // When the first client joined; nullopt before.
   std::optional<TimePoint> first_joined() const { return first_joined_; }
   std::size_t memory() const { return memory_; }
 
@@ -54,11 +55,12 @@ class TorchStore final : public Engine {
   struct Group {
     Group(TorchSpace::Send send, std::size_t& memory) : space(std::move(send), memory) {}
     TorchSpace space;
-    std::uint64_t ranks = 0;  // clients that have joined and used its keys; others are more connections of a rank
+    // Clients that have joined and used its keys; other clients are further connections of a rank.
+    std::uint64_t ranks = 0;
   };
   struct Client {
     std::string in;
-    std::size_t in_memory = 0;  // what of `in` is counted
+    std::size_t in_memory = 0;  // the memory counted for `in`
     std::size_t wanted = 1;     // bytes of `in` without which nothing can be done
     torch::Scan scan;
     torch::Dialect dialect = torch::Dialect::Unknown;
@@ -67,7 +69,7 @@ class TorchStore final : public Engine {
     bool proved = false;
     bool given_up = false;
     std::size_t unsent = 0;
-    TimePoint progress;  // of its request or its answer
+    TimePoint progress;  // of its request or its reply
     TimePoint begun;     // its first request
     TimePoint due() const { return proved ? progress + kStall : begun + kFirst; }
     bool stalls() const { return !given_up && (!in.empty() || unsent > 0); }
@@ -81,12 +83,12 @@ class TorchStore final : public Engine {
   void count_join(Client& client, TimePoint now);
   void enter_group(Client& client);
   TorchSpace& space_of(Client& client, const torch::Request& request);
-  const TorchSpace& group_space(const Client& client) const;  // that it sees when it asks for all keys
+  const TorchSpace& group_space(const Client& client) const;  // the group whose keys it sees when it requests all keys
   TorchSpace::Send sender();
   void forget(ClientId id, const Client& client);
   void send(ClientId id, std::string bytes);
   void give_up(ClientId id, Client& client, std::string fault);
-  std::string refuse(ClientId id, Client& client, std::string fault);  // gives up; there is no answer
+  std::string refuse(ClientId id, Client& client, std::string fault);  // drops the client; there is no reply
   void count_input(Client& client);
   void bound(ClientId id, Client& client, std::size_t before);
   bool give_up_slowest();
@@ -96,10 +98,10 @@ class TorchStore final : public Engine {
   TorchStoreLimits limits_;
   std::uint64_t joined_ = 0;
   std::optional<TimePoint> first_joined_;
-  std::size_t memory_ = 0;  // before the spaces, which count in it
+  std::size_t memory_ = 0;  // declared before the spaces, which count in it
   TorchSpace common_;
   std::shared_ptr<Group> newest_;
-  std::map<ClientId, Client> clients_;  // ordered, so that what is done is the same each time
+  std::map<ClientId, Client> clients_;  // ordered, so that the order of actions is reproducible
   std::vector<Effect> effects_;
   std::optional<TimePoint> next_check_;
 };
