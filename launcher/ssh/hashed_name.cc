@@ -15,7 +15,7 @@ namespace sml::ssh {
 namespace {
 
 constexpr std::size_t kDigest = 20;
-constexpr std::size_t kEncoded = 28;  // of a digest, and of the salt, in base64
+constexpr std::size_t kEncoded = 28;  // size of a digest, and of the salt, in base64
 constexpr std::size_t kBlock = 64;
 
 using Digest = std::array<std::uint8_t, kDigest>;
@@ -35,7 +35,7 @@ std::optional<Digest> decoded(std::string_view text) {
 }
 
 Digest sha1(EVP_MD_CTX* context, std::span<const std::uint8_t> begin, std::span<const std::uint8_t> rest) {
-  static const EVP_MD* const kind = EVP_MD_fetch(nullptr, "SHA1", nullptr);  // looked up once: that is what takes long
+  static const EVP_MD* const kind = EVP_MD_fetch(nullptr, "SHA1", nullptr);  // fetched once, since that is slow
   Digest digest{};
   if (kind == nullptr || EVP_DigestInit_ex(context, kind, nullptr) != 1 ||
       EVP_DigestUpdate(context, begin.data(), begin.size()) != 1 ||
@@ -46,7 +46,7 @@ Digest sha1(EVP_MD_CTX* context, std::span<const std::uint8_t> begin, std::span<
   return digest;
 }
 
-// HMAC by hand: OpenSSL's takes ten times as long for each new key, and each line has its own.
+// Own HMAC: OpenSSL's takes ten times as long for each new key, and each line has its own.
 Digest hmac(const Digest& key, std::string_view text) {
   static thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
   std::array<std::uint8_t, kBlock> inner{}, outer{};

@@ -10,7 +10,7 @@ std::string print_of(const HostKey& key) {
   return show(key.type) + " " + (print.empty() ? "(unreadable)" : print);
 }
 
-// " (looked up as 10.0.0.1)" where known_hosts is asked for another name than the user wrote.
+// " (looked up as 10.0.0.1)" if the name looked up in known_hosts differs from the one that the user wrote.
 std::string looked_up(const LoginSettings& settings) {
   return settings.key_name == settings.name ? "" : " (looked up as " + show(settings.key_name) + ")";
 }

@@ -1,4 +1,4 @@
-// Is the key that the host showed the one we know? Decides whether the log-in may go on.
+// Compares the key that the host sent with the known keys, and decides whether the log-in may go on.
 #pragma once
 #include <span>
 
@@ -8,9 +8,9 @@
 
 namespace sml::ssh {
 
-// A known key passes; an unknown one only where the settings say so, and is then added to the user's known_hosts file
-// (a file that cannot be written does not stop the log-in, as with ssh). A changed or revoked key never passes.
-// Error: HostKey, with fingerprints, the file that holds the other key, and what to do.
+// A known key passes; an unknown one passes only if the settings allow it, and is then added to the user's known_hosts
+// file (a file that cannot be written does not stop the log-in, as with ssh). A changed or revoked key never passes.
+// Error: HostKey, with fingerprints, the file that holds the other key, and advice.
 Result<void> check_host_key(const HostKey& shown, std::span<const KnownKey> known, const LoginSettings& settings);
 
 }  // namespace sml::ssh

@@ -10,7 +10,7 @@
 namespace sml::ssh {
 namespace {
 
-constexpr std::string_view kBinaryList = "SSHKRL";  // what a list of revoked keys in the binary form begins with
+constexpr std::string_view kBinaryList = "SSHKRL";  // the first bytes of a list of revoked keys in the binary form
 
 std::string_view next_field(std::string_view& line) {
   const auto begin = std::min(line.find_first_not_of(" \t\r"), line.size());
@@ -32,7 +32,7 @@ bool is_base64(std::string_view text) {
   });
 }
 
-// "[@mark] names type key". Names first: of most lines nothing else is looked at.
+// "[@mark] names type key". Compares the names first, since most lines need no further parsing.
 std::optional<KnownKey> parse_known_host(std::string_view line, const std::string& name, const HashedMatch& hashed) {
   KnownKey result;
   std::string_view names = next_field(line);

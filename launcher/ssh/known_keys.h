@@ -1,8 +1,8 @@
-// What the lines of known_hosts say of a host's key. Pure.
+// The known keys of a host, parsed from the lines of known_hosts. Pure.
 //
-// Read here rather than by libssh, which skips @revoked lines and "!pattern", reads one file only, and does not say
-// where the key that differs is written. libssh knows no host certificates: @cert-authority lines are found, so that a
-// refusal can say what is the matter, and make no key known.
+// Parsed here rather than by libssh, which skips @revoked lines and "!pattern", reads one file only, and does not
+// report where the differing key is written. libssh supports no host certificates: @cert-authority lines are found, so
+// that a refusal can name them as the reason, but make no key known.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,22 +27,22 @@ struct KnownKey {
   KeyMark mark = KeyMark::None;
 };
 
-// Does a hashed name field stand for the name? Injected, as it takes cryptography.
+// Whether a hashed name field stands for the name. Injected, as it needs cryptography.
 using HashedMatch = std::function<bool(const std::string& name, const std::string& field)>;
 
-// RevokedKeys: the text form of RevokedHostKeys, a key in each line, for all hosts.
+// RevokedKeys: the text form of RevokedHostKeys, one key on each line, for all hosts.
 enum class KeyFile : std::uint8_t { KnownHosts, RevokedKeys };
 
-// Finds the keys that one file has for `name` ("host" or "[host]:port", lower case), whose bytes come piece by piece.
-// Any bytes may come: lines that are not understood are skipped, as ssh does. Holds a line, not the file.
+// Finds the keys of `name` ("host" or "[host]:port", lower case) in one file, whose bytes come in pieces. Any bytes are
+// accepted: lines that cannot be parsed are skipped, as ssh does. Buffers a line, not the file.
 class KeyScan {
  public:
   static constexpr std::size_t kMaxLine = 1024 * 1024;
 
   KeyScan(KeyFile kind, std::string file, std::string name, HashedMatch hashed);
 
-  // Error: HostKey, with file and line, at a line of more than kMaxLine, and at a list of revoked keys in the binary
-  // form: what it would say is not known, so no host can be trusted. Not to be called again then.
+  // Error: HostKey, with file and line, for a line of more than kMaxLine, and for a list of revoked keys in the binary
+  // form: its contents are unknown, so no host can be trusted. Do not call again after an error.
   Result<void> take(std::string_view bytes);
   Result<std::vector<KnownKey>> finish();
 
@@ -53,7 +53,7 @@ class KeyScan {
   std::string file_;
   std::string name_;
   HashedMatch hashed_;
-  std::string begun_;  // a line whose end has not come
+  std::string begun_;  // a line without its end so far
   std::size_t number_ = 0;
   std::vector<KnownKey> keys_;
 };
@@ -61,7 +61,7 @@ class KeyScan {
 enum class KeyVerdict : std::uint8_t { Known, Unknown, Changed, OtherType, Revoked };
 struct KeyJudgement {
   KeyVerdict verdict = KeyVerdict::Unknown;
-  std::optional<KnownKey> against;  // the line that decided; of an unknown key: that of an authority, if there is one
+  std::optional<KnownKey> against;  // the line that decided; for an unknown key: an authority's line, if any
 };
 KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown);
 

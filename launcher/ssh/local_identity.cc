@@ -31,7 +31,7 @@ std::vector<std::string> glob_paths(const std::string& pattern) {
   return paths;
 }
 
-// As ssh asks: ours or root's, and nobody else can write to it.
+// As ssh requires: the file belongs to this user or root, and no one else can write to it.
 Result<void> check_owner(const struct stat& info, const std::string& path) {
   if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
     return Error(ErrorKind::Config, show(path) + " belongs to another user (uid " + std::to_string(info.st_uid) +
@@ -73,7 +73,7 @@ Result<std::optional<std::string>> read_config_file(const std::string& path, Fil
   }
 }
 
-// In an image without a passwd file, or one that does not have the user that it runs as.
+// For an image without a passwd file, or whose passwd file lacks the user.
 std::string unlisted_user(uid_t uid) {
   for (const char* variable : {"LOGNAME", "USER"}) {
     if (std::string name = environment_value(variable); !name.empty()) return name;

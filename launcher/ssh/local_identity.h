@@ -1,4 +1,4 @@
-// What the log-in takes from this machine: who we are and the small files that ssh reads.
+// The local inputs of the log-in: the user, and the small files that ssh reads.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,21 +14,21 @@ namespace sml::ssh {
 
 struct LocalIdentity {
   uid_t uid = 0;
-  std::string user;  // login name; where no account has the number: LOGNAME, USER, or the number itself
-  std::string home;  // as ssh has it: of the passwd file; where that has no entry, $HOME, else what getent says
+  std::string user;  // login name; without an account for the uid: LOGNAME, USER, or the number itself
+  std::string home;  // as for ssh: from the passwd file; without an entry there: $HOME, else from getent
   std::string host_name;
-  std::function<std::string(const std::string& name)> environment;  // "" when unset
+  std::function<std::string(const std::string& name)> environment;  // "" if unset
 };
 
 LocalIdentity local_identity();
 
-// Files through the file system, at most 4 MiB each. What is asked of a file is asked of the descriptor that is read.
+// Reads files through the file system, at most 4 MiB each. Owner and mode are checked on the descriptor that is read.
 ConfigFiles local_files();
 
-// Is the open file a regular one, or /dev/null? Others may have no end, or none that comes.
+// Whether the open file is a regular one, or /dev/null. Reading others may never end, or block.
 bool is_file_or_null(int fd);
 
-// A private key that others can read is refused by ssh, and by us.
+// Whether others can read a private key of this user. ssh refuses such a key, and so does the launcher.
 bool others_can_read(const std::string& path, uid_t uid);
 
 }  // namespace sml::ssh

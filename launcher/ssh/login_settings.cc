@@ -49,7 +49,7 @@ Result<SshConfig> read_config(const SshOptions& options, const SshTarget& target
   return config;
 }
 
-// "~/x", "${NAME}" and %-tokens in a path of the config.
+// Expands "~/x", "${NAME}" and %-tokens in a path of the config.
 Result<std::string> expand_path(std::string text, const Tokens& tokens, const LocalIdentity& self) {
   for (auto begin = text.find("${"); begin != std::string::npos; begin = text.find("${", begin)) {
     const auto end = text.find('}', begin);
@@ -102,8 +102,8 @@ class Settler {
       if (configured.value_or(0) == 0) return bad("Port");
     }
     settings_.port = target_.port.value_or(options_.port.value_or(configured.value_or(22)));
-    // A port of its own, from the list of hosts or the configuration, means another server here, a container perhaps;
-    // --ssh-port is for all hosts.
+    // A port for this host, from the host list or the configuration, means a different server on this machine, perhaps
+    // a container; --ssh-port is for all hosts.
     const bool own_server = target_.port.value_or(configured.value_or(22)) != 22;
     if (!own_server && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
     settings_.connect_timeout = options_.connect_timeout;
@@ -126,7 +126,7 @@ class Settler {
   }
 
   Result<void> proxy_command(const std::string& text) {
-    // What is put into a shell command must not be able to be one.
+    // Words that are inserted into a shell command must not contain shell syntax.
     for (const std::string& word : {settings_.host, target_.name, settings_.session.user}) {
       if (!is_plain_word(word))
         return Error(ErrorKind::Config, "'" + show(word) + "' cannot be used in a ProxyCommand");
@@ -139,7 +139,7 @@ class Settler {
     return {};
   }
 
-  // As the OpenSSH client does it: the last jump is a client of its own, which gets to the earlier ones by -J.
+  // As the OpenSSH client does: the last jump is a client process, which reaches the earlier ones by -J.
   Result<void> proxy_jump(const std::string& text) {
     auto jumps = split_list(text, ',');
     if (jumps.empty() || !is_plain_word(settings_.host)) return bad("ProxyJump");
@@ -160,7 +160,7 @@ class Settler {
       argv.insert(argv.end(), {"-J", earlier});
     }
     argv.insert(argv.end(), {"-W", "[" + settings_.host + "]:" + std::to_string(settings_.port)});
-    if (!last.starts_with("ssh://")) last = "ssh://" + last;  // the form that has user, [v6] and port in one word
+    if (!last.starts_with("ssh://")) last = "ssh://" + last;  // the form with user, [v6] and port in one word
     argv.push_back(last);
     settings_.local = LocalShortcut::No;
     return {};

@@ -1,5 +1,5 @@
-// Everything a log-in needs to know, settled from the options, the host list, the ssh config and the defaults, in that
-// order of precedence. Pure but for reading the config files.
+// All settings of a log-in, from the options, the host list, the ssh config and the defaults, in that order of
+// precedence. Pure except that it reads the config files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,23 +21,23 @@ enum class UnknownHostKeys : std::uint8_t { Refuse, Add };
 // KnownFirst: unless the config says which are best.
 enum class HostKeyOrder : std::uint8_t { KnownFirst, AsListed };
 enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
-// Last: after the identity files, and only if one of them could not be used without it (IdentitiesOnly).
+// Last: after the identity files, and only if one of them could not be used without the agent (IdentitiesOnly).
 enum class AgentTurn : std::uint8_t { First, Last, Never };
 enum class IdentitySource : std::uint8_t { Config, Defaults };
 enum class KeyLogin : std::uint8_t { Allowed, Forbidden };  // PubkeyAuthentication
 
 struct LoginSettings {
   std::string name;  // as the user named the host
-  std::string host;  // HostName: what is resolved
+  std::string host;  // HostName: the name that is resolved
   std::uint16_t port = 22;
-  std::string key_name;  // what known_hosts is asked for: HostKeyAlias, "host" or "[host]:port"
+  std::string key_name;  // looked up in known_hosts: HostKeyAlias, "host" or "[host]:port"
   LocalShortcut local = LocalShortcut::No;
   int family = AF_UNSPEC;      // or AF_INET, AF_INET6
-  Duration connect_timeout{};  // of each phase
+  Duration connect_timeout{};  // for each phase
 
-  std::vector<std::string> proxy;  // argv of the program that stands for the connection; empty: none
+  std::vector<std::string> proxy;  // argv of the program that replaces the connection; empty: none
 
-  std::vector<std::string> known_hosts;  // the user's files; the first is written to
+  std::vector<std::string> known_hosts;  // the user's files; new keys are written to the first
   std::vector<std::string> global_known_hosts;
   std::string revoked_host_keys;  // RevokedHostKeys: a file that must be readable; empty: none
   UnknownHostKeys unknown_host_keys = UnknownHostKeys::Refuse;
@@ -45,7 +45,7 @@ struct LoginSettings {
 
   KeyLogin key_login = KeyLogin::Allowed;
   std::string explicit_identity;        // --ssh-identity-file: tried before the agent
-  std::vector<std::string> identities;  // of the config, else the default files that ssh has
+  std::vector<std::string> identities;  // from the config, else ssh's default files
   IdentitySource identity_source = IdentitySource::Defaults;
   std::vector<std::string> certificates;  // CertificateFile; that of a key FILE is also looked for as FILE-cert.pub
   std::string agent_socket;               // empty: no agent

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kKeptProxyErrors = 2048;
 constexpr auto kBriefly = std::chrono::milliseconds(100);
-constexpr auto kReapLimit = std::chrono::milliseconds(500);  // after SIGKILL; longer only in an uninterruptible wait
+constexpr auto kReapLimit = std::chrono::milliseconds(500);  // after SIGKILL; exceeded only in an uninterruptible wait
 constexpr auto kPause = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -98,7 +98,7 @@ std::optional<int> ProxyCommand::wait_briefly() {
 
 void ProxyCommand::stop() {
   if (pid_ <= 0) return;
-  ::kill(-pid_, SIGKILL);  // leads its group: not yet reaped, so the number is still its own
+  ::kill(-pid_, SIGKILL);  // the leader of its group is not reaped yet, so the group's id is not reused
   for (const TimePoint end = Clock::now() + kReapLimit; !reap(WNOHANG) && Clock::now() < end;) {
     std::this_thread::sleep_for(kPause);
   }

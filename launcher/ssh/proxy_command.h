@@ -1,4 +1,4 @@
-// The program of ProxyCommand or ProxyJump: its standard input and output stand for the connection.
+// The program of ProxyCommand or ProxyJump: its standard input and output replace the connection.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace sml::ssh {
 
-// Owns the process: destroying it kills its process group and reaps it. An empty one owns nothing. Not thread-safe; may
-// be handed from thread to thread.
+// Owns the process: the destructor kills its process group and reaps it. A default-constructed object owns nothing. Not
+// thread-safe; may be handed from thread to thread.
 class ProxyCommand {
  public:
   ProxyCommand() = default;
@@ -21,17 +21,17 @@ class ProxyCommand {
   ~ProxyCommand() { stop(); }
 
   struct Started;
-  // Starts argv in a session of its own. Error: Connect, when it cannot be started ("ssh is not installed here").
+  // Starts argv in a session of its own. Error: Connect if it cannot be started ("ssh is not installed here").
   static Result<Started> start(const std::vector<std::string>& argv);
 
   explicit operator bool() const { return pid_ > 0; }
   // Readable when the program has written to standard error; -1 after its end.
   int errors_fd() const { return errors_.get(); }
-  // Takes what there is of standard error; the last 2 KiB are kept, so that the program never waits for us.
+  // Reads the available standard error and keeps its last 2 KiB, so that the program never blocks on a full pipe.
   void take_errors();
   // The last lines of standard error, for a message.
   std::string errors();
-  // Exit status if it has ended; 128+n for a signal. Waits for it up to a moment, as its output ends before it does.
+  // The exit status if the program has ended; 128+n for a signal. Waits briefly for the end, as its output ends first.
   std::optional<int> wait_briefly();
 
  private:

@@ -21,7 +21,7 @@
 namespace sml::ssh {
 namespace {
 
-// ---- the agent, asked how many keys it has: libssh would wait for a hung one for ever
+// ---- number of the agent's keys, requested first: libssh would wait for a hung agent for ever
 
 constexpr auto kAgentAnswer = std::chrono::seconds(5);
 
@@ -41,7 +41,7 @@ std::uint32_t number_at(const char* bytes) {
   return value;
 }
 
-// Number of keys; nothing when the agent does not answer as one.
+// The number of keys; nullopt if the agent does not reply as one.
 std::optional<std::uint32_t> count_keys(int fd, TimePoint deadline, const net::CancelToken& cancel) {
   constexpr std::array<char, 5> kRequest{0, 0, 0, 1, 11};  // SSH2_AGENTC_REQUEST_IDENTITIES
   constexpr char kAnswer = 12;
@@ -66,7 +66,8 @@ os::UniqueFd connect_agent(const std::string& path) {
   return fd;
 }
 
-// libssh writes to the agent without MSG_NOSIGNAL. The thread keeps the signal blocked: it is one of the log-in pool.
+// libssh writes to the agent without MSG_NOSIGNAL. The signal stays blocked on this thread, which belongs to the log-in
+// pool.
 void block_sigpipe() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -107,7 +108,7 @@ class Authenticator {
         .with_hint("start an ssh agent that has one (ssh-add), or name a key with --ssh-identity-file");
   }
 
-  // True: logged in. Stops at once when the connection is gone.
+  // Returns true if logged in. Stops at once if the connection is lost.
   bool try_all() {
     const std::string& first = settings_.explicit_identity;
     if (!first.empty() && try_file(first, MissingFile::Tell)) return true;
@@ -186,7 +187,7 @@ class Authenticator {
     return step;
   }
 
-  // Always false, so that it can end a failed attempt.
+  // Always returns false, so that it can end a failed attempt.
   bool note(const std::string& what, const std::string& outcome) {
     tried_ += (tried_.empty() ? "" : "; ") + show(what) + ": " + outcome;
     return false;
@@ -201,7 +202,7 @@ class Authenticator {
   std::set<std::string> used_certificates_;
   Offered offered_ = Offered::Nothing;
   bool needs_agent_ = false;     // a file could not be used without it
-  std::optional<Error> broken_;  // no use in going on
+  std::optional<Error> broken_;  // the connection failed: no further attempts
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Proving who we are: keys of the ssh agent and key files. Never a password, never a question.
+// Authenticates the user: by keys of the ssh agent and key files. Never uses a password, never prompts.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,8 +14,8 @@ namespace sml::ssh {
 using WaitForSession = std::function<net::Waited()>;
 
 // Order: the identity file of the command line, the agent, the other identity files; with IdentitiesOnly the agent
-// comes last, and only if one of the files is encrypted or unreadable. Blocks; the waits end with `deadline` or
-// `cancel`. Errors: Auth, with all that was tried; Timeout; Connect, when the connection broke.
+// comes last, and only if one of the files is encrypted or unreadable. Blocks; the waits end at `deadline` or with
+// `cancel`. Errors: Auth, with all attempts; Timeout; Connect if the connection broke.
 Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline,
                           net::CancelToken& cancel, const WaitForSession& wait);
 

@@ -35,7 +35,7 @@ Error at(Error error, const std::string& path, std::size_t line) {
 }  // namespace
 
 bool matches_pattern(std::string_view text, std::string_view pattern) {
-  // Greedy with one point to go back to: linear in practice, at most |text|·|pattern| steps whatever the pattern.
+  // Greedy with one point to go back to: linear in practice, at most |text|·|pattern| steps for any pattern.
   std::size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -205,7 +205,7 @@ Result<void> SshConfig::include(const std::vector<std::string>& patterns, const 
       if (!text) return Error(ErrorKind::Config, text.error().message()).with_hint(text.error().hint());
       if (!*text) continue;
       auto taken = read_text(**text, path, folder, depth + 1);
-      active_ = true;  // a block that an included file begins ends with it
+      active_ = true;  // a block that begins in an included file ends with it
       if (!taken) return taken;
     }
   }

@@ -1,4 +1,4 @@
-// What the ssh configuration says of one host. Pure: files are read through a function.
+// The ssh configuration for one host. Pure: files are read through a function.
 //
 // Our own reader, because libssh 0.10 matches later Host blocks against the substituted HostName, cannot express
 // StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor HostKeyAlias.
@@ -19,12 +19,12 @@
 
 namespace sml::ssh {
 
-// OwnersOnly: ours or root's, and nobody else can write to it. Who can write an ssh configuration names programs to
-// run.
+// OwnersOnly: the file must belong to this user or root, and no one else may be able to write to it, since an ssh
+// configuration names programs to run.
 enum class FileTrust : std::uint8_t { Any, OwnersOnly };
 
 struct ConfigFiles {
-  // nullopt: there is none (a folder counts as none). Error: Io when it cannot be read, Config when it is not to be
+  // nullopt: the file does not exist (a folder counts as none). Error: Io if it cannot be read, Config if it is not
   // trusted, is no file or is too large.
   std::function<Result<std::optional<std::string>>(const std::string& path, FileTrust trust)> read;
   std::function<std::vector<std::string>(const std::string& pattern)> glob;  // paths in order; for Include
@@ -32,30 +32,31 @@ struct ConfigFiles {
   std::function<Result<bool>(const std::string& command)> run{};
 };
 
-// Who asks, for patterns and Match.
+// The host and user for which patterns and Match are evaluated.
 struct ConfigSubject {
   std::string name;  // the host as the user named it
-  std::string user;  // asked for elsewhere; empty: the config decides
+  std::string user;  // requested elsewhere; empty: the config decides
   std::string local_user;
   std::string home;                            // of the local user; "" when unknown
   std::string port{};                          // asked for elsewhere; empty: the config decides
   std::map<char, std::string> local_tokens{};  // what %d, %i, %l, %L and %u stand for
 };
 
-// Whose file it is decides what ssh asks of it. Named (-F) must be there, and is believed as it is. Users must be
-// OwnersOnly; Systems is believed as it is. Both may be missing or unreadable. Files that any of them includes must be
-// readable and OwnersOnly.
+// The role of a file determines the checks, as with ssh. Named (-F) must exist, and its owner is not checked. Users
+// must be OwnersOnly; the owner of Systems is not checked. Both may be missing or unreadable. Files that any of them
+// includes must be readable and OwnersOnly.
 enum class ConfigRole : std::uint8_t { Named, Users, Systems };
 
 class SshConfig {
  public:
   SshConfig(ConfigSubject subject, ConfigFiles files);
 
-  // Reads one file. `include_folder` is where relative Includes are looked up. Files read first win. Error: Config,
-  // with file and line.
+  // Reads one file. Relative Includes are looked up in `include_folder`. Files read first win. Error: Config, with file
+  // and line.
   Result<void> read_file(const std::string& path, ConfigRole role, const std::string& include_folder);
 
-  // Words of the first line that set `keyword` (lower case); empty when none did. ProxyCommand has one word: the line.
+  // The words of the first line that set `keyword` (lower case); empty if none did. ProxyCommand has one word: the
+  // line.
   const std::vector<std::string>& words(std::string_view keyword) const;
   // The first word, or "".
   const std::string& value(std::string_view keyword) const;
@@ -82,12 +83,12 @@ class SshConfig {
   std::vector<std::string> certificate_files_;
 };
 
-// OpenSSH patterns: '*' and '?', ignoring case. A list matches when one pattern does and no "!pattern" does.
+// OpenSSH patterns: '*' and '?', ignoring case. A list matches if one pattern does and no "!pattern" does.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 bool matches_pattern_list(std::string_view text, const std::vector<std::string>& patterns);
 std::vector<std::string> split_list(std::string_view text, char separator);
 
-// Replaces %x by what `tokens` has for x, %% by %. Error: Config, naming an unknown token.
+// Replaces %x by the value of x in `tokens`, and %% by %. Error: Config, naming an unknown token.
 Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens);
 
 // Letters, digits and ._:-@+% only, not starting with '-': what may become part of a command.

@@ -8,8 +8,8 @@
 namespace sml::ssh {
 namespace {
 
-enum class Detail : std::uint8_t { Hide, Show };  // put libssh's own words behind the message
-enum class Moment : std::uint8_t { Hide, Tell };  // say when it happened: "before the login"
+enum class Detail : std::uint8_t { Hide, Show };  // Show: append libssh's own text to the message
+enum class Moment : std::uint8_t { Hide, Tell };  // Tell: say when it happened: "before the login"
 
 struct Row {
   std::string_view part;  // of libssh's text
@@ -26,7 +26,7 @@ constexpr std::string_view kNoCommand = "see ForceCommand and the login shell of
 constexpr std::string_view kClosed = "the connection was closed by the host";
 constexpr std::string_view kNoServer = "what answers there is no ssh server";
 
-// First match wins.
+// The first match wins.
 constexpr std::array<Row, 13> kTable{{
     {"Too many authentication failures", ErrorKind::Auth, "the host refused the login after too many keys",
      Moment::Hide, Detail::Hide, kTooManyKeys},
@@ -70,7 +70,7 @@ std::string_view doing(LoginStage stage) {
   return "";
 }
 
-// A connection that ends is lost once the login is done, whatever ended it.
+// Once the command runs, the end of a connection is Lost, whatever ended it.
 ErrorKind kind_at(LoginStage stage, ErrorKind kind) {
   return kind == ErrorKind::Connect && stage == LoginStage::Running ? ErrorKind::Lost : kind;
 }

@@ -1,4 +1,4 @@
-// What went wrong in words for the user, from what libssh says. Pure: a table of texts.
+// Translates libssh's error texts into messages for the user. Pure: a table of texts.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,14 +13,14 @@ inline constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenS
 
 enum class LoginStage : std::uint8_t { KeyExchange, Authentication, Channel, Command, Running };
 
-// `text` is libssh's; parts of it come from the far side, so it is bounded and escaped in the message.
+// `text` is libssh's; parts of it come from the remote host, so it is bounded and escaped in the message.
 Error explain(LoginStage stage, std::string_view text);
 
-// The connection just ended, without a reason: before authentication this is what an overloaded server does
-// (MaxStartups), and trying again helps.
+// Whether the connection just ended, without a reason: before authentication an overloaded server does this
+// (MaxStartups), and a retry helps.
 bool is_dropped_connection(std::string_view text);
 
-// The other side sends without end where a few words are expected.
+// The error for a host that sends without end where a few bytes are expected.
 Error flooded();
 
 }  // namespace sml::ssh

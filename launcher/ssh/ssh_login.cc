@@ -24,7 +24,8 @@ namespace {
 
 constexpr int kAttempts = 6;  // while the host drops connections before the login (MaxStartups)
 constexpr int kLogins = 3;    // while connections break later
-// From its banner to the command an ssh server says some kilobytes. libssh 0.10 keeps whatever comes meanwhile.
+// From its banner to the command an ssh server sends some kilobytes. libssh 0.10 buffers all bytes that arrive
+// meanwhile.
 constexpr std::uint64_t kMostBeforeCommand = 4 << 20;
 constexpr auto kSlack = std::chrono::seconds(1);
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
@@ -64,7 +65,7 @@ class Login {
                        [](const names::Address& a) { return launch::is_own_address(a.any()); });
   }
 
-  // Says which name it was where the ssh config has put another one in place of the user's.
+  // Names the resolved name if HostName of the ssh config replaces the user's.
   Error unresolved(Error error) const {
     if (settings_.host == settings_.name) return error;
     return std::move(error).in("HostName " + show(settings_.host) + " of the ssh config");
@@ -86,12 +87,12 @@ class Login {
     return {};
   }
 
-  // ---- phase: connection and key exchange, again while the host drops us
+  // ---- phase: connection and key exchange, repeated while the host drops connections
 
   Result<void> connect_with_patience() {
     start_phase();
     Duration pause = kFirstPause;
-    std::optional<Error> drop;  // says more than that time ran out in the attempt after it
+    std::optional<Error> drop;  // more informative than the timeout of the attempt after it
     for (int attempt = 1;; ++attempt) {
       dropped_ = false;
       auto connected = connect_once();
@@ -141,7 +142,7 @@ class Login {
 
   // ---- phase: login
 
-  // The host has not refused anything: the way to it is at fault.
+  // Whether the connection broke although the host has not refused anything.
   bool has_broken(const Error& why) const {
     return why.kind() == ErrorKind::Connect && is_dropped_connection(result_.session.last_error());
   }
@@ -207,7 +208,7 @@ class Login {
     const auto status = result_.proxy.wait_briefly();
     const std::string errors = result_.proxy.errors();
     if (!status) return explain(stage, text);
-    if (*status == 126 || *status == 127) dropped_ = false;  // it will not become better
+    if (*status == 126 || *status == 127) dropped_ = false;  // a retry will not help
     return Error(ErrorKind::Connect, "the proxy program ended with status " + std::to_string(*status) +
                                          (errors.empty() ? "" : ": " + show(errors)));
   }
@@ -220,7 +221,7 @@ class Login {
   std::vector<KnownKey> known_;
   TimePoint deadline_;
   bool first_connection_ = true;
-  bool dropped_ = false;  // the last attempt ended in a way that may be better next time
+  bool dropped_ = false;  // the last attempt failed in a way that may succeed next time
   LoggedIn result_;
 };
 

@@ -16,7 +16,8 @@
 
 namespace sml::ssh {
 
-// A session whose command runs. Order of members: the session goes before the socket, the socket before the process.
+// A session whose command runs. The order of members makes the session end before the socket, and the socket before the
+// process.
 struct LoggedIn {
   ProxyCommand proxy;
   os::UniqueFd socket;  // for readiness; the session has a duplicate
@@ -27,12 +28,12 @@ struct LoggedIn {
 struct IsThisMachine {};
 using LoginOutcome = std::variant<LoggedIn, IsThisMachine, Error>;
 
-// Called as each step begins (names: see TransportEvents::transport_step), on the calling thread. The step ends by
-// itself within `limit`, unless the resolver, the file system or the ssh agent hangs: nothing here can end those.
+// Called when each step begins (names: see TransportEvents::transport_step), on the calling thread. The step ends
+// within `limit`, unless the resolver, the file system or the ssh agent hangs: log_in() cannot interrupt these.
 using StepReport = std::function<void(std::string_view step, Duration limit)>;
 
-// Once `cancel` is set it returns at its next wait, with some Error; only a hanging resolver (getaddrinfo cannot be
-// cancelled) or file system makes that late.
+// Once `cancel` is set, returns at its next wait, with some Error; only a hanging resolver (getaddrinfo cannot be
+// cancelled) or file system delays that.
 LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
                     const StepReport& report);
 

@@ -1,4 +1,4 @@
-// How log-ins over SSH are made: the part of the command line that the SSH client obeys.
+// Options of log-ins over SSH: the part of the command line for the SSH client.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,8 @@ struct SshOptions {
   std::string config_file;           // empty: ~/.ssh/config and /etc/ssh/ssh_config
   std::vector<std::string> command;  // --ssh-command, split into words; empty: libssh
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
-  std::uint32_t fanout = 64;                            // log-ins under way at the same time
-  Duration connect_timeout = std::chrono::seconds(15);  // each of: TCP connection, log-in
+  std::uint32_t fanout = 64;                            // concurrent log-ins
+  Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
 };
 
 }  // namespace sml

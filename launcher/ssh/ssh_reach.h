@@ -1,4 +1,4 @@
-// Hosts that are reached by SSH.
+// Agent launcher for hosts that are reached by SSH.
 #pragma once
 #include "launcher/launch/login_reach.h"
 #include "launcher/ssh/ssh_options.h"

@@ -29,7 +29,7 @@ struct TextFree {
 };
 using TextPointer = std::unique_ptr<char, TextFree>;
 
-// libssh may ask to be called again even when the connection has ended, and would do so for ever.
+// libssh may return SSH_AGAIN even if the connection has ended, and would do so for ever.
 Step step_of(ssh_session session, int rc) {
   if (rc == SSH_OK) return Step::Done;
   return rc == SSH_AGAIN && ssh_is_connected(session) != 0 ? Step::Again : Step::Failed;
@@ -45,7 +45,7 @@ AuthStep auth_step_of(ssh_session session, int rc) {
   }
 }
 
-// libssh calls this for an encrypted key only. Never answers.
+// libssh calls this for an encrypted key only. Always refuses.
 int refuse_passphrase(const char*, char*, size_t, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -112,7 +112,7 @@ struct SshSession::State {
   ssh_channel_callbacks_struct callbacks{};
   ssh_counter_struct socket_counter{};
   ssh_counter_struct raw_counter{};
-  os::UniqueFd unclaimed;  // the socket until ssh_connect has it
+  os::UniqueFd unclaimed;  // the socket until ssh_connect owns it
   std::string output;
   std::string errors;
   bool connecting = true;
@@ -124,7 +124,8 @@ struct SshSession::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  // ssh_free alone: it closes the channel, sends what it can without waiting, and closes our duplicate of the socket.
+  // ssh_free is enough: it closes the channel, sends what it can without waiting, and closes the duplicate of the
+  // socket.
   ~State() {
     if (session == nullptr) return;
     ssh_set_blocking(session, 0);
@@ -136,7 +137,7 @@ struct SshSession::State {
 namespace {
 
 template <class State>
-void install_callbacks(State& state) {  // an exception here is out of memory, and ends the program
+void install_callbacks(State& state) {  // an exception here means out of memory, and ends the program
   auto& callbacks = state.callbacks;
   callbacks.userdata = &state;
   callbacks.channel_data_function = [](ssh_session, ssh_channel, void* data, std::uint32_t length, int is_stderr,
@@ -160,7 +161,7 @@ void install_callbacks(State& state) {  // an exception here is out of memory, a
   ssh_callbacks_init(&callbacks);
 }
 
-// Failing to set one of these means a name that this libssh does not know.
+// Setting one of these fails if it contains a name that this libssh does not know.
 Result<void> set_option(ssh_session session, ssh_options_e option, const char* name, const std::string& value) {
   if (value.empty() || ssh_options_set(session, option, value.c_str()) == SSH_OK) return {};
   return Error(ErrorKind::Config, std::string("libssh has none of the ") + name + " of the ssh config");
@@ -227,11 +228,11 @@ Result<SshSession> SshSession::make(const SessionSetup& setup, int fd) {
 }
 
 Step SshSession::key_exchange() {
-  state_->unclaimed.release();  // from ssh_connect on ssh_free closes it
+  state_->unclaimed.release();  // from ssh_connect on, ssh_free closes it
   const Step step = step_of(state_->session, ssh_connect(state_->session));
   if (step != Step::Done) return step;
   state_->connecting = false;
-  // libssh has made the socket blocking on the way; a long write would then stop the caller's thread.
+  // ssh_connect() has made the socket blocking; a long write would then block the caller's thread.
   os::set_nonblocking(ssh_get_fd(state_->session));
   return step;
 }
@@ -292,7 +293,7 @@ SshSession::Pumped SshSession::pump(std::size_t budget) {
   const std::uint64_t start = counted;
   while (!state_->closed) {
     const std::uint64_t before = counted;
-    // After the end of its output the far side may still send its exit status; only the second call looks for it.
+    // After the end of its output the remote side may still send its exit status; only the second call reads it.
     const int rc = state_->at_end ? ssh_channel_get_exit_status(state_->channel) : ssh_channel_poll(state_->channel, 0);
     if (rc == SSH_ERROR && (ssh_get_status(state_->session) & (SSH_CLOSED_ERROR | SSH_CLOSED)) != 0)
       return Pumped::Failed;

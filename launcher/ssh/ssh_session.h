@@ -1,9 +1,9 @@
 // One libssh session and its one channel. Every libssh call of the program is in ssh_session.cc (libssh 0.10.6 or
 // newer), so that a newer libssh can be adopted in one place.
 //
-// Threads: one session is used by one thread at a time; it may be handed over. Nothing here waits, except
-// authenticate_with_agent(), which talks to the agent without an end (guard its socket with ShutdownOnCancel).
-// Step::Again means: wait until the socket is readable (or writable, when wants_write()), then call the same again.
+// Threads: one session is used by one thread at a time; it may be handed over. Nothing here blocks, except
+// authenticate_with_agent(), which waits for the agent without a timeout (guard its socket with ShutdownOnCancel).
+// Step::Again means: wait until the socket is readable (or writable, if wants_write()), then repeat the same call.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,7 @@
 namespace sml::ssh {
 
 enum class Step : std::uint8_t { Done, Again, Failed };
-enum class AuthStep : std::uint8_t {
-  Accepted,
-  Again,
-  Refused,
-  Failed
-};  // Failed: the connection is of no use any more
+enum class AuthStep : std::uint8_t { Accepted, Again, Refused, Failed };  // Failed: the connection is unusable
 enum class KeyState : std::uint8_t { Usable, Missing, Unreadable, Encrypted };
 
 struct HostKey {
@@ -30,7 +25,7 @@ struct HostKey {
   std::string base64;  // as in known_hosts
 };
 
-// "SHA256:..." of a key; empty when it cannot be parsed.
+// "SHA256:..." of a key; empty if it cannot be parsed.
 std::string fingerprint(const HostKey& key);
 
 // Algorithms: comma separated, best first; empty: libssh's own.
@@ -43,7 +38,7 @@ struct SessionSetup {
   std::string public_key_algorithms;
 };
 
-// A private key read from a file without ever asking for a passphrase.
+// A private key read from a file; never prompts for a passphrase.
 class PrivateKey {
  public:
   PrivateKey();
@@ -67,8 +62,8 @@ class SshSession {
   SshSession(SshSession&&) noexcept;
   SshSession& operator=(SshSession&&) noexcept;
 
-  // Takes a connected socket. libssh is inconsistent about closing what it was given, so it gets a duplicate; `fd`
-  // stays the caller's. Error: Io, when descriptors or memory are short or an option has no usable value.
+  // Takes a connected socket. libssh is inconsistent about closing its socket, so it gets a duplicate; `fd` stays the
+  // caller's. Error: Io if descriptors or memory are exhausted; Config if libssh knows none of an option's names.
   static Result<SshSession> make(const SessionSetup& setup, int fd);
 
   // ---- log-in, in this order
@@ -79,25 +74,25 @@ class SshSession {
   Step open_channel();
   Step execute(const std::string& command);
 
-  // What libssh says of the last failure. Holds text from the far side: show it with care.
+  // libssh's text of the last failure. Contains text from the remote host: escape it for display.
   std::string last_error() const;
-  // Bytes wait inside libssh for the socket to become writable, or libssh still waits for the connection.
+  // True if libssh has bytes that wait for the socket to become writable, or still waits for the connection.
   bool wants_write() const;
 
   // ---- the running channel
   enum class Pumped : std::uint8_t { Idle, More, Failed };
-  // Takes what has arrived off the socket into output() and errors(), until the socket is empty (Idle) or about
-  // `budget` bytes were taken (More). Also sends what is buffered.
+  // Reads from the socket into output() and errors(), until the socket is empty (Idle) or about `budget` bytes were
+  // read (More). Also sends buffered bytes.
   Pumped pump(std::size_t budget);
-  // What has arrived on the channel (from open_channel() on) and the caller has not yet taken out.
+  // Bytes that have arrived on the channel (from open_channel() on) and were not yet taken by the caller.
   std::string& output();
   std::string& errors();
 
-  // How many of the bytes were taken (0: the window is full, or the socket is); negative: failed.
+  // Returns how many of the bytes were taken (0: the window or the socket is full); negative on failure.
   std::ptrdiff_t write(std::string_view bytes);
   Step send_eof();
 
-  bool at_end() const;  // the far side sends no more
+  bool at_end() const;  // the remote side sends no more
   bool closed() const;  // ... and has closed the channel
   std::optional<int> exit_status() const;
   std::string exit_signal() const;  // "KILL"; empty: none

@@ -23,21 +23,22 @@ namespace {
 namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
-constexpr std::size_t kPiece = 128 * 1024;     // of output, given to the owner at a time
+constexpr std::size_t kPiece = 128 * 1024;     // of output, passed to the owner at a time
 constexpr std::size_t kTurn = 8 * kPiece;      // per turn of the loop, so that one host cannot starve the others
 constexpr std::size_t kJoin = 32 * 1024;       // small messages queued together travel in one packet
-constexpr std::size_t kKeptErrors = 8 * 1024;  // of the far side's standard error
+constexpr std::size_t kKeptErrors = 8 * 1024;  // of the remote command's standard error
 constexpr std::size_t kShownErrors = 1024;
 constexpr auto kStatusWait = std::chrono::seconds(2);  // for the exit status after the end of output
 
 class Connection;
 
-// Shared by the loop and the log-in thread. The thread never touches the Connection: it posts, and only while attached.
+// Shared by the loop and the log-in thread. The thread never touches the Connection: it posts handlers, and only while
+// attached.
 struct LoginJob {
   LoginJob(asio::any_io_executor executor, SshOptions ssh, SshTarget host)
       : loop(std::move(executor)), options(std::move(ssh)), target(std::move(host)) {}
 
-  // After this nothing is posted any more, so the loop may go away before the thread does.
+  // After this nothing is posted any more, so the loop may be destroyed before the thread ends.
   void detach() {
     cancel.cancel();
     const std::lock_guard lock(mutex);
@@ -51,7 +52,7 @@ struct LoginJob {
 
   net::CancelToken cancel;
   std::mutex mutex;
-  bool attached = true;  // under mutex
+  bool attached = true;  // guarded by mutex
   asio::any_io_executor loop;
   const SshOptions options;  // a copy: the thread may outlive the transport
   const SshTarget target;
@@ -60,7 +61,7 @@ struct LoginJob {
 
 void run_login(const std::shared_ptr<LoginJob>& job);
 
-// All of it on the loop thread. Kept alive by its own handlers; `events_` is null once nothing may be told any more.
+// Used on the loop thread only. Kept alive by its own handlers; `events_` is null once no event may be sent any more.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   explicit Connection(const asio::any_io_executor& loop)
@@ -74,7 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::post(pool, [job = job_] { run_login(job); });
   }
 
-  // The owner goes: nothing is told from here on.
+  // The owner is destroyed: no events from here on.
   void abandon() {
     events_ = nullptr;
     release();
@@ -104,7 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool far_side_killed() const { return far_side_killed_; }
   std::size_t unsent() const { return unsent_; }
 
-  // ---- from the log-in thread, by way of the loop
+  // ---- posted by the log-in thread
 
   void login_step(std::string_view step, Duration limit) {
     if (events_ == nullptr) return;
@@ -150,8 +151,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void pump() {
-    // Reading first: it is what opens the window for writing, and nobody would wake us for a window that is open
-    // already. Writing may take bytes off the socket too.
+    // Read first: reading opens the window for writing, and no event would follow for a window that is already open.
+    // Writing may read from the socket too.
     if (closed_ || !read_turn() || !write_queue() || !deliver()) return;
     // What was killed may have left others behind that hold its output.
     const bool killed = !session_.exit_signal().empty();
@@ -160,7 +161,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!pump_posted_) wait_for_socket();
   }
 
-  // False: closed. After the far side's end nobody reads what we would write; pump() then finds out how it ended.
+  // Returns false if closed. After the remote side's end no one reads further bytes; pump() then determines how it
+  // ended.
   bool write_queue() {
     while (!queue_.empty() && !session_.at_end()) {
       const std::string_view front = queue_.front().bytes();
@@ -196,7 +198,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (events_ != nullptr) events_->transport_bytes(bytes);
     if (closed_) return false;
     bytes.clear();
-    if (bytes.capacity() <= kJoin) session_.output() = std::move(bytes);  // small ones are used again
+    if (bytes.capacity() <= kJoin) session_.output() = std::move(bytes);  // small buffers are reused
     return true;
   }
 
@@ -207,8 +209,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (errors_.size() > kKeptErrors) errors_.erase(0, errors_.size() - kKeptErrors);
   }
 
-  // The read wait is always armed, the write wait only while libssh holds bytes. Handlers keep us alive; closing the
-  // socket ends both.
+  // The read wait is always armed, the write wait only while libssh holds bytes. The handlers keep this object alive;
+  // closing the socket ends both.
   void wait_for_socket() {
     if (!std::exchange(read_armed_, true)) {
       net::arm_quick_ack(socket_.native_handle());
@@ -225,7 +227,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
   }
 
-  // A proxy program that nobody listens to would stop when its pipe is full.
+  // Reads the proxy program's standard error, since the program would block when its pipe is full.
   void watch_proxy_errors() {
     if (!proxy_errors_.is_open()) {
       const int fd = proxy_.errors_fd() < 0 ? -1 : ::fcntl(proxy_.errors_fd(), F_DUPFD_CLOEXEC, 3);
@@ -262,7 +264,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return Error(ErrorKind::Lost, what + far_errors());
   }
 
-  // Always false.
+  // Always returns false.
   bool broken() {
     Error why = explain(LoginStage::Running, session_.last_error());
     close(Error(why.kind(), why.message() + far_errors()).with_hint(why.hint()));
@@ -291,7 +293,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     working_.reset();
     timer_.cancel();
     boost::system::error_code ignored;
-    session_ = SshSession();  // says goodbye on its duplicate of the socket
+    session_ = SshSession();  // sends its last bytes on its duplicate of the socket
     socket_.close(ignored);
     proxy_errors_.close(ignored);
     proxy_ = ProxyCommand();
@@ -301,8 +303,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   asio::any_io_executor loop_;
   launch::TransportEvents* events_ = nullptr;
-  std::shared_ptr<LoginJob> job_;                                            // while logging in
-  std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;  // the loop runs on while the thread works
+  std::shared_ptr<LoginJob> job_;  // while logging in
+  // Keeps the loop running while the thread works.
+  std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;
 
   ProxyCommand proxy_;
   SshSession session_;
@@ -312,13 +315,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   struct Queued {
     std::string own;
-    std::string_view lasting;  // in its place: bytes that outlive us
+    std::string_view lasting;  // instead of `own`: bytes that outlive this object
     std::string_view bytes() const { return lasting.empty() ? std::string_view(own) : lasting; }
   };
   std::deque<Queued> queue_;
   std::size_t sent_of_front_ = 0;
   std::size_t unsent_ = 0;
-  std::string errors_;  // tail of the far side's standard error
+  std::string errors_;  // tail of the remote command's standard error
 
   bool open_ = false;
   bool closed_ = false;

@@ -1,7 +1,7 @@
 // An agent's byte pipe over libssh: one connection, one channel per host.
 //
 // The log-in (resolve, connect, key exchange, host key, authentication, channel, exec) runs on a thread of a bounded
-// pool; then the session belongs to the loop thread for good. Keys are never asked for, passwords never used.
+// pool; then the loop thread owns the session for good. Never prompts for keys, never uses passwords.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,16 +23,15 @@ struct SshTarget {
   std::optional<std::uint16_t> port{};  // from the host list; empty: --ssh-port, ssh config, or 22
 };
 
-// Who we are is the effective user of the passwd file, and so is the home that ~/.ssh is looked for in, as with ssh;
-// $HOME counts only where that file has no entry. The ssh configuration, known_hosts and the agent are read at each
-// log-in.
+// The local user is the effective user of the passwd file, and so is the home that contains ~/.ssh, as with ssh; $HOME
+// is used only if that file has no entry. The ssh configuration, known_hosts and the agent are read at each log-in.
 //
-// A host that resolves to this machine is local unless a port, a proxy or another user was asked for.
+// A host that resolves to this machine is local unless a port, a proxy or another user was requested.
 //
-// `pool` and `options` outlive the transport. Destroying the transport never waits: a log-in thread that hangs in the
+// `pool` and `options` outlive the transport. Destroying the transport never blocks: a log-in thread that hangs in the
 // resolver (getaddrinfo cannot be cancelled) ends some time later, and its result is dropped. It posts nothing to the
-// loop after that, so the loop may go before the pool; but joining the pool waits for that thread. The process must
-// ignore SIGPIPE.
+// loop after that, so the loop may be destroyed before the pool; but joining the pool waits for that thread. The
+// process must ignore SIGPIPE.
 //
 // transport_closed carries ErrorKind Config, Resolve, Connect, HostKey, Auth, Timeout or Io before transport_open, and
 // Lost after it.
