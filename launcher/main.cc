@@ -19,11 +19,11 @@
 #include "common/os/private_process.h"
 #include "common/plan/meeting_wishes.h"
 #include "launcher/control/client.h"
-#include "launcher/dialin/gathering.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/port.h"
+#include "launcher/dialin/quorum.h"
 #include "launcher/dialin/setup.h"
-#include "launcher/fleet/ways.h"
+#include "launcher/fleet/make_launcher.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/install_links.h"
@@ -192,7 +192,8 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 // Where the coordinator accepts hosts; nullopt if no host calls.
 Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
                                                        const std::optional<dialin::Settings>& settings,
-                                                       launch::Chore* chore, std::shared_ptr<dialin::Head> opened,
+                                                       launch::PreLaunchTask* chore,
+                                                       std::shared_ptr<dialin::Coordinator> opened,
                                                        os::UniqueFd listener) {
   if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::HeadPlan>();
   if (opened) {
@@ -207,9 +208,9 @@ Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
   return std::optional(dialin::HeadPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
 }
 
-// Of a job that is planned when its hosts have called: who comes is waited for, and `options`, `plan` and `settings`
-// are of as many then. Otherwise the exit status, when people have been told.
-std::optional<int> gather(dialin::Gathering& gathering, Options& options, plan::LaunchPlan& plan,
+// For a job that is planned when its hosts have called: waits for them, and fits `options`, `plan` and `settings` to
+// the number that came. Returns the exit status if that fails, after the error was printed.
+std::optional<int> gather(dialin::Quorum& gathering, Options& options, plan::LaunchPlan& plan,
                           dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener) {
   if (!listener) {
     Result<os::UniqueFd> made = dialin::listen_on(settings.port);
@@ -256,7 +257,7 @@ Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
 // Writes the findings to stdout and the faults to stderr.
 int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
           const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
-          std::shared_ptr<dialin::Head> opened, os::UniqueFd listener) {
+          std::shared_ptr<dialin::Coordinator> opened, os::UniqueFd listener) {
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
@@ -272,7 +273,7 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
   if (options.verbosity != Verbosity::Quiet) {
     for (const std::string& warning : check_warnings(*found)) say("warning: " + warning);
   }
-  const report::Verdict verdict = judge(*found);
+  const report::JobOutcome verdict = judge(*found);
   for (const std::string& line : verdict.lines) say(line);
   if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
@@ -286,7 +287,7 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
 }
 
-// Of so many hosts, where their number may vary, and of what they have said of themselves.
+// The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
 Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, Options options,
                                  const Training& training, const ThisHost& here, HostFinder& finder,
                                  const dialin::Settings& settings) {
@@ -299,7 +300,7 @@ Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& sh
 }
 
 // Null if no host calls, or if no other host takes part.
-std::shared_ptr<dialin::Head> head_of(std::optional<dialin::Gathering>& gathering, const Options& options) {
+std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gathering, const Options& options) {
   const bool alone =
       options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
   return gathering && !alone ? gathering->take_head() : nullptr;
@@ -339,9 +340,9 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
-  launch::Chore* chore = nullptr;
+  launch::PreLaunchTask* chore = nullptr;
   boost::asio::io_context loop{1};
-  std::optional<dialin::Gathering> gathering;  // outlives the job
+  std::optional<dialin::Quorum> gathering;  // outlives the job
   os::UniqueFd listener;
   if (*dial_in) {
     Result<os::UniqueFd> opened = be_head_or_call(**dial_in);
@@ -388,7 +389,7 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
     return anew;
   };
   run::SystemProcess process;
-  const std::weak_ptr<dialin::Head> called = *head ? (*head)->opened : nullptr;
+  const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
   auto reach = fleet::make_reach(loop.get_executor(), *image, *plan, options.ssh, std::move(*head));
   return run::Run({.loop = loop, .image = *image, .process = process, .reach = std::move(reach), .head = called},
                   options, std::move(*plan), std::move(*records), replan)

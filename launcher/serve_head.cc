@@ -47,8 +47,8 @@ dialin::AttemptLimit attempts_of(const RestartOptions& restart) {
 }
 
 // Makes this host's part as Attempt and Check make it for other hosts.
-std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
-                                        const dialin::HeadsChoice& choice) {
+std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
+                                             const dialin::AttemptParameters& choice) {
   if (own_index >= plan.map.hosts.size()) return std::nullopt;
   if (!choice.order.empty()) {
     Result<plan::JobMap> map = plan::arrange(std::move(plan.map), choice.order);
@@ -74,12 +74,12 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
     if (!logs) return std::nullopt;
     logs->instruct(*own);
   }
-  dialin::OwnPart part{.host = own->name,
-                       .prepare = std::move(own->prepare_remote),
-                       .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
-                       .torch_store = options.torch_store,
-                       .health_check = options.restart.health_check,
-                       .variables = {}};
+  dialin::ExpectedPlan part{.host = own->name,
+                            .prepare = std::move(own->prepare_remote),
+                            .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
+                            .torch_store = options.torch_store,
+                            .health_check = options.restart.health_check,
+                            .variables = {}};
   for (std::size_t i = 0; i < part.variables.size(); ++i) {
     part.variables[i] = preset_variables(plan, here, dialin::kAnyAddress[i]);
   }
@@ -88,7 +88,7 @@ std::optional<dialin::OwnPart> own_part(const Options& options, plan::LaunchPlan
 
 // Whether a plan may have that many hosts. New hosts replace others, which keep their numbers; the greeting does not
 // say which hosts have gone.
-bool may_be(std::uint32_t hosts, const dialin::HeadsChoice& choice, const dialin::Settings& settings) {
+bool may_be(std::uint32_t hosts, const dialin::AttemptParameters& choice, const dialin::Settings& settings) {
   constexpr std::size_t kMostGone = 4096;
   const std::size_t idle = choice.idle.size();
   const std::size_t most = settings.hosts.size();
@@ -99,7 +99,7 @@ bool may_be(std::uint32_t hosts, const dialin::HeadsChoice& choice, const dialin
 }  // namespace
 
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::Chore* chore, const PlanOfHosts& plan_of_hosts,
+               const launch::AgentImage& image, launch::PreLaunchTask* chore, const PlanOfHosts& plan_of_hosts,
                const std::function<void(const std::string&)>& say) {
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) say(text);
@@ -111,7 +111,7 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = plan.launcher_environment,
                     .reckon = [&](const dialin::Welcome& welcome,
-                                  const dialin::HeadsChoice& choice) -> std::optional<dialin::OwnPart> {
+                                  const dialin::AttemptParameters& choice) -> std::optional<dialin::ExpectedPlan> {
                       const std::uint32_t hosts =
                           choice.order.empty() ? welcome.hosts : static_cast<std::uint32_t>(choice.order.size());
                       if (settings.share && welcome.shares.empty()) return std::nullopt;

@@ -8,7 +8,7 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/preparation.h"
+#include "launcher/launch/background_task.h"
 #include "launcher/options/options.h"
 
 namespace sml {
@@ -21,7 +21,7 @@ using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, 
 // file if this host's worker was the root cause, or if there is no coordinator to report it. `plan` is for the maximum
 // number of hosts. `chore` may be null.
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::Chore* chore, const PlanOfHosts& plan_of_hosts,
+               const launch::AgentImage& image, launch::PreLaunchTask* chore, const PlanOfHosts& plan_of_hosts,
                const std::function<void(const std::string&)>& say);
 
 }  // namespace sml

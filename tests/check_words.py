@@ -1,4 +1,4 @@
-"""Comments of the programs are plain English: no comment begins as the private dialect of old did (see GLOSSARY.md)."""
+"""The sources of the programs are plain English: names are those of GLOSSARY.md, and each comment has a subject."""
 import pathlib
 import re
 import subprocess
@@ -7,6 +7,10 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 BEGINNINGS = re.compile(r"(Of|What|Whose|Who|Those|Nothing|Nobody)\b")
 ANYWHERE = re.compile(r"\b(is|are|be|been|was|were) told\b")
+# Words that GLOSSARY.md has replaced, as parts of names in the code.
+OLD_NAMES = re.compile(r"\b(Reach|LoginReach|CallReach|LocalReach|SshReach|CommandReach|AgentConduct|AttemptConduct|AnswersConduct|Judgement|Chore|Guest|"
+                       r"GuestList|Entrance|Doorkeeper|Roster|HealthGate|LateHosts|PlanGrowth|Additions|LastingLink|LinkHold|ReturnDoor|Unheard|Vouch|Ruled|"
+                       r"MpiMeeting|LoneMpi|HostedAgent|OwnPart|HeadsChoice|PlanCheck|CheckpointPause|Decider|Verdict|Happening|culprit|Occurrence|Obstacle|Pact)\b")
 # a comment of a line, not the inside of a string
 COMMENT = re.compile(r"""^(?P<code>(?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|/(?!/))*)//\s?(?P<text>.*)$""")
 
@@ -38,6 +42,11 @@ def main():
     for name in tracked.stdout.split():
         if not name.endswith((".h", ".cc", ".c")) or not (REPO / name).is_file():
             continue
+        for number, line in enumerate((REPO / name).read_text().splitlines(), 1):
+            code = re.sub(r'"(?:\\.|[^"\\])*"', "", line).split("//")[0]
+            for word in OLD_NAMES.findall(code):
+                print(f"{name}:{number}: the name {word}; GLOSSARY.md has the word in its place")
+                bad += 1
         for line, text in comments(REPO / name):
             word = BEGINNINGS.match(text) or ANYWHERE.search(text)
             if word:

@@ -17,7 +17,7 @@ constexpr const char* kMain = "AWS_BATCH_JOB_MAIN_NODE_INDEX";
 constexpr const char* kAddress = "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS";
 
 // Parses a variable as a number from `least` to `most`.
-Result<std::uint64_t> number_of(const Surroundings& s, const char* name, std::uint64_t least, std::uint64_t most) {
+Result<std::uint64_t> number_of(const SourceContext& s, const char* name, std::uint64_t least, std::uint64_t most) {
   const std::string text = s.variable(name).value_or("");
   const auto number = whole_number(text);
   if (number && *number >= least && *number <= most) return *number;
@@ -31,7 +31,7 @@ std::string name_of(std::uint64_t index) { return fmt::format("host-{}", index);
 }  // namespace
 
 // The main node comes first, as it is the coordinator; the others follow in the order of their indices.
-FoundHosts aws_batch_hosts(const Surroundings& s) {
+FoundHosts aws_batch_hosts(const SourceContext& s) {
   if (!s.variable(kNodes)) return std::optional<plan::HostList>();
   const Result<std::uint64_t> nodes = number_of(s, kNodes, 1, plan::kMaxHosts);
   if (!nodes) return nodes.error();

@@ -33,7 +33,7 @@ constexpr std::array kBatchSystems{
 
 std::span<const BatchSystem> batch_systems() { return kBatchSystems; }
 
-std::optional<NamedValue> first_set(const Surroundings& s, std::span<const std::string_view> names) {
+std::optional<NamedValue> first_set(const SourceContext& s, std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
     NamedValue found{std::string(name), {}};
     const std::optional<std::string> value = s.variable(found.name);
@@ -44,7 +44,7 @@ std::optional<NamedValue> first_set(const Surroundings& s, std::span<const std::
   return std::nullopt;
 }
 
-FoundHosts hosts_of_file(const Surroundings& s, const NamedValue& variable) {
+FoundHosts hosts_of_file(const SourceContext& s, const NamedValue& variable) {
   const std::string source = fmt::format("{} {}", variable.name, variable.value);
   const Result<std::string> text = s.read_file(variable.value, kMaxHostfileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
@@ -53,7 +53,7 @@ FoundHosts hosts_of_file(const Surroundings& s, const NamedValue& variable) {
   return std::optional(plan::HostList{std::move(*hosts), source});
 }
 
-FoundHosts hosts_of_slot_file(const Surroundings& s, const NamedValue& variable) {
+FoundHosts hosts_of_slot_file(const SourceContext& s, const NamedValue& variable) {
   FoundHosts found = hosts_of_file(s, variable);
   if (!found || !*found) return found;
   for (plan::Host& host : (*found)->hosts) host.slots = host.slots.value_or(1);

@@ -4,7 +4,7 @@
 
 namespace sml::hosts {
 
-FoundHosts cobalt_hosts(const Surroundings& s) {
+FoundHosts cobalt_hosts(const SourceContext& s) {
   const auto file = s.variable("COBALT_NODEFILE");
   if (!s.variable("COBALT_JOBID") || !file) return std::optional<plan::HostList>();
   return hosts_of_file(s, {"COBALT_NODEFILE", *file});

@@ -82,7 +82,7 @@ Result<plan::HostList> parse_flux_resources(std::string_view text, std::string_v
   return list;
 }
 
-FoundHosts flux_hosts(const Surroundings& s) {
+FoundHosts flux_hosts(const SourceContext& s) {
   if (!s.variable("FLUX_URI")) return std::optional<plan::HostList>();
   const auto tasks = s.variable("FLUX_JOB_SIZE");
   if (s.variable("FLUX_TASK_RANK") && tasks && *tasks != "1") {

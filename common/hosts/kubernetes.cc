@@ -62,7 +62,7 @@ FoundHosts numbered(std::vector<std::string> names, std::string source) {
   return std::optional(std::move(list));
 }
 
-std::optional<std::string> first_of(const Surroundings& s, std::initializer_list<const char*> names) {
+std::optional<std::string> first_of(const SourceContext& s, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (auto value = s.variable(name)) return value;
   }
@@ -71,7 +71,7 @@ std::optional<std::string> first_of(const Surroundings& s, std::initializer_list
 
 // PET_NPROC_PER_NODE if it is a number. nullopt for the values that torchrun computes; as with every list without
 // slots, the devices or processors are then counted.
-Result<std::optional<std::uint32_t>> pet_slots(const Surroundings& s) {
+Result<std::optional<std::uint32_t>> pet_slots(const SourceContext& s) {
   using Slots = std::optional<std::uint32_t>;
   const std::string text = s.variable("PET_NPROC_PER_NODE").value_or("auto");
   if (text == "auto" || text == "gpu" || text == "cpu") return Slots();
@@ -110,7 +110,7 @@ struct Pods {
   std::optional<std::string> rank;
 };
 
-std::string first_pod(const Surroundings& s, const std::optional<std::string>& rank) {
+std::string first_pod(const SourceContext& s, const std::optional<std::string>& rank) {
   std::string first = first_of(s, {"MASTER_ADDR", "PET_MASTER_ADDR"}).value_or("");
   if (first == "localhost" && rank == "0") return s.host_name;  // older operators set localhost on the first pod
   if (first.empty()) {
@@ -120,7 +120,7 @@ std::string first_pod(const Surroundings& s, const std::optional<std::string>& r
   return first;
 }
 
-Pods pods_of(const Surroundings& s, std::size_t count) {
+Pods pods_of(const SourceContext& s, std::size_t count) {
   Pods pods;
   pods.rank = first_of(s, {"PET_NODE_RANK", "JOB_COMPLETION_INDEX"});
   pods.first = first_pod(s, pods.rank);
@@ -136,7 +136,7 @@ std::vector<std::string> made_up(std::size_t count) {
 }
 
 // Determines which of the hosts this one is: by its rank, or, as the pods of an elastic job have none, by its name.
-plan::CallingHosts calls_of(const Surroundings& s, const Pods& pods, const plan::HostList& list) {
+plan::CallingHosts calls_of(const SourceContext& s, const Pods& pods, const plan::HostList& list) {
   using Names = plan::CallingHosts::Names;
   plan::CallingHosts calls{"", pods.first, pods.names.empty() ? Names::MadeUp : Names::Real};
   const auto rank = whole_number(pods.rank.value_or(""));
@@ -171,7 +171,7 @@ Error only_in_the_first(std::string_view this_one, std::string_view first) {
 
 }  // namespace
 
-FoundHosts kubernetes_hosts(const Surroundings& s) {
+FoundHosts kubernetes_hosts(const SourceContext& s) {
   const auto index = s.variable("JOB_COMPLETION_INDEX");
   const auto hosts = s.variable("SML_NUM_HOSTS");
   const bool secret = s.job_secret == JobSecret::Given;
@@ -207,7 +207,7 @@ FoundHosts kubernetes_hosts(const Surroundings& s) {
   return found;
 }
 
-FoundHosts pytorchjob_hosts(const Surroundings& s) {
+FoundHosts pytorchjob_hosts(const SourceContext& s) {
   const auto nodes = s.variable("PET_NNODES");
   if (!nodes) return std::optional<plan::HostList>();
   const Result<std::size_t> count = count_of("PET_NNODES", *nodes);

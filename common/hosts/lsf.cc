@@ -50,7 +50,7 @@ FoundHosts hosts_of_words(const NamedValue& variable, Words words) {
 
 }  // namespace
 
-FoundHosts lsf_hosts(const Surroundings& s) {
+FoundHosts lsf_hosts(const SourceContext& s) {
   if (!s.variable("LSB_JOBID")) return std::optional<plan::HostList>();
   if (const auto file = s.variable("LSB_DJOB_HOSTFILE")) return hosts_of_slot_file(s, {"LSB_DJOB_HOSTFILE", *file});
   if (const auto pairs = s.variable("LSB_MCPU_HOSTS")) {

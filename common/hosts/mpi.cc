@@ -6,7 +6,7 @@
 
 namespace sml::hosts {
 
-FoundHosts mpi_hosts(const Surroundings& s) {
+FoundHosts mpi_hosts(const SourceContext& s) {
   constexpr std::array<std::string_view, 4> kFiles{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile",
                                                    "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"};
   const auto file = first_set(s, kFiles);

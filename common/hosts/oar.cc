@@ -6,7 +6,7 @@
 
 namespace sml::hosts {
 
-FoundHosts oar_hosts(const Surroundings& s) {
+FoundHosts oar_hosts(const SourceContext& s) {
   constexpr std::array<std::string_view, 4> kFiles{"OAR_NODEFILE", "OAR_NODE_FILE", "OAR_FILE_NODES",
                                                    "OAR_RESOURCE_FILE"};
   const auto file = first_set(s, kFiles);

@@ -4,7 +4,7 @@
 
 namespace sml::hosts {
 
-FoundHosts pbs_hosts(const Surroundings& s) {
+FoundHosts pbs_hosts(const SourceContext& s) {
   const auto file = s.variable("PBS_NODEFILE");
   const bool in_job = s.variable("PBS_JOBID") || s.variable("PBS_ENVIRONMENT");
   if (!in_job || !file) return std::optional<plan::HostList>();

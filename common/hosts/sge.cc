@@ -26,7 +26,7 @@ Result<void> add_line(std::string_view line, HostCollector& collector) {
 
 }  // namespace
 
-FoundHosts sge_hosts(const Surroundings& s) {
+FoundHosts sge_hosts(const SourceContext& s) {
   const auto path = s.variable("PE_HOSTFILE");
   if (!s.variable("JOB_ID") || !path) return std::optional<plan::HostList>();
   const std::string source = "PE_HOSTFILE " + *path;

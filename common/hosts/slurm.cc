@@ -52,14 +52,14 @@ std::size_t end_of_item(std::string_view text) {
 }
 
 // True if srun started sml-run once for each of several tasks: each of them would start a whole job.
-bool one_of_many_tasks(const Surroundings& s) {
+bool one_of_many_tasks(const SourceContext& s) {
   const auto tasks = s.variable("SLURM_STEP_NUM_TASKS");
   return s.variable("SLURM_PROCID") && tasks && whole_number(*tasks).value_or(1) > 1;
 }
 
 // In a step created by srun, SLURM_TASKS_PER_NODE and SLURM_NTASKS describe the step, not the job. The interactive step
 // that salloc creates is an exception.
-bool tasks_are_of_a_step(const Surroundings& s) {
+bool tasks_are_of_a_step(const SourceContext& s) {
   constexpr std::string_view kInteractiveStep = "4294967290";
   const auto step_tasks = s.variable("SLURM_STEP_TASKS_PER_NODE");
   return step_tasks && s.variable("SLURM_STEP_ID") != kInteractiveStep &&
@@ -68,7 +68,7 @@ bool tasks_are_of_a_step(const Surroundings& s) {
 
 // Returns a remark if the job is heterogeneous: only the hosts of the first component are used, as srun does. Otherwise
 // empty.
-std::string other_components(const Surroundings& s, const std::string& list) {
+std::string other_components(const SourceContext& s, const std::string& list) {
   const std::uint64_t components = whole_number(s.variable("SLURM_HET_SIZE").value_or("")).value_or(1);
   std::string others;
   for (std::uint64_t i = 1; i < std::min<std::uint64_t>(components, 100); ++i) {
@@ -83,7 +83,7 @@ std::string other_components(const Surroundings& s, const std::string& list) {
 }
 
 // The number of GPUs per node: "4" or "a100:4" → 4.
-std::optional<std::uint32_t> gpus_per_node(const Surroundings& s) {
+std::optional<std::uint32_t> gpus_per_node(const SourceContext& s) {
   constexpr std::array<std::string_view, 2> kNames{"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"};
   const auto variable = first_set(s, kNames);
   if (!variable) return std::nullopt;
@@ -107,7 +107,7 @@ Result<Slots> counts_of(const NamedValue& variable, std::size_t nodes, plan::Slo
 }
 
 // The slots that the job asked for: its tasks, else its GPUs, else the CPUs of each node divided by those of a task.
-Result<Slots> slots_of(const Surroundings& s, std::size_t nodes) {
+Result<Slots> slots_of(const SourceContext& s, std::size_t nodes) {
   constexpr std::array<std::string_view, 2> kAsked{"SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"};
   const auto tasks = s.variable("SLURM_TASKS_PER_NODE");
   if (tasks && first_set(s, kAsked) && !tasks_are_of_a_step(s)) {
@@ -171,7 +171,7 @@ Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, st
       fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
 }
 
-FoundHosts slurm_hosts(const Surroundings& s) {
+FoundHosts slurm_hosts(const SourceContext& s) {
   constexpr std::array<std::string_view, 2> kLists{"SLURM_JOB_NODELIST", "SLURM_NODELIST"};
   const auto list = first_set(s, kLists);
   if (!list) return std::optional<plan::HostList>();

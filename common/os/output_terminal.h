@@ -5,7 +5,7 @@
 
 namespace sml::os {
 
-// Who writes gets one end, whose bytes come out of the other as they are: nothing is translated, echoed or obeyed, and
+// The writer gets one end, whose bytes come out of the other unchanged: nothing is translated, echoed or obeyed, and
 // it blocks where some thousand bytes have not been read. The end is read as EIO once nobody has that end open. It is
 // no session's controlling terminal, so that nobody gets SIGHUP for an end that is closed, and other users cannot write
 // to it. Its size is 0 by 0: unknown. Error (Io): the system has no more, or none at all.

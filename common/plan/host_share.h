@@ -1,4 +1,4 @@
-// What a host brings to a job whose hosts each say it for themselves, as torch's agents do. Pure.
+// The slots and the role that a host adds to a job whose hosts each choose their own, as torch's agents do. Pure.
 #pragma once
 #include <cstdint>
 #include <string>

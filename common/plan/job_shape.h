@@ -41,7 +41,7 @@ JobShape shape_of(const JobMap& map);
 std::string process_mapping(const JobShape& shape, std::size_t most);
 
 // The interfaces by which MPI ranks find each other.
-enum class MpiMeeting : std::uint8_t {
+enum class PmiMode : std::uint8_t {
   None,  // none is offered
   Auto,  // chosen by each host from what it finds of the program; PMI and PMIx if it finds nothing
   Pmi1,

@@ -50,7 +50,7 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   ProcessSettings launcher_process;  // as at the launcher's start
   BindingWish binding;               // for each host
   DeviceWish devices;
-  MpiMeeting mpi = MpiMeeting::None;
+  PmiMode mpi = PmiMode::None;
   std::string pmix_library;        // path on every host; empty: each host uses its own
   std::vector<FifoChannel> fifos;  // on each host
   std::vector<Channel> channels;

@@ -61,26 +61,26 @@ bool is_mpi_library(std::string_view path) {
 
 // Open MPI's library versions are 0 (1.2), 20 (2), 40 (4, 5) and 80 (6). Version 12 is common to MPICH, Intel MPI and
 // MVAPICH; Open MPI 1.7 to 1.10 also had it, but supported neither interface.
-MpiSpeech speech_of(std::string_view library) {
+MpiDialect speech_of(std::string_view library) {
   constexpr std::array<std::string_view, 5> kOpenMpi{"libmpi.so.20", "libmpi.so.40", "libmpi.so.80", "libmpi_mpifh.so",
                                                      "libmpi_usempi"};
   constexpr std::array<std::string_view, 5> kPmi{"libmpi.so.12", "libmpich", "libmpicxx.so.12", "libmpifort.so.12",
                                                  "libmpi_cray"};
   const auto begins = [name = file_name(library)](std::string_view begin) { return name.starts_with(begin); };
-  if (std::any_of(kOpenMpi.begin(), kOpenMpi.end(), begins)) return MpiSpeech::Pmix;
-  return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiSpeech::Pmi : MpiSpeech::Unknown;
+  if (std::any_of(kOpenMpi.begin(), kOpenMpi.end(), begins)) return MpiDialect::Pmix;
+  return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiDialect::Pmi : MpiDialect::Unknown;
 }
 
-bool offers_pmi(MpiMeeting meeting, MpiSpeech speech) {
-  const bool at_all = meeting != MpiMeeting::None && meeting != MpiMeeting::Pmix;
-  return at_all && speech != MpiSpeech::Pmix;
+bool offers_pmi(PmiMode meeting, MpiDialect speech) {
+  const bool at_all = meeting != PmiMode::None && meeting != PmiMode::Pmix;
+  return at_all && speech != MpiDialect::Pmix;
 }
 
-bool offers_pmix(MpiMeeting meeting, MpiSpeech speech) {
-  return meeting == MpiMeeting::Pmix || (is_chosen_by_hosts(meeting) && speech != MpiSpeech::Pmi);
+bool offers_pmix(PmiMode meeting, MpiDialect speech) {
+  return meeting == PmiMode::Pmix || (is_chosen_by_hosts(meeting) && speech != MpiDialect::Pmi);
 }
 
-bool is_chosen_by_hosts(MpiMeeting meeting) { return meeting == MpiMeeting::Auto; }
+bool is_chosen_by_hosts(PmiMode meeting) { return meeting == PmiMode::Auto; }
 
 std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   const std::string name = "MPIR_CVAR_PMI_VERSION";
@@ -88,8 +88,8 @@ std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   return {name + "=1"};
 }
 
-bool brings_together(MpiMeeting meeting, MpiSpeech speech) {
-  if (meeting == MpiMeeting::Pmix) return speech != MpiSpeech::Pmi;
+bool brings_together(PmiMode meeting, MpiDialect speech) {
+  if (meeting == PmiMode::Pmix) return speech != MpiDialect::Pmi;
   return offers_pmi(meeting, speech) || offers_pmix(meeting, speech);
 }
 
@@ -134,10 +134,10 @@ bool has_process_manager(std::span<const std::string> environment) {
   return !process_manager_entries(environment).empty();
 }
 
-bool may_come(std::span<const std::string> entries, MpiSpeech speech) {
+bool may_come(std::span<const std::string> entries, MpiDialect speech) {
   return std::any_of(entries.begin(), entries.end(), [speech](const std::string& entry) {
     const bool pmix = name_of(entry) == "PMIX_NAMESPACE";
-    return speech == MpiSpeech::Unknown || pmix == (speech == MpiSpeech::Pmix);
+    return speech == MpiDialect::Unknown || pmix == (speech == MpiDialect::Pmix);
   });
 }
 

@@ -19,24 +19,24 @@ bool is_mpi_library(std::string_view path);
 bool is_mpi_tool(std::string_view path);
 
 // The interface by which an MPI library finds the other ranks.
-enum class MpiSpeech : std::uint8_t {
+enum class MpiDialect : std::uint8_t {
   Unknown,  // PMI if the library is of MPICH's family
   Pmi,
   Pmix,  // PMIx only
 };
 // "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
-MpiSpeech speech_of(std::string_view library);
+MpiDialect speech_of(std::string_view library);
 
 // True if `meeting` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
 // offered both with PmiMode::Auto: see choice_variables().
-bool offers_pmi(MpiMeeting meeting, MpiSpeech speech);
-bool offers_pmix(MpiMeeting meeting, MpiSpeech speech);
+bool offers_pmi(PmiMode meeting, MpiDialect speech);
+bool offers_pmix(PmiMode meeting, MpiDialect speech);
 
 // True if `meeting` lets ranks of a library with this dialect find each other.
-bool brings_together(MpiMeeting meeting, MpiSpeech speech);
+bool brings_together(PmiMode meeting, MpiDialect speech);
 
 // True if each host determines the dialect of its programs itself.
-bool is_chosen_by_hosts(MpiMeeting meeting);
+bool is_chosen_by_hosts(PmiMode meeting);
 
 // Variables for ranks that are offered both interfaces: MPICH 5 aborts unless a variable selects one, other libraries
 // ignore them. Empty if the user has chosen, by a variable in `theirs`.
@@ -63,7 +63,7 @@ MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environ
 struct MpiFinding {
   std::string library{};  // that the program is linked with; empty: none
   std::string seen_in{};  // another file that shows that the program would use Open MPI; empty: none
-  MpiSpeech speech = MpiSpeech::Unknown;
+  MpiDialect speech = MpiDialect::Unknown;
   MpiChance chance = MpiChance::Yes;
   MpiOwner owner = MpiOwner::Us;
   void fields(auto& a) { a(library, seen_in, speech, chance, owner); }
@@ -78,7 +78,7 @@ std::vector<std::string> process_manager_entries(std::span<const std::string> en
 
 // True if a process may still find the others, given the process_manager_entries() of their variables and the dialect
 // of its library.
-bool may_come(std::span<const std::string> entries, MpiSpeech speech);
+bool may_come(std::span<const std::string> entries, MpiDialect speech);
 
 // The files in the text of /proc/PID/maps, without duplicates.
 std::vector<std::string> mapped_files(std::string_view maps);

@@ -206,7 +206,7 @@ struct Unpublish {
   void fields(auto& a) { a(id, key); }
 };
 
-// What its library would have printed; both empty: it is for another place, and there is none.
+// Text that the library of a rank has its launcher print; both streams empty: it is for a place that does not exist.
 struct Log {
   std::uint32_t id = 0;
   sml::Rank rank;

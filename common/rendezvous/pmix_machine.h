@@ -1,4 +1,4 @@
-// What the ranks of a host ask of PMIx, and what is done about it, once libpmix serves them: pure. Frames of the helper
+// The PMIx requests of a host's ranks and the replies to them, once libpmix serves them. Pure. Frames of the helper
 // and words of other hosts in; frames for the helper, messages for the launcher, words of ranks, and failed ranks out.
 //
 // Fences: libpmix reports when all participating ranks of this host have entered, with their data; the launcher

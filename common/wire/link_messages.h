@@ -17,7 +17,7 @@ struct Received {
 struct Return {
   std::string mark;            // the mark of this connection
   std::string door;            // HelloAck::door
-  std::int32_t pid = 0;        // HelloAck::pid: nobody  else is told the secret
+  std::int32_t pid = 0;        // HelloAck::pid: no other process gets the secret
   std::string secret;          // Hello::return_secret
   std::uint64_t received = 0;  // bytes of frames that the launcher has received
   void fields(auto& a) { a(mark, door, pid, secret, received); }

@@ -119,7 +119,7 @@ struct LateStart {
 
 // How ranks that use MPI find each other.
 struct MpiPlan {
-  plan::MpiMeeting meeting = plan::MpiMeeting::None;
+  plan::PmiMode meeting = plan::PmiMode::None;
   MpiLook look = MpiLook::No;
   // this host's index in `shape`; an index beyond it is unique and means that the host has no members
   std::uint32_t host = 0;
@@ -278,22 +278,23 @@ struct Caller {
 inline constexpr std::size_t kMaxCallers = 1024;  // in one message
 
 // No: another user's, or closed; Unknown: there is no such connection here, or its owner cannot be determined.
-enum class IsOurs : std::uint8_t { No, Yes, Unknown };
-struct CallerRuling {
+enum class PeerOwnership : std::uint8_t { No, Yes, Unknown };
+struct PeerVerdict {
   std::uint32_t id = 0;
-  IsOurs is_ours = IsOurs::Unknown;
+  PeerOwnership is_ours = PeerOwnership::Unknown;
   void fields(auto& a) { a(id, is_ours); }
 };
 
-// Asks whether these connections, which come from the agent's host, belong to this job. The agent replies with Vouched.
-struct Vouch {
+// Asks whether these connections, which come from the agent's host, belong to this job. The agent replies with
+// PeerVerdictsOfHost.
+struct CheckPeerOwnership {
   std::vector<Caller> callers;
   void fields(auto& a) { a(callers); }
 };
 
 // To the agent that serves the stores: the results of some of its AskPeerOwnership.
-struct Ruled {
-  std::vector<CallerRuling> rulings;
+struct PeerVerdicts {
+  std::vector<PeerVerdict> rulings;
   void fields(auto& a) { a(rulings); }
 };
 
@@ -341,7 +342,7 @@ struct HelloAck {
 };
 
 // Why a worker cannot run here, found before anything is started.
-struct Obstacle {
+struct PreflightError {
   std::uint8_t kind = 0;  // ErrorKind
   std::string message;
   std::string hint;
@@ -375,7 +376,7 @@ struct Service {
 };
 
 struct Prepared {
-  std::vector<Obstacle> obstacles;
+  std::vector<PreflightError> obstacles;
   std::vector<Service> services{};       // as in Prepare::services; those of one kind in their order
   std::vector<std::string> addresses{};  // of the requested interfaces
   std::vector<std::string> warnings{};   // clauses for the user
@@ -496,13 +497,13 @@ struct Joined {
 
 // From the agent that serves the stores: clients from other hosts. The launcher replies with PeerVerdicts, in pieces
 // and in any order.
-struct AskVouch {
+struct AskPeerOwnership {
   std::vector<Caller> callers;
   void fields(auto& a) { a(callers); }
 };
 
-struct Vouched {
-  std::vector<CallerRuling> rulings;
+struct PeerVerdictsOfHost {
+  std::vector<PeerVerdict> rulings;
   void fields(auto& a) { a(rulings); }
 };
 
@@ -550,19 +551,19 @@ struct RankFault {
 struct Added {
   std::uint32_t attempt = 1;
   Rank first;
-  std::vector<Obstacle> obstacles;
+  std::vector<PreflightError> obstacles;
   void fields(auto& a) { a(attempt, first, obstacles); }
 };
 
-using ToAgent =
-    std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend, Resume, Leave,
-                 AskJoined, Inspect, Vouch, Ruled, EndLeft, Fenced, Relay, AskTraces, AskUse, AskHealth, Received,
-                 Return, AddWorkers, StartAdded, SpawnAnswer, HorovodRound, HorovodCall, AskRecorded>;
+using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
+                             Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,
+                             Relay, AskTraces, AskUse, AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer,
+                             HorovodRound, HorovodCall, AskRecorded>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
-                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskVouch, Vouched, LeftEnded,
-                 Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
-                 SpawnWish, Added, HorovodNews, HorovodAnswer, RecordedAll>;
+                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskPeerOwnership,
+                 PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced,
+                 WorkersUse, Health, Recorded, Received, SpawnWish, Added, HorovodNews, HorovodAnswer, RecordedAll>;
 
 // The ports of that kind, in the order of the requests.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

@@ -13,7 +13,7 @@
 #include "common/os/process_settings.h"
 #include "common/plan/host_health.h"
 #include "common/wire/limits.h"
-#include "launcher/agent/doorkeeper.h"
+#include "launcher/agent/connection_authorizer.h"
 #include "launcher/agent/inspection.h"
 #include "launcher/agent/own_clock.h"
 #include "launcher/agent/waits.h"
@@ -31,7 +31,7 @@ constexpr Duration kStoppedFor = std::chrono::seconds(1);
 
 template <class Message>
 constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_same_v<Message, wire::StdinData> ||
-                             std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::Ruled> ||
+                             std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::PeerVerdicts> ||
                              std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
                              std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
                              std::is_same_v<Message, wire::AskRecorded> || std::is_same_v<Message, wire::AddWorkers> ||
@@ -232,22 +232,23 @@ void Agent::resume() {
 
 void Agent::answer(const wire::AskJoined& m) { link_.send(attempt_ ? attempt_->joined(m.port) : wire::Joined{}); }
 
-void Agent::answer(const wire::Vouch& m) {
+void Agent::answer(const wire::CheckPeerOwnership& m) {
   for (const wire::Caller& caller : m.callers) {
     const std::optional<os::TcpEnds> ends = ends_of(caller);
-    const auto answer = [this, id = caller.id](wire::IsOurs ours) { rule(id, ours); };
+    const auto answer = [this, id = caller.id](wire::PeerOwnership ours) { rule(id, ours); };
     if (ends) {
       callers_.ask(*ends, answer);
     } else {
-      answer(wire::IsOurs::Unknown);
+      answer(wire::PeerOwnership::Unknown);
     }
   }
 }
 
 // Sends all rulings of one turn of the loop in one message.
-void Agent::rule(std::uint32_t caller, wire::IsOurs ours) {
+void Agent::rule(std::uint32_t caller, wire::PeerOwnership ours) {
   rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1) soon(deps_.loop, [this] { link_.send(wire::Vouched{std::exchange(rulings_, {})}); });
+  if (rulings_.size() == 1)
+    soon(deps_.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(rulings_, {})}); });
 }
 
 void Agent::answer(const wire::Inspect&) {

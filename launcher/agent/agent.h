@@ -25,11 +25,11 @@
 #include "launcher/agent/health_check.h"
 #include "launcher/agent/host_attempt.h"
 #include "launcher/agent/lifetime.h"
-#include "launcher/agent/link_hold.h"
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/network.h"
 #include "launcher/agent/preload.h"
 #include "launcher/agent/processes.h"
+#include "launcher/agent/reconnect_window.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace sml::agent {
@@ -41,7 +41,7 @@ class Agent final : private AttemptOwner {
     int in;
     int out;
   };
-  // What the agent stands on; what is referred to outlives it.
+  // The agent's dependencies; all references outlive it.
   struct Deps {
     boost::asio::io_context& loop;
     Processes& processes;
@@ -81,7 +81,7 @@ class Agent final : private AttemptOwner {
   void answer(const wire::Suspend&);
   void answer(const wire::AskJoined& m);
   void answer(const wire::Inspect&);
-  void answer(const wire::Vouch& m);
+  void answer(const wire::CheckPeerOwnership& m);
   void answer(const wire::AskHealth& m);
   template <class Message>
   void answer(const Message&) {}  // needs no reply; receiving any message resumes
@@ -100,13 +100,13 @@ class Agent final : private AttemptOwner {
   void guardian_died();
   void told_to_end(const std::string& why);
   void launcher_lost(const Error& why);
-  void rule(std::uint32_t caller, wire::IsOurs ours);
+  void rule(std::uint32_t caller, wire::PeerOwnership ours);
 
   Deps deps_;
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
   ControlLink link_;
-  LinkHold hold_;
+  ReconnectWindow hold_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;
   supervise::AgentMachine machine_;
@@ -117,7 +117,7 @@ class Agent final : private AttemptOwner {
   bool suspended_ = false;   // by the launcher, which is silent itself
   bool settling_ = false;
   LocalCallers callers_;
-  std::vector<wire::CallerRuling> rulings_;  // not sent yet
+  std::vector<wire::PeerVerdict> rulings_;  // not sent yet
   Preload preload_;
   HealthCheck health_;
   std::unique_ptr<HostAttempt> attempt_;

@@ -16,7 +16,7 @@
 #include "common/core/error.h"
 #include "common/os/fd.h"
 #include "common/wire/codec.h"
-#include "common/wire/lasting_stream.h"
+#include "common/wire/resumable_stream.h"
 
 namespace sml::agent {
 

@@ -15,7 +15,7 @@
 
 #include "common/core/stop_signals.h"
 #include "common/core/text.h"
-#include "launcher/agent/shares.h"
+#include "launcher/agent/resource_assignment.h"
 
 namespace sml::agent {
 

@@ -51,31 +51,31 @@ void end_orphans(std::optional<os::Cgroup>& cgroup) {
   }
 }
 
-// What a guardian does while the agent lives, each time that it wakes up.
+// Checks the living agent each time that the guardian wakes up.
 class AgentWatch {
  public:
-  AgentWatch(pid_t agent, const Pact& pact) : agent_(agent), pact_(pact) {}
+  AgentWatch(pid_t agent, const GuardianState& shared_state) : agent_(agent), shared_state_(shared_state) {}
 
   // How the agent ends is for the agent to say; one that stands still hears nothing.
   void woken(int signo) {
     stopped_ = os::is_stopped(agent_);
     if (is_stop(signo)) ::kill(agent_, stopped_ ? SIGKILL : signo);
-    const Duration limit = std::chrono::milliseconds(pact_.stand_still_ms);
+    const Duration limit = std::chrono::milliseconds(shared_state_.stand_still_ms);
     if (stood_.look(stopped_, 2 * kStopLook) > limit) ::kill(agent_, SIGKILL);
   }
   bool stopped() const { return stopped_; }
 
  private:
   pid_t agent_;
-  const Pact& pact_;
+  const GuardianState& shared_state_;
   StandStill stood_;
   bool stopped_ = false;
 };
 
 // Until the agent, a child, has ended; its status.
-int watch_from_above(pid_t agent, const Pact& pact) {
+int watch_from_above(pid_t agent, const GuardianState& shared_state) {
   const sigset_t awaited = awaited_signals();
-  for (AgentWatch watch(agent, pact);;) {
+  for (AgentWatch watch(agent, shared_state);;) {
     watch.woken(watch.stopped() ? ::sigtimedwait(&awaited, nullptr, &kStopLookSpec) : ::sigwaitinfo(&awaited, nullptr));
     std::optional<int> status;
     os::reap_children([&](pid_t pid, const ExitStatus& ended, const Usage&) {
@@ -85,11 +85,11 @@ int watch_from_above(pid_t agent, const Pact& pact) {
   }
 }
 
-int be_guardian(pid_t agent, const Pact& pact, std::optional<os::Cgroup>& cgroup) {
+int be_guardian(pid_t agent, const GuardianState& shared_state, std::optional<os::Cgroup>& cgroup) {
   ::prctl(PR_SET_NAME, kGuardianName);
   // The launcher must see the end of the agent's output when the agent ends, not when we do.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-  const int status = watch_from_above(agent, pact);
+  const int status = watch_from_above(agent, shared_state);
   end_orphans(cgroup);
   return status;
 }
@@ -110,8 +110,9 @@ Duration StandStill::look(bool stopped, Duration longest) {
   return stood_;
 }
 
-SystemGuard::SystemGuard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup)
-    : pact_(pact), mark_(std::move(mark)), scratch_(scratch), cgroup_(cgroup), pid_(::getppid()) {}
+SystemGuard::SystemGuard(GuardianState& shared_state, std::string mark, const ScratchFolder& scratch,
+                         std::optional<os::Cgroup>& cgroup)
+    : shared_state_(shared_state), mark_(std::move(mark)), scratch_(scratch), cgroup_(cgroup), pid_(::getppid()) {}
 
 // Whoever guards us from above removes the cgroup; with us in it, it cannot be removed.
 SystemGuard::~SystemGuard() {
@@ -126,11 +127,11 @@ SystemGuard::~SystemGuard() {
 }
 
 void SystemGuard::allow(std::chrono::milliseconds stand_still) {
-  pact_.stand_still_ms = static_cast<std::uint32_t>(stand_still.count());
+  shared_state_.stand_still_ms = static_cast<std::uint32_t>(stand_still.count());
 }
 
 void SystemGuard::look() {
-  const std::chrono::milliseconds limit(pact_.stand_still_ms);
+  const std::chrono::milliseconds limit(shared_state_.stand_still_ms);
   if (stood_.look(os::is_stopped(pid_), limit / 4) > limit) ::kill(pid_, SIGKILL);
 }
 
@@ -163,7 +164,7 @@ void SystemGuard::watch_from_below(pid_t agent) {
   }
   ::syscall(SYS_close_range, 0U, ~0U, 0U);  // what is the agent's ends with it
   const sigset_t awaited = awaited_signals();
-  for (AgentWatch watch(agent, pact_); ::getppid() == agent;) {
+  for (AgentWatch watch(agent, shared_state_); ::getppid() == agent;) {
     const int signo = ::sigtimedwait(&awaited, nullptr, watch.stopped() ? &kStopLookSpec : &kLookFromBelow);
     if (::getppid() == agent) watch.woken(signo);
   }
@@ -172,9 +173,9 @@ void SystemGuard::watch_from_below(pid_t agent) {
 }
 
 int guard(const std::string& mark, const std::function<int(Guard&, const ScratchFolder&)>& serve) {
-  void* shared = ::mmap(nullptr, sizeof(Pact), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = ::mmap(nullptr, sizeof(GuardianState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
-  Pact& pact = *new (shared) Pact;
+  GuardianState& shared_state = *new (shared) GuardianState;
   os::become_subreaper();
   sigset_t before;
   const sigset_t awaited = awaited_signals();
@@ -185,12 +186,12 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   const pid_t guardian = ::getpid();
   const pid_t agent = fork_agent(cgroup);
   if (agent < 0) return 1;
-  if (agent != 0) return be_guardian(agent, pact, cgroup);
+  if (agent != 0) return be_guardian(agent, shared_state, cgroup);
 
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
-  SystemGuard guard(pact, mark, scratch, cgroup);
+  SystemGuard guard(shared_state, mark, scratch, cgroup);
   return serve(guard, scratch);
 }
 

@@ -17,14 +17,14 @@
 namespace sml::agent {
 
 // In memory that the agent and its guardian share.
-struct Pact {
+struct GuardianState {
   std::atomic<std::uint32_t> stand_still_ms = 30'000;  // how long either may be stopped before it counts as lost
 };
 
-// What the agent gets when its parent has died; Guard::is_lost() says whether that was its guardian.
+// The signal that the agent gets when its parent has died; Guard::is_lost() tells whether that was its guardian.
 inline constexpr int kParentDied = SIGUSR1;
 
-// What it is called in the list of processes.
+// The guardian's name in the list of processes.
 inline constexpr const char* kGuardianName = "sml-run-guard";
 
 // How long a process has been stopped while we were not: where the whole host stands still, nobody is to blame. What
@@ -58,7 +58,8 @@ class Guard {
 class SystemGuard final : public Guard {
  public:
   // `mark` is that of the workers (leftovers.h); all else outlives this.
-  SystemGuard(Pact& pact, std::string mark, const ScratchFolder& scratch, std::optional<os::Cgroup>& cgroup);
+  SystemGuard(GuardianState& shared_state, std::string mark, const ScratchFolder& scratch,
+              std::optional<os::Cgroup>& cgroup);
   ~SystemGuard() override;  // ends a guardian that the agent has made
   SystemGuard(const SystemGuard&) = delete;
   SystemGuard& operator=(const SystemGuard&) = delete;
@@ -72,7 +73,7 @@ class SystemGuard final : public Guard {
  private:
   [[noreturn]] void watch_from_below(pid_t agent);
 
-  Pact& pact_;
+  GuardianState& shared_state_;
   std::string mark_;
   const ScratchFolder& scratch_;
   std::optional<os::Cgroup>& cgroup_;
@@ -95,8 +96,8 @@ class SystemGuard final : public Guard {
 // If the guardian is killed, or stopped for as long, the agent makes another and goes on. No process can be put above
 // one that runs: that one is a child of the agent, and orphans do not come to it. It ends all of the cgroup, and
 // elsewhere what carries the mark of the job (leftovers.h). sshd, whose child the first guardian is, tells of its death
-// and closes the agent's input; the launcher comes back (return_door.h), but where it has a command in the place of SSH
-// that cannot tell the two ends apart: there the host is lost.
+// and closes the agent's input; the launcher comes back (reconnect_socket.h), but where it has a command in the place
+// of SSH that cannot tell the two ends apart: there the host is lost.
 //
 // Only both killed at the same moment leave something: processes that workers had started, the agent's scratch folder,
 // and the cgroup. The launcher comes back for these (leftovers.h); the next guardian removes the cgroup once it is

@@ -12,8 +12,8 @@
 
 #include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/additions.h"
 #include "launcher/agent/attempt_surroundings.h"
+#include "launcher/agent/dynamic_workers.h"
 #include "launcher/agent/lifetime.h"
 #include "launcher/agent/mpi_watch.h"
 #include "launcher/agent/orphans.h"
@@ -103,13 +103,13 @@ class HostAttempt final : private WorkerOwner {
   ServiceContext service_context_;
   std::optional<WorkerStarter> starter_;  // set by prepare()
   HostServices services_;
-  Additions additions_{around_, *this, workers_, services_};
+  DynamicWorkers additions_{around_, *this, workers_, services_};
   std::vector<HostService*> readers_;  // services that read output
   wire::Start start_;                  // kept for services until they are started
   MpiWatch mpi_watch_;
   RankNews news_;
   bool end_taken_ = false;
-  bool terminals_missed_ = false;  // and it has been told
+  bool terminals_missed_ = false;  // and the launcher knows
   Lifetime lifetime_;
 };
 

@@ -22,8 +22,8 @@
 #include "launcher/agent/local_callers.h"
 #include "launcher/agent/network.h"
 #include "launcher/agent/processes.h"
+#include "launcher/agent/resource_assignment.h"
 #include "launcher/agent/scratch_folder.h"
-#include "launcher/agent/shares.h"
 
 namespace sml::agent {
 
@@ -95,7 +95,9 @@ class HostService {
   // More workers may be added; a StartAdded message tells if they are. `shares` has the assignment of each, in order.
   // Returns true if this service will connect them, and then calls `ready` once, with a clause if it cannot after all.
   using WorldReady = std::function<void(const std::string& why)>;
-  virtual bool add_world(const wire::AddWorkers&, std::span<const WorkerShare>, const WorldReady&) { return false; }
+  virtual bool add_world(const wire::AddWorkers&, std::span<const ResourceAssignment>, const WorldReady&) {
+    return false;
+  }
   // A child of the agent that is no worker has ended. Returns true if it belongs to this service.
   virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
 

@@ -11,7 +11,7 @@
 #include "common/os/affinity.h"
 #include "common/os/small_file.h"
 #include "common/plan/devices.h"
-#include "launcher/agent/shares.h"
+#include "launcher/agent/resource_assignment.h"
 
 namespace sml::agent {
 

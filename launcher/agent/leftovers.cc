@@ -39,7 +39,7 @@ std::vector<pid_t> those_in_charge(const std::vector<os::SeenProcess>& all, cons
   return out;
 }
 
-// A process that is killed dies a little later than it is told to.
+// A process dies a little later than the signal that kills it.
 bool somebody_is_in_charge(const std::vector<os::SeenProcess>& all, const std::string& mark) {
   const std::vector<pid_t> them = those_in_charge(all, mark);
   if (std::all_of(them.begin(), them.end(), os::is_stopped)) {

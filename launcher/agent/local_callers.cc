@@ -21,8 +21,8 @@ void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
   // A loopback connection has nothing between its ends: one that the kernel does not list is closed.
   const bool gone = owner.state == State::Absent && ends.local.address().is_loopback();
   const bool nobodys = gone || owner.state == State::Closed;
-  if (!nobodys && owner.state != State::Held) return answer(wire::IsOurs::Unknown);
-  if (!nobodys && (owner.uid == user_ || owner.uid == 0)) return answer(wire::IsOurs::Yes);
+  if (!nobodys && owner.state != State::Held) return answer(wire::PeerOwnership::Unknown);
+  if (!nobodys && (owner.uid == user_ || owner.uid == 0)) return answer(wire::PeerOwnership::Yes);
   // A closed connection is refused later, too: by then this end has noticed that the other is gone.
   waiting_.push_back({nobodys ? kNobody : owner.uid, std::move(answer)});
   if (waiting_.size() > 1) return;
@@ -34,7 +34,7 @@ void LocalCallers::look() {
   const std::set<uid_t> users = os::users_of_descendants();
   next_look_ = Clock::now() + kLookEvery;
   for (const Waiting& one : std::exchange(waiting_, {})) {
-    one.answer(users.contains(one.user) ? wire::IsOurs::Yes : wire::IsOurs::No);
+    one.answer(users.contains(one.user) ? wire::PeerOwnership::Yes : wire::PeerOwnership::No);
   }
 }
 

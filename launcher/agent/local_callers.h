@@ -18,7 +18,7 @@ namespace sml::agent {
 // runs: workers may have changed their user. One thread.
 class LocalCallers {
  public:
-  using Answer = std::function<void(wire::IsOurs)>;
+  using Answer = std::function<void(wire::PeerOwnership)>;
   // The shortest interval between two looks at the processes.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(100);
 

@@ -47,7 +47,7 @@ void LogService::start(const wire::Start&) {
 
 bool LogService::takes_output() const { return !writer_ || writer_->pending() < kMostPending; }
 
-bool LogService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady&) {
+bool LogService::add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment>, const WorldReady&) {
   to_come_ = m.workers;
   return false;
 }

@@ -24,11 +24,11 @@
 #include "common/os/spawn.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/fatal_message.h"
 #include "launcher/agent/guardian.h"
-#include "launcher/agent/last_words.h"
-#include "launcher/agent/messenger.h"
 #include "launcher/agent/network.h"
 #include "launcher/agent/processes.h"
+#include "launcher/agent/reconnect_helper.h"
 #include "launcher/agent/scratch_folder.h"
 
 namespace {

@@ -64,7 +64,7 @@ std::string name_of(const std::string& process) {
   return name;
 }
 
-std::string why_alone(const wire::MpiUse& use, plan::MpiMeeting meeting) {
+std::string why_alone(const wire::MpiUse& use, plan::PmiMode meeting) {
   if (use.offer == wire::MpiOffer::Made) {
     return "it has not asked sml-run for the others: does something between the two (env -i, sudo, a container) take "
            "its "
@@ -74,7 +74,7 @@ std::string why_alone(const wire::MpiUse& use, plan::MpiMeeting meeting) {
   return "its ranks find each other by another PMI than --mpi names";
 }
 
-std::string tell_end(const wire::MpiUse& use, plan::MpiMeeting meeting) {
+std::string tell_end(const wire::MpiUse& use, plan::PmiMode meeting) {
   constexpr std::size_t kLongest = 200;
   const std::string library = use.library.substr(use.library.rfind('/') + 1);
   return "was alone, as rank 0 of 1, and ended with status 0 (" + show(use.program, kLongest) +
@@ -141,7 +141,7 @@ void MpiWatch::note_program(Rank rank, std::string program, std::string library)
 
 std::optional<std::string> MpiWatch::lone_at_end(Rank rank) const {
   const auto found = seen_.find(rank);
-  if (found == seen_.end() || meeting_ == plan::MpiMeeting::None) return std::nullopt;
+  if (found == seen_.end() || meeting_ == plan::PmiMode::None) return std::nullopt;
   return tell_end(found->second, meeting_);
 }
 

@@ -26,7 +26,7 @@ bool has_torch(pid_t worker);
 class MpiWatch {
  public:
   // Enables the watch. To be called before begin(), which does nothing otherwise.
-  void want(plan::MpiMeeting meeting) {
+  void want(plan::PmiMode meeting) {
     wanted_ = true;
     meeting_ = meeting;
   }
@@ -57,7 +57,7 @@ class MpiWatch {
   std::optional<wire::MpiUse> look_at(const Candidate& worker);
 
   bool wanted_ = false;
-  plan::MpiMeeting meeting_ = plan::MpiMeeting::None;
+  plan::PmiMode meeting_ = plan::PmiMode::None;
   std::unordered_map<Rank, plan::Environment> offers_;
   std::unordered_map<Rank, wire::MpiUse> seen_;  // processes that certainly initialize MPI
   TimePoint began_;

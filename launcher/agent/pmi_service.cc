@@ -89,7 +89,7 @@ PmiService::World* PmiService::find(Rank rank) const {
 }
 
 // Serves the new ranks whatever they run, as MPI itself has asked for them.
-bool PmiService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare>, const WorldReady& ready) {
+bool PmiService::add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment>, const WorldReady& ready) {
   constexpr std::size_t kLongestMapping = 900;
   if (m.service != wire::WireUp::Pmi) return false;
   rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),

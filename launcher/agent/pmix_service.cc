@@ -192,7 +192,8 @@ pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
 }
 
 // Every host registers the new ranks, as ranks of any host may connect to them.
-bool PmixService::add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) {
+bool PmixService::add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
+                            const WorldReady& ready) {
   if (m.service != wire::WireUp::Pmix || !machine_ || ending_) return false;
   world_ = World{m, ready};
   pmix::JobData job = job_of(m);

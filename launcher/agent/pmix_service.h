@@ -50,7 +50,8 @@ class PmixService final : public HostService {
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
   void hear(const wire::ToAgent& message) override;
-  bool add_world(const wire::AddWorkers& m, std::span<const WorkerShare> shares, const WorldReady& ready) override;
+  bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
+                 const WorldReady& ready) override;
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 
  private:

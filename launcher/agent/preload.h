@@ -90,7 +90,7 @@ class Preload {
   std::string answer_;
   std::string unsaid_;
   std::size_t said_ = 0;  // the number of lines
-  bool told_ = false;     // the user was told why a worker was executed instead
+  bool told_ = false;     // the user knows why a worker was executed instead
   std::function<void()> go_;
   Lifetime lifetime_;
 };

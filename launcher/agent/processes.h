@@ -34,7 +34,7 @@ class Processes {
   virtual Leftovers end_leftovers(const wire::EndLeft& job) = 0;
 };
 
-// Those of this machine.
+// The processes of this machine.
 class SystemProcesses final : public Processes {
  public:
   std::variant<pid_t, SpawnFailed> start(const os::WorkerProcess& worker) override;

@@ -9,7 +9,7 @@
 
 namespace sml::agent {
 
-// Gone, with all that is in it, when the object goes. Where there is no folder, nobody is told of any file.
+// The destructor removes the folder with its contents. Without a folder the names of all files are empty.
 class ScratchFolder {
  public:
   ScratchFolder() = default;  // there is none

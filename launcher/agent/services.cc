@@ -35,7 +35,7 @@ bool has_log(const wire::Worker* worker) { return !worker->stdout_log.empty() ||
 bool is_store(const wire::ServiceWish& wish) { return wish.kind != wire::ServiceKind::WorkerPort; }
 
 std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const ServiceContext& context,
-                                         StoreDoor& door) {
+                                         StoreAuthorization& door) {
   switch (wish.kind) {
     case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, door, wish.reach);
     case wire::ServiceKind::HorovodStore: return std::make_unique<HorovodStoreService>(context, door, wish.reach);
@@ -46,22 +46,22 @@ std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const Se
 
 // Adds the services that have a port.
 void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
-  auto door = std::make_unique<StoreDoor>(context);
-  StoreDoor& of_all = *door;
+  auto door = std::make_unique<StoreAuthorization>(context);
+  StoreAuthorization& of_all = *door;
   if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(door));
   for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
 // The MPI dialect by which a program would find the other ranks, as far as it is known before it runs.
 struct Speech {
-  plan::MpiSpeech speech = plan::MpiSpeech::Unknown;
+  plan::MpiDialect speech = plan::MpiDialect::Unknown;
   PmixNeed need = PmixNeed::Sure;
 };
 
 // A guess does not count if the user has chosen the dialect.
-Speech speech_of(std::uint32_t app, plan::MpiMeeting meeting, const WorkerEnvironments& environments) {
+Speech speech_of(std::uint32_t app, plan::PmiMode meeting, const WorkerEnvironments& environments) {
   const plan::MpiFinding found = environments.find_mpi(app);
-  if (plan::speech_of(found.library) != plan::MpiSpeech::Unknown) return {found.speech, PmixNeed::Sure};
+  if (plan::speech_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
   if (!plan::is_chosen_by_hosts(meeting) || found.chance == plan::MpiChance::No) return {};
   return {found.speech, PmixNeed::Perhaps};
 }
@@ -75,10 +75,11 @@ std::string job_name(const wire::Prepare& plan, const std::vector<const wire::Wo
 }
 
 // Makes the services by which ranks of MPI find each other on one host.
-class Meetings {
+class MpiServices {
  public:
-  Meetings(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-           std::span<const WorkerShare> shares, const WorkerEnvironments& environments, const ServiceContext& context)
+  MpiServices(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
+              std::span<const ResourceAssignment> shares, const WorkerEnvironments& environments,
+              const ServiceContext& context)
       : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
     for (std::uint32_t app = 0; app < environments.count(); ++app)
       speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
@@ -109,19 +110,19 @@ class Meetings {
 
   const wire::Prepare& plan_;
   const std::vector<const wire::Worker*>& workers_;
-  std::span<const WorkerShare> shares_;
+  std::span<const ResourceAssignment> shares_;
   const WorkerEnvironments& environments_;
   const ServiceContext& context_;
   std::vector<Speech> speeches_;  // by app
 };
 
-rendezvous::PmiDialects dialects_of(plan::MpiMeeting meeting) {
-  if (meeting == plan::MpiMeeting::Pmi1) return rendezvous::PmiDialects::OnlyOne;
-  return meeting == plan::MpiMeeting::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
+rendezvous::PmiDialects dialects_of(plan::PmiMode meeting) {
+  if (meeting == plan::PmiMode::Pmi1) return rendezvous::PmiDialects::OnlyOne;
+  return meeting == plan::PmiMode::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
 }
 
 // Serves every worker that may ask for PMI, as what a program does cannot be known before it runs.
-std::unique_ptr<HostService> Meetings::pmi() const {
+std::unique_ptr<HostService> MpiServices::pmi() const {
   constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 accepts lines of 1024 bytes
   const plan::JobShape& shape = plan_.mpi.shape;
   rendezvous::PmiWorld world{.job = job_name(plan_, workers_),
@@ -149,7 +150,7 @@ std::unique_ptr<HostService> Meetings::pmi() const {
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 
-std::vector<rendezvous::pmix::Place> Meetings::places() const {
+std::vector<rendezvous::pmix::Place> MpiServices::places() const {
   std::vector<rendezvous::pmix::Place> out;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (!shares_[i].cpus.empty()) out.push_back({workers_[i]->rank, shares_[i].cpus, shares_[i].locality});
@@ -157,7 +158,7 @@ std::vector<rendezvous::pmix::Place> Meetings::places() const {
   return out;
 }
 
-PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
+PmixWish MpiServices::pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
   const wire::MpiPlan& mpi = plan_.mpi;
   plan::Environment environment = environments_.shared(app);
   environment.insert(environment.end(), own.begin(), own.end());
@@ -172,9 +173,10 @@ PmixWish Meetings::pmix_wish(std::uint32_t app, const plan::Environment& own, Pm
           .need = need};
 }
 
-// Of all ranks of the host, as a fence of PMIx is of all in the job. A rank that is alone may ask for others where
-// there is room, and goes on without it; where nobody has spoken of room, one whose program shows that it can.
-std::unique_ptr<HostService> Meetings::pmix() const {
+// Serves all ranks of the host, as a fence of PMIx includes all ranks of the job. A single rank may use PMIx to spawn
+// others if there are slots for them, and runs without it; without a word about slots, only one whose program can
+// spawn.
+std::unique_ptr<HostService> MpiServices::pmix() const {
   if (is_late(wire::WireUp::Pmix)) {
     return std::make_unique<PmixService>(context_, pmix_wish(0, {}, PmixNeed::Sure));
   }
@@ -184,8 +186,8 @@ std::unique_ptr<HostService> Meetings::pmix() const {
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
     if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
-    const bool is_seen = speech.speech != plan::MpiSpeech::Unknown && speech.need == PmixNeed::Sure;
-    const bool is_named = plan_.mpi.meeting == plan::MpiMeeting::Pmix;
+    const bool is_seen = speech.speech != plan::MpiDialect::Unknown && speech.need == PmixNeed::Sure;
+    const bool is_named = plan_.mpi.meeting == plan::PmiMode::Pmix;
     if (alone && room_is_unsaid && !is_seen && !is_named) continue;
     PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
     if (is_named) need = PmixNeed::Sure;
@@ -219,7 +221,7 @@ std::vector<RecordService::Member> recorded_members(const std::vector<TraceServi
 }  // namespace
 
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-                           std::span<const WorkerShare> shares, const WorkerEnvironments& environments,
+                           std::span<const ResourceAssignment> shares, const WorkerEnvironments& environments,
                            const ServiceContext& context) {
   HostServices out;
   if (!plan.channels.empty()) {
@@ -243,8 +245,8 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   }
   add_wished(out, plan.services, context);
   out.push_back(std::make_unique<HorovodCaller>(context));
-  if (plan.mpi.meeting != plan::MpiMeeting::None) {
-    const Meetings meetings(plan, workers, shares, environments, context);
+  if (plan.mpi.meeting != plan::PmiMode::None) {
+    const MpiServices meetings(plan, workers, shares, environments, context);
     if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));
     if (auto pmix = meetings.pmix()) out.push_back(std::move(pmix));
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/agent/host_service.h"
-#include "launcher/agent/shares.h"
+#include "launcher/agent/resource_assignment.h"
 #include "launcher/agent/worker_environments.h"
 
 namespace sml::agent {
@@ -16,7 +16,7 @@ using HostServices = std::vector<std::unique_ptr<HostService>>;
 // variable, the later one wins. `workers` are those of the plan that can run; their programs' environments are known.
 // Moves out of the plan what services keep. `shares` are the assignments of these workers, in their order.
 HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
-                           std::span<const WorkerShare> shares, const WorkerEnvironments& environments,
+                           std::span<const ResourceAssignment> shares, const WorkerEnvironments& environments,
                            const ServiceContext& context);
 
 }  // namespace sml::agent

@@ -40,7 +40,7 @@ std::string connections(std::uint64_t n, std::string_view what) {
 }  // namespace
 
 StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
-                         Doorkeeper& door, Settings settings)
+                         ConnectionAuthorizer& door, Settings settings)
     : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), door_(door), settings_(std::move(settings)) {
   admit(settings_.hosts);
   const auto protocol = protocol_of(listener.get());
@@ -91,20 +91,20 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   unruled_[address.to_string()].insert(id);
   connections_.emplace(id, std::make_unique<Connection>(std::move(socket), id, address.to_string()));
   door_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
-            lifetime_.guard([this, id](wire::IsOurs ours) { ruled(id, ours); }));
+            lifetime_.guard([this, id](wire::PeerOwnership ours) { ruled(id, ours); }));
 }
 
-void StoreServer::ruled(ClientId id, wire::IsOurs ours) {
+void StoreServer::ruled(ClientId id, wire::PeerOwnership ours) {
   Connection* connection = find(id);
   if (connection == nullptr) return;
   forget(unruled_, *connection);
   // Once a connection is gone, its owner cannot be determined; its bytes are then ignored.
-  if (ours != wire::IsOurs::Yes && !stands(connection->socket.native_handle())) return drop(id);
-  if (ours == wire::IsOurs::No) {
+  if (ours != wire::PeerOwnership::Yes && !stands(connection->socket.native_handle())) return drop(id);
+  if (ours == wire::PeerOwnership::No) {
     refuse(connection->peer, "it is another user's than the job");
     return drop(id);
   }
-  if (ours == wire::IsOurs::Unknown && tally_.unknown++ == 0) {
+  if (ours == wire::PeerOwnership::Unknown && tally_.unknown++ == 0) {
     settings_.report(settings_.name + " cannot tell whose connections from " + connection->peer +
                      " are, and serves all users there");
   }

@@ -18,7 +18,7 @@
 #include "common/core/clock.h"
 #include "common/os/fd.h"
 #include "common/rendezvous/engine.h"
-#include "launcher/agent/doorkeeper.h"
+#include "launcher/agent/connection_authorizer.h"
 #include "launcher/agent/lifetime.h"
 
 namespace sml::agent {
@@ -37,8 +37,8 @@ class StoreServer {
   };
 
   // Takes ownership of a listening socket. `engine` and `door` must outlive the server.
-  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine, Doorkeeper& door,
-              Settings settings);
+  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
+              ConnectionAuthorizer& door, Settings settings);
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
@@ -79,7 +79,7 @@ class StoreServer {
   void accept();
   void accepted(Tcp::socket socket, const Tcp::endpoint& peer);
   bool make_room();
-  void ruled(ClientId id, wire::IsOurs ours);
+  void ruled(ClientId id, wire::PeerOwnership ours);
   void admit(Connection& connection);
   void note_proof(ClientId id);
   static void forget(ByAddress& list, const Connection& connection);
@@ -99,7 +99,7 @@ class StoreServer {
   boost::asio::steady_timer pause_;  // before the next accept
   boost::asio::steady_timer timer_;  // of the engine
   rendezvous::Engine& engine_;
-  Doorkeeper& door_;
+  ConnectionAuthorizer& door_;
   Settings settings_;
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;

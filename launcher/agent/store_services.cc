@@ -5,18 +5,19 @@
 
 namespace sml::agent {
 
-void StoreDoor::start(const wire::Start&) {
-  keeper_ = std::make_unique<Doorkeeper>(
+void StoreAuthorization::start(const wire::Start&) {
+  keeper_ = std::make_unique<ConnectionAuthorizer>(
       context_.loop, context_.callers, [this] { return context_.network.own_addresses(); }, context_.attempt,
-      [this](const wire::AskVouch& ask) { context_.tell(ask); });
+      [this](const wire::AskPeerOwnership& ask) { context_.tell(ask); });
 }
 
-void StoreDoor::hear(const wire::ToAgent& message) {
-  if (const auto* ruled = std::get_if<wire::Ruled>(&message); ruled != nullptr && keeper_) keeper_->ruled(*ruled);
+void StoreAuthorization::hear(const wire::ToAgent& message) {
+  if (const auto* ruled = std::get_if<wire::PeerVerdicts>(&message); ruled != nullptr && keeper_)
+    keeper_->ruled(*ruled);
 }
 
 Result<void> StoreService::check(wire::Prepared& answer) {
-  Result<RendezvousPort> port = context_.network.reserve_port(reach_);
+  Result<RendezvousPort> port = context_.network.reserve_port(agent_launcher_);
   if (!port) return port.error();
   port_ = std::move(*port);
   answer.services.push_back({kind(), port_.port()});

@@ -8,7 +8,7 @@
 #include "common/rendezvous/engine.h"
 #include "common/rendezvous/horovod_store.h"
 #include "common/rendezvous/torch_store.h"
-#include "launcher/agent/doorkeeper.h"
+#include "launcher/agent/connection_authorizer.h"
 #include "launcher/agent/host_service.h"
 #include "launcher/agent/rendezvous_port.h"
 #include "launcher/agent/store_server.h"
@@ -16,18 +16,18 @@
 namespace sml::agent {
 
 // The service that authorizes the connections to all stores. Started before them.
-class StoreDoor final : public HostService {
+class StoreAuthorization final : public HostService {
  public:
-  explicit StoreDoor(const ServiceContext& context) : context_(context) {}
+  explicit StoreAuthorization(const ServiceContext& context) : context_(context) {}
   Result<void> check(wire::Prepared&) override { return {}; }
   void start(const wire::Start&) override;
   void hear(const wire::ToAgent& message) override;
 
-  Doorkeeper& keeper() { return *keeper_; }  // set by start()
+  ConnectionAuthorizer& keeper() { return *keeper_; }  // set by start()
 
  private:
   const ServiceContext& context_;
-  std::unique_ptr<Doorkeeper> keeper_;
+  std::unique_ptr<ConnectionAuthorizer> keeper_;
 };
 
 // check() reserves a port: processes within `reach` can connect to it from then on, and are served once the service has
@@ -36,8 +36,8 @@ class StoreDoor final : public HostService {
 class StoreService : public HostService {
  public:
   // `door` must outlive this object.
-  StoreService(const ServiceContext& context, StoreDoor& door, wire::ServiceReach reach)
-      : context_(context), door_(door), reach_(reach) {}
+  StoreService(const ServiceContext& context, StoreAuthorization& door, wire::ServiceReach reach)
+      : context_(context), door_(door), agent_launcher_(reach) {}
 
   Result<void> check(wire::Prepared& answer) override;
   void others_start(const wire::Start& message) override;
@@ -62,8 +62,8 @@ class StoreService : public HostService {
 
  private:
   const ServiceContext& context_;
-  StoreDoor& door_;
-  wire::ServiceReach reach_;
+  StoreAuthorization& door_;
+  wire::ServiceReach agent_launcher_;
   RendezvousPort port_;
   std::optional<StoreServer> server_;
 };

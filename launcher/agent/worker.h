@@ -43,7 +43,7 @@ class WorkerOwner {
 
 class Worker {
  public:
-  // What is referred to outlives it.
+  // All references outlive the worker.
   Worker(boost::asio::io_context& loop, Processes& processes, WorkerOwner& owner, wire::Worker spec);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -72,7 +72,8 @@ class Worker {
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // to standard input
   void feed_end();
-  // What others print for it, as part of its output. Nothing once that has ended, or while kMostSaid bytes wait.
+  // Adds text of another process to the worker's output; drops it once the output has ended, or while kMostSaid bytes
+  // wait.
   void say(wire::Stream stream, std::string_view text);
   static constexpr std::size_t kMostSaid = std::size_t{64} << 10;
   void wake();  // output may be read again

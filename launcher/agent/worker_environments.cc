@@ -79,9 +79,9 @@ plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   plan::MpiFinding out{.library = mpi_library(index), .chance = mpi_chances_[index]};
   if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
   out.speech = plan::speech_of(out.library);
-  if (out.speech != plan::MpiSpeech::Unknown || out.chance == plan::MpiChance::No) return out;
+  if (out.speech != plan::MpiDialect::Unknown || out.chance == plan::MpiChance::No) return out;
   out.seen_in = plan::open_mpi_user(command_line(index), shared_[index], host_files());
-  if (!out.seen_in.empty()) out.speech = plan::MpiSpeech::Pmix;
+  if (!out.seen_in.empty()) out.speech = plan::MpiDialect::Pmix;
   return out;
 }
 
@@ -100,7 +100,7 @@ WorkerEnvironments::Horovod WorkerEnvironments::how_horovod_meets(std::uint32_t 
 }
 
 std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,
-                                                            plan::MpiMeeting meeting) const {
+                                                            plan::PmiMode meeting) const {
   std::vector<wire::MpiUse> out;
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
     const std::string& library = mpi_library(i);

@@ -27,7 +27,7 @@ class WorkerEnvironments {
   // search. Returns the errors of programs that cannot run.
   std::vector<Error> find_programs();
   // The programs that use MPI and whose ranks `meeting` does not connect, each with its first rank.
-  std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::MpiMeeting meeting) const;
+  std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::PmiMode meeting) const;
   // The MPI library that the program is linked with; empty if there is none or another launcher serves it.
   const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
   // All signs of MPI in the program; searched at each call.

@@ -48,7 +48,7 @@ class WorkerGroup {
   bool all_reaped() const;
   bool all_done() const;  // reaped, and their output has ended
   std::vector<MpiWatch::Candidate> candidates() const;
-  // Those that hold no connection to a port.
+  // The ranks that hold no connection to `port`.
   std::vector<Rank> without_connection(std::uint16_t port, Network& network) const;
 
   void signal(Rank rank, int signo) const;

@@ -37,7 +37,7 @@ void WorkerStarter::share_out(const wire::Prepare& plan, wire::Prepared& answer)
   std::vector<ShareRequest> requests;
   for (const wire::Worker* spec : workers_.specs()) requests.push_back({*spec, environments_.shared(spec->app)});
   binding_ = plan.binding;
-  Shares shares = sml::agent::share_out(plan.binding, plan.devices, requests);
+  ResourceAssignments shares = sml::agent::share_out(plan.binding, plan.devices, requests);
   shares_ = std::move(shares.workers);
   for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i].place = i;
   answer.warnings = std::move(shares.warnings);
@@ -48,8 +48,8 @@ void WorkerStarter::share_out(const wire::Prepare& plan, wire::Prepared& answer)
   }
 }
 
-Shares WorkerStarter::share_out_more(std::span<const wire::Worker> workers) const {
-  Shares out;
+ResourceAssignments WorkerStarter::share_out_more(std::span<const wire::Worker> workers) const {
+  ResourceAssignments out;
   out.workers.resize(workers.size());
   if (workers.empty() || !asks_for_binding(binding_)) return out;
   struct Place {
@@ -72,7 +72,7 @@ Shares WorkerStarter::share_out_more(std::span<const wire::Worker> workers) cons
   }
   std::vector<ShareRequest> requests;
   for (const Place& one : places) requests.push_back({*one.worker, environments_.shared(one.worker->app)});
-  Shares all = sml::agent::share_out(binding_, {}, requests);
+  ResourceAssignments all = sml::agent::share_out(binding_, {}, requests);
   out.warnings = std::move(all.warnings);
   out.obstacles = std::move(all.obstacles);
   for (std::size_t i = 0; i < own.size(); ++i) {
@@ -82,8 +82,8 @@ Shares WorkerStarter::share_out_more(std::span<const wire::Worker> workers) cons
   return out;
 }
 
-void WorkerStarter::keep(std::vector<WorkerShare> more) {
-  for (WorkerShare& share : more) shares_.push_back(std::move(share));
+void WorkerStarter::keep(std::vector<ResourceAssignment> more) {
+  for (ResourceAssignment& share : more) shares_.push_back(std::move(share));
 }
 
 // For workers that may come: the variables that matter when Python starts depend on their number, not on their ranks.
@@ -93,7 +93,7 @@ std::vector<plan::Environment> WorkerStarter::likely_environments(std::uint32_t 
   std::vector<ShareRequest> requests;
   for (const wire::Worker& worker : workers) requests.push_back({worker, environments_.shared(0)});
   std::vector<plan::Environment> out;
-  for (const WorkerShare& share : sml::agent::share_out(binding_, {}, requests).workers) {
+  for (const ResourceAssignment& share : sml::agent::share_out(binding_, {}, requests).workers) {
     out.push_back(plan::with_job(environments_.shared(0), share.variables));
   }
   return out;
@@ -151,7 +151,7 @@ std::vector<wire::StartedWorker> WorkerStarter::start(MpiWatch& mpi_watch, std::
   return out;
 }
 
-plan::Environment WorkerStarter::own_variables(const Worker& worker, const WorkerShare& share) const {
+plan::Environment WorkerStarter::own_variables(const Worker& worker, const ResourceAssignment& share) const {
   plan::Environment out;
   if (!mark_.empty()) out.push_back(mark_entry(mark_));
   append(out, share.variables);
@@ -162,7 +162,7 @@ plan::Environment WorkerStarter::own_variables(const Worker& worker, const Worke
   return out;
 }
 
-void WorkerStarter::spawn(Worker& worker, const WorkerShare& share, int empty_input, MpiWatch& mpi_watch) {
+void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch) {
   const std::uint32_t app = worker.spec().app;
   const auto pipes = static_cast<int>(workers_.count()) * 2;
   plan::Environment own = own_variables(worker, share);

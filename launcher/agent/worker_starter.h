@@ -11,8 +11,8 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/attempt_surroundings.h"
 #include "launcher/agent/mpi_watch.h"
+#include "launcher/agent/resource_assignment.h"
 #include "launcher/agent/services.h"
-#include "launcher/agent/shares.h"
 #include "launcher/agent/worker_environments.h"
 #include "launcher/agent/worker_group.h"
 
@@ -29,7 +29,7 @@ class WorkerStarter {
   const WorkerEnvironments& environments() const { return environments_; }
   // To be called once. Adds errors and what the launcher must know to `answer`.
   void share_out(const wire::Prepare& plan, wire::Prepared& answer);
-  std::span<const WorkerShare> shares() const { return shares_; }  // by worker, after share_out()
+  std::span<const ResourceAssignment> shares() const { return shares_; }  // by worker, after share_out()
   // Starts the imports unless that is done already.
   void preload(const wire::PreloadWish& wish) const;
   // See WorkerEnvironments::add().
@@ -38,9 +38,9 @@ class WorkerStarter {
   }
   // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
   // to the group next, in this order: each takes the place of a worker that has ended, or a new one.
-  Shares share_out_more(std::span<const wire::Worker> workers) const;
+  ResourceAssignments share_out_more(std::span<const wire::Worker> workers) const;
   // Keeps their assignments; to be called once they are in the group.
-  void keep(std::vector<WorkerShare> more);
+  void keep(std::vector<ResourceAssignment> more);
   // Starts the workers of the group from `first` on; to be called once for each. A worker without an assignment starts
   // unbound. Returns those that run; the others report by themselves why they do not.
   std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
@@ -48,15 +48,15 @@ class WorkerStarter {
  private:
   std::vector<plan::Environment> likely_environments(std::uint32_t count) const;
   std::vector<plan::Environment> known_environments(std::uint32_t app) const;
-  void spawn(Worker& worker, const WorkerShare& share, int empty_input, MpiWatch& mpi_watch);
-  plan::Environment own_variables(const Worker& worker, const WorkerShare& share) const;
+  void spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch);
+  plan::Environment own_variables(const Worker& worker, const ResourceAssignment& share) const;
 
   const AttemptSurroundings& around_;
   WorkerEnvironments environments_;
   std::string mark_;
   WorkerGroup& workers_;
   const HostServices& services_;
-  std::vector<WorkerShare> shares_;
+  std::vector<ResourceAssignment> shares_;
   plan::BindingWish binding_;
 };
 

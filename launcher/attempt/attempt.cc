@@ -61,7 +61,7 @@ struct HostFault {
 
 // The reasons why the attempt has not started in time. May be empty if hosts have failed before: those are the reasons
 // then.
-std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const fleet::Fleet& fleet,
+std::vector<HostFault> late_faults(HostReadiness& roster, const RendezvousSetup& meeting, const fleet::Fleet& fleet,
                                    const plan::JobMap& map, Duration start_timeout) {
   std::vector<HostFault> out;
   const auto blame = [&](HostIndex host, const std::string& step) {
@@ -69,7 +69,7 @@ std::vector<HostFault> late_faults(Roster& roster, const Meeting& meeting, const
   };
   for (const fleet::Host* host : roster.fail_late()) blame(host->index, roster.awaited_step(*host));
   const std::vector<HostIndex> places = map.places();
-  for (const launch::Reach::Missing& missing : fleet.missing()) {
+  for (const launch::AgentLauncher::Missing& missing : fleet.missing()) {
     const HostIndex host = places[missing.host.value()];
     if (!missing.why_not && map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
@@ -103,28 +103,28 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
            [this] { look_for_end(); }}),
       deadline_timer_(loop.get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                             .passed = [this] { tell(AttemptEvent::Deadline); }}),
-      roster_(fleet, plan_, options, health_, events, owner),
+      readiness_(fleet, plan_, options, health_, events, owner),
       workers_(fleet, plan_, options, events, owner, sink),
       meeting_(loop.get_executor(), fleet, plan_, options,
                {.say = [&owner](const std::string& text) { owner.say(text); },
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); }}),
       wire_up_(fleet, plan_.map),
-      late_(loop.get_executor(),
-            {options, plan_, fleet, health_, roster_, workers_, meeting_, terms.afterwards, [this] { return runs(); }}),
+      late_(loop.get_executor(), {options, plan_, fleet, health_, readiness_, workers_, meeting_, terms.afterwards,
+                                  [this] { return runs(); }}),
       growth_({plan_, late_, workers_, sink, events}),
       spawns_({options, fleet, plan_, growth_, late_, meeting_, workers_, owner, sink, [this] { return runs(); }}),
       questions_(loop.get_executor(), fleet),
       lone_mpi_(options, plan_, owner),
       elastic_(
           {options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
-           [this](const std::vector<report::Facts::HostFault>& lost) {
+           [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
              facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
              tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
            },
            [this](Error why) { stop_for(std::move(why)); }},
           {options, fleet, plan_, growth_, late_, meeting_, owner, sink, terms.afterwards, [this] { return runs(); }}),
-      ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, roster_, workers_, meeting_,
+      ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}) {
   fleet.serve(*this, &spares_);
   // --timeout limits the whole job, not one attempt.
@@ -186,7 +186,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::StopAll: return ending_.begin();
     case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
-      for (HostFault& late : late_faults(roster_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
+      for (HostFault& late : late_faults(readiness_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
         add_fault(late.host, std::move(late.why));
       }
       return ending_.at_once();
@@ -210,10 +210,10 @@ void Attempt::perform(AttemptAction action) {
 void Attempt::look_at_probes() {
   if (machine_.state() != AttemptState::Probing) return;
   std::vector<fleet::ProbeFault> faults;
-  const Meeting::Search found = meeting_.look(faults);
+  const RendezvousSetup::Search found = meeting_.look(faults);
   for (fleet::ProbeFault& fault : faults) add_fault(fault.index, std::move(fault.why));
-  if (found == Meeting::Search::Found) tell(AttemptEvent::AllProbed);
-  if (found == Meeting::Search::Failed) tell(AttemptEvent::HostFailed);
+  if (found == RendezvousSetup::Search::Found) tell(AttemptEvent::AllProbed);
+  if (found == RendezvousSetup::Search::Failed) tell(AttemptEvent::HostFailed);
 }
 
 void Attempt::start_all() {
@@ -321,15 +321,15 @@ void Attempt::stop_for_lost_output(int sys_errno) {
 }
 
 void Attempt::stop_for(Error why) {
-  facts_.own_fault = report::Facts::OwnFault{std::move(why), Clock::now()};
+  facts_.own_fault = report::AttemptFacts::OwnFault{std::move(why), Clock::now()};
   tell(AttemptEvent::LogFailed);
 }
 
 void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
-  facts_.stalled = report::Facts::Stalled{std::move(what), std::move(who), Clock::now()};
-  ending_.look_before(Ending::kStacksSignal);
+  facts_.stalled = report::AttemptFacts::Stalled{std::move(what), std::move(who), Clock::now()};
+  ending_.look_before(StopSequence::kStacksSignal);
   tell(AttemptEvent::NoProgress);
 }
 
@@ -345,7 +345,7 @@ void Attempt::host_introduced(fleet::Host& host) {
   if (late_.holds(host)) return late_.introduced(host);
   workers_.greet(host);
   health_.ask(host);
-  roster_.greet(host);
+  readiness_.greet(host);
   meeting_.introduced(host);
 }
 
@@ -353,15 +353,15 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   if (late_.holds(host)) return late_.prepared(host, message);
   meeting_.prepared(host, message);
   if (!message.obstacles.empty()) host.lost = true;
-  for (const wire::Obstacle& obstacle : message.obstacles) {
+  for (const wire::PreflightError& obstacle : message.obstacles) {
     fail_host(host, with_program_advice(fleet::error_of(obstacle), plan_));
   }
-  roster_.prepared(host, message);
+  readiness_.prepared(host, message);
   if (lone_mpi_.refuses(host.index, message)) {
-    roster_.fail(host);
+    readiness_.fail(host);
     tell(AttemptEvent::HostFailed);
   }
-  roster_.look_if_ready(host);
+  readiness_.look_if_ready(host);
   look_round();
 }
 
@@ -371,26 +371,26 @@ void Attempt::host_step(const fleet::Host& host) {
 
 // While hosts are awaited, tells the user which ones, and for what.
 void Attempt::hosts_pinged() {
-  if (machine_.state() == AttemptState::Connecting) roster_.say_whom_we_await();
+  if (machine_.state() == AttemptState::Connecting) readiness_.say_whom_we_await();
 }
 
 void Attempt::look_round() {
   const bool waits = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing;
   if (!waits) return;
   look_for_refused();
-  if (roster_.all_ready()) {
+  if (readiness_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers must be connected, too, to be notified of the end
     std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
     return machines.empty() ? tell(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
-  if (machine_.state() == AttemptState::Failing && roster_.all_settled()) tell(AttemptEvent::AllSettled);
+  if (machine_.state() == AttemptState::Failing && readiness_.all_settled()) tell(AttemptEvent::AllSettled);
 }
 
-// Of a host with workers its session tells.
+// A refused host that has workers fails by its session; this looks at the others.
 void Attempt::look_for_refused() {
   if (machine_.state() != AttemptState::Connecting) return;
   const std::vector<HostIndex> places = plan_.map.places();
-  for (launch::Reach::Missing& missing : fleet_.missing()) {
+  for (launch::AgentLauncher::Missing& missing : fleet_.missing()) {
     const HostIndex host = places[missing.host.value()];
     if (!missing.why_not || !plan_.map.hosts[host.value()].ranks.empty()) continue;
     add_fault(host, std::move(*missing.why_not));
@@ -408,10 +408,10 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
   if (elastic_.outlives(host, why)) {
     host.lost = true;
     events_.tell(report::HostFailed{host.index, why});
-    return roster_.fail(host);
+    return readiness_.fail(host);
   }
   add_fault(host.index, std::move(why));
-  roster_.fail(host);
+  readiness_.fail(host);
   tell(AttemptEvent::HostFailed);
   if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
 }
@@ -420,10 +420,10 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
   const bool is_late = late_.holds(host);
   if (is_late) late_.ended(host, why);
-  const bool released = is_late || roster_.is_released(host);
+  const bool released = is_late || readiness_.is_released(host);
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
   if (why != nullptr && !released) host.lost = true;
-  if (why != nullptr && !released && !roster_.has_failed(host)) {
+  if (why != nullptr && !released && !readiness_.has_failed(host)) {
     if (stopping) {
       facts_.unconfirmed.push_back(host.name());
       if (why->kind() == ErrorKind::Protocol) add_fault(host.index, *why);
@@ -467,17 +467,17 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     left(host, m);
   } else if constexpr (std::is_same_v<Message, wire::Health>) {
     const std::optional<Result<void>> news = health_.note(host, m);
-    if (!news || roster_.has_failed(host)) return;
+    if (!news || readiness_.has_failed(host)) return;
     if (!*news) {
       host.lost = true;
       fail_host(host, news->error());
     }
-    roster_.look_if_ready(host);
+    readiness_.look_if_ready(host);
     look_round();
   } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
     std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
     if (!refusal || !runs()) return;
-    facts_.own_fault = report::Facts::OwnFault{std::move(*refusal), Clock::now()};
+    facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
     tell(AttemptEvent::RanksAlone);
   } else if constexpr (std::is_same_v<Message, wire::SpawnWish>) {
     spawns_.ask(host, m);
@@ -485,7 +485,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     spawns_.note(host, m);
   } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
     const Result<void> taken = wire_up_.take(host, m);
-    if (!taken && !roster_.has_failed(host)) fail_host(host, taken.error());
+    if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
   } else if constexpr (std::is_same_v<Message, wire::Relay>) {
     wire_up_.hand_on(m);
   } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
@@ -498,7 +498,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
     owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
   } else if constexpr (std::is_same_v<Message, wire::FifoFailed>) {
-    if (!roster_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
+    if (!readiness_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
   } else if constexpr (requires { elastic_.handle(host, m); }) {
     elastic_.handle(host, m);
   } else if constexpr (requires { workers_.handle(host, m); }) {
@@ -527,7 +527,7 @@ void Attempt::left(fleet::Host& host, const wire::Bye& m) {
   if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
   const bool before_start = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing ||
                             machine_.state() == AttemptState::Probing;
-  if (before_start && !roster_.has_failed(host))
+  if (before_start && !readiness_.has_failed(host))
     fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
 }
 

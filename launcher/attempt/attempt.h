@@ -12,17 +12,17 @@
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/dynamic_hosts.h"
 #include "launcher/attempt/elastic_job.h"
-#include "launcher/attempt/ending.h"
-#include "launcher/attempt/health_gate.h"
-#include "launcher/attempt/late_hosts.h"
-#include "launcher/attempt/lone_mpi_watch.h"
-#include "launcher/attempt/meeting.h"
-#include "launcher/attempt/plan_growth.h"
-#include "launcher/attempt/questions.h"
-#include "launcher/attempt/roster.h"
-#include "launcher/attempt/spares.h"
+#include "launcher/attempt/health_check_gate.h"
+#include "launcher/attempt/host_queries.h"
+#include "launcher/attempt/host_readiness.h"
+#include "launcher/attempt/mpi_singleton_watch.h"
+#include "launcher/attempt/plan_extension.h"
+#include "launcher/attempt/rendezvous_setup.h"
+#include "launcher/attempt/spare_hosts.h"
 #include "launcher/attempt/spawns.h"
+#include "launcher/attempt/stop_sequence.h"
 #include "launcher/attempt/wire_up.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
@@ -75,8 +75,8 @@ class Attempt final : public fleet::FleetListener {
   void stop_for_no_progress(report::NoProgress what);
   // Ends the workers so that the next attempt can place them on other hosts, or on more.
   void stop_to_regroup();
-  Questions& questions() { return questions_; }
-  Spares& spares() { return spares_; }
+  HostQueries& questions() { return questions_; }
+  SpareHosts& spares() { return spares_; }
   ElasticJob& elastic() { return elastic_; }
   Workers& workers() { return workers_; }
 
@@ -118,21 +118,21 @@ class Attempt final : public fleet::FleetListener {
   fleet::Fleet& fleet_;
   const report::EventFeed& events_;
   AttemptMachine machine_;
-  HealthGate health_;
-  Spares spares_;
+  HealthCheckGate health_;
+  SpareHosts spares_;
   launch::DeadlineTimer deadline_timer_;
-  report::Facts facts_;
-  Roster roster_;
+  report::AttemptFacts facts_;
+  HostReadiness readiness_;
   Workers workers_;
-  Meeting meeting_;
+  RendezvousSetup meeting_;
   WireUp wire_up_;
-  LateHosts late_;
-  PlanGrowth growth_;
+  DynamicHosts late_;
+  PlanExtension growth_;
   Spawns spawns_;
-  Questions questions_;
+  HostQueries questions_;
   LoneMpiWatch lone_mpi_;
   ElasticJob elastic_;
-  Ending ending_;
+  StopSequence ending_;
   double started_unix_ = 0;
   std::vector<hosts::MachineNames> machines_;
 };

@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "common/hosts/aliases.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/report_json.h"
-#include "launcher/report/verdict.h"
 
 namespace sml::attempt {
 
 struct AttemptOutcome {
-  report::Facts facts;
+  report::AttemptFacts facts;
   std::vector<report::RankRecord> ranks;
   double started_unix = 0;   // of the workers, wall clock; 0: none was started
   bool all_joined = false;   // all had met, in torch's store or by MPI; known where another attempt may follow

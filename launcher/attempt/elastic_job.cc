@@ -16,7 +16,7 @@ bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
   return wanted && may_outlive && !plan.calls && plan.map.roles.empty() && plan.map.helpers == 0;
 }
 
-ElasticJob::ElasticJob(Around around, Joining::Around joining)
+ElasticJob::ElasticJob(Around around, ElasticJoin::Around joining)
     : around_(std::move(around)), joining_(std::move(joining)) {
   if (!is_elastic(around_.options, around_.plan)) return;
   const std::uint32_t most = around_.options.restart.max;
@@ -50,7 +50,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
   look();
 }
 
-void ElasticJob::note_door(Rank rank, Result<NoticeDoor> door) {
+void ElasticJob::note_door(Rank rank, Result<NotificationEndpoint> door) {
   if (door) {
     doors_[rank] = std::move(*door);
   } else if (!std::exchange(is_deaf_, true)) {

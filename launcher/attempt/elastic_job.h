@@ -12,13 +12,13 @@
 #include "common/core/exit_status.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/elastic_join.h"
 #include "launcher/attempt/elastic_notice.h"
 #include "launcher/attempt/elastic_rounds.h"
-#include "launcher/attempt/joining.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/verdict.h"
+#include "launcher/report/job_outcome.h"
 
 namespace sml::attempt {
 
@@ -37,10 +37,10 @@ class ElasticJob {
     std::uint32_t restarts_used = 0;  // resets count as restarts
     std::function<bool()> run;        // whether the workers run and are not being ended
     // The attempt fails after all; `lost` names the hosts that were lost, if any.
-    std::function<void(const std::vector<report::Facts::HostFault>& lost)> give_up;
+    std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
     std::function<void(Error why)> stop;
   };
-  ElasticJob(Around around, Joining::Around joining);
+  ElasticJob(Around around, ElasticJoin::Around joining);
 
   void handle(const fleet::Host& host, const wire::HorovodNews& m);
   void handle(const fleet::Host& host, const wire::HorovodAnswer& m);
@@ -53,14 +53,14 @@ class ElasticJob {
   bool hears_of_hosts() const { return rounds_ && !is_deaf_ && !doors_.empty(); }
   // Call when such hosts may have come or gone: notifies the workers if they have.
   void look_at_hosts();
-  const Joining& joining() const { return joining_; }
+  const ElasticJoin& joining() const { return joining_; }
 
   std::uint32_t resets() const { return rounds_ ? rounds_->resets() : 0; }
   // Hosts on which workers have failed, and which later rounds have done without.
   const std::vector<HostId>& hosts_out() const;
 
  private:
-  void note_door(Rank rank, Result<NoticeDoor> door);
+  void note_door(Rank rank, Result<NotificationEndpoint> door);
   void look();
   void begin(const ElasticRounds::Next& round);
   void end_workers_on(const std::vector<HostId>& hosts) const;
@@ -68,10 +68,10 @@ class ElasticJob {
   void say_begin(const ElasticRounds::Next& round) const;
 
   Around around_;
-  Joining joining_;
+  ElasticJoin joining_;
   std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
-  std::vector<report::Facts::HostFault> lost_;
-  std::map<Rank, NoticeDoor> doors_;  // workers that have registered
+  std::vector<report::AttemptFacts::HostFault> lost_;
+  std::map<Rank, NotificationEndpoint> doors_;  // workers that have registered
   bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
   std::int64_t told_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
   bool is_deaf_ = false;      // no notices: a worker does not understand or acknowledge them

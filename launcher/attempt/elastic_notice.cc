@@ -54,7 +54,7 @@ std::uint16_t port_in(const Pickle& pickle, const Pickle::Value& interfaces) {
   return 0;
 }
 
-std::string digest(const NoticeDoor& door, std::string_view body) {
+std::string digest(const NotificationEndpoint& door, std::string_view body) {
   std::array<unsigned char, kDigest> out{};
   ::HMAC(::EVP_sha256(), door.secret.data(), static_cast<int>(door.secret.size()), bytes_of(body), body.size(),
          out.data(), nullptr);
@@ -71,7 +71,7 @@ std::string pickled_text(std::string_view text) { return "X" + little(text.size(
 
 }  // namespace
 
-Result<NoticeDoor> read_registration(std::string_view text) {
+Result<NotificationEndpoint> read_registration(std::string_view text) {
   const Result<std::string> bytes = from_base64(text);
   if (!bytes) return bytes.error();
   const Result<Pickle> pickle = Pickle::read(*bytes, {});
@@ -88,12 +88,12 @@ Result<NoticeDoor> read_registration(std::string_view text) {
   }
   const std::uint16_t port = port_in(*pickle, interfaces);
   if (port == 0) return Error(ErrorKind::Protocol, "it has no address with a port");
-  return NoticeDoor{port, std::string(secret.text)};
+  return NotificationEndpoint{port, std::string(secret.text)};
 }
 
 // An object of Horovod's request class, in pickle protocol 2, which every Python reads; a plain number stands for its
 // enum.
-std::string notice(const NoticeDoor& door, std::int64_t timestamp) {
+std::string notice(const NotificationEndpoint& door, std::int64_t timestamp) {
   constexpr char kRemovedAndAdded = 3;  // of HostUpdateResult, horovod/runner/elastic/worker.py
   const std::string attributes = pickled_text("timestamp") + "\x8a\x08" +
                                  little(static_cast<std::uint64_t>(timestamp), 8) + pickled_text("res") + "K" +
@@ -105,7 +105,7 @@ std::string notice(const NoticeDoor& door, std::int64_t timestamp) {
   return digest(door, body) + little(body.size(), kLength) + body;
 }
 
-bool is_heard(const NoticeDoor& door, std::string_view answer) {
+bool is_heard(const NotificationEndpoint& door, std::string_view answer) {
   if (answer.size() <= kDigest + kLength) return false;
   const std::string_view body = answer.substr(kDigest + kLength);
   const bool is_whole = answer.substr(kDigest, kLength) == little(body.size(), kLength);

@@ -11,7 +11,7 @@
 namespace sml::attempt {
 
 // Where a worker listens on its host, and the secret that authenticates notices to it.
-struct NoticeDoor {
+struct NotificationEndpoint {
   std::uint16_t port = 0;
   std::string secret;
 };
@@ -19,13 +19,13 @@ struct NoticeDoor {
 // `text`: the worker's value under /worker_addresses, base64 of a pickle of its addresses by interface and its secret.
 // Accepts plain data only: a pickle that would call or construct anything is refused. Error (Protocol): a clause that
 // names what is wrong with it.
-Result<NoticeDoor> read_registration(std::string_view text);
+Result<NotificationEndpoint> read_registration(std::string_view text);
 
 // The notice "since `timestamp` (seconds) the hosts are others: some were removed, some added". At its next commit a
 // worker acts on it if `timestamp` is later than that of its previous notice. The notice never reports only removals: a
 // worker would then go on without the broadcast of the state, for which hosts added since would wait forever.
-std::string notice(const NoticeDoor& door, std::int64_t timestamp);
+std::string notice(const NotificationEndpoint& door, std::int64_t timestamp);
 // Whether `answer` is authentic and acknowledges the notice.
-bool is_heard(const NoticeDoor& door, std::string_view answer);
+bool is_heard(const NotificationEndpoint& door, std::string_view answer);
 
 }  // namespace sml::attempt

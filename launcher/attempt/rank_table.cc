@@ -10,7 +10,7 @@ namespace sml::attempt {
 
 namespace {
 
-// Python is told to, and shells do.
+// Python does by PYTHONUNBUFFERED, and shells do anyway.
 bool flushes_lines(const std::string& program) {
   constexpr std::array<std::string_view, 4> kShells{"sh", "bash", "dash", "zsh"};
   const std::string name = program.substr(program.rfind('/') + 1);
@@ -90,8 +90,8 @@ bool RankTable::may_keep_lines(const Entry& entry, const ExitStatus& status) {
   return std::holds_alternative<Signaled>(status) && !entry.flushes_lines && are_whole_buffers(entry.printed);
 }
 
-std::vector<report::Facts::WorkerEnd> RankTable::failures() const {
-  std::vector<report::Facts::WorkerEnd> out;
+std::vector<report::AttemptFacts::WorkerEnd> RankTable::failures() const {
+  std::vector<report::AttemptFacts::WorkerEnd> out;
   for (const Rank rank : failed_) {
     const Entry& entry = ranks_[rank.value()];
     if (!entry.counts) continue;

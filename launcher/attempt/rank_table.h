@@ -13,9 +13,9 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/report/error_file.h"
 #include "launcher/report/event_feed.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/last_lines.h"
 #include "launcher/report/report_json.h"
-#include "launcher/report/verdict.h"
 
 namespace sml::attempt {
 
@@ -29,7 +29,7 @@ class RankTable {
   void started(Rank rank, std::int32_t pid);
   // So many bytes have come of its stdout.
   void printed(Rank rank, std::size_t bytes) { ranks_[rank.value()].printed += bytes; }
-  // What it has written to its stderr.
+  // `bytes` is part of the rank's stderr.
   void wrote_errors(Rank rank, std::string_view bytes);
   // The rank's own account of its failure, which arrives before its end.
   void explained(Rank rank, report::WorkerError error);
@@ -60,7 +60,7 @@ class RankTable {
   // The number of ranks whose end was not reported, or that never ran.
   std::size_t unseen() const;
   // In the order in which they became known.
-  std::vector<report::Facts::WorkerEnd> failures() const;
+  std::vector<report::AttemptFacts::WorkerEnd> failures() const;
   std::vector<report::RankRecord> records() const;
 
  private:

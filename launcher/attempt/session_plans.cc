@@ -96,7 +96,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   wire::MpiPlan out;
   if (plan.map.world_size() > 1 && plan.job.world == plan::WorldTold::Yes) out.look = wire::MpiLook::Yes;
   const std::optional<plan::RankRun> first = shape.run_of(host.ranks.front());
-  if (plan.mpi == plan::MpiMeeting::None || !first) return out;
+  if (plan.mpi == plan::PmiMode::None || !first) return out;
   out.meeting = plan.mpi;
   out.host = first->host;
   out.shape = shape;
@@ -201,7 +201,7 @@ bool wants_stdin(const JobOptions& options, Rank rank) {
 
 namespace {
 
-launch::Unheard unheard(const JobOptions& options) {
+launch::HeartbeatLossPolicy unheard(const JobOptions& options) {
   const auto rule = options.restart.outlives_hosts() ? launch::unheard_in_time : launch::unheard_at_the_end;
   return rule(options.heartbeat_timeout, options.grace);
 }

@@ -8,7 +8,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_session.h"
-#include "launcher/launch/unheard.h"
+#include "launcher/launch/heartbeat_loss_policy.h"
 #include "launcher/launch/wire_time.h"
 #include "launcher/options/job_options.h"
 
@@ -18,7 +18,7 @@ namespace sml::attempt {
 enum class HostsMay : std::uint8_t { Stay, Come };
 
 struct SessionSettings {
-  launch::Unheard unheard;
+  launch::HeartbeatLossPolicy unheard;
   Duration start_timeout = std::chrono::seconds(60);
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
   std::vector<std::string> interfaces{};  // that the workers must use; empty: any

@@ -16,8 +16,8 @@
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
-#include "launcher/attempt/late_hosts.h"
-#include "launcher/attempt/plan_growth.h"
+#include "launcher/attempt/dynamic_hosts.h"
+#include "launcher/attempt/plan_extension.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
@@ -32,9 +32,9 @@ class Spawns {
     const JobOptions& options;
     fleet::Fleet& fleet;
     const plan::LaunchPlan& plan;
-    PlanGrowth& growth;
-    LateHosts& late;
-    Meeting& meeting;
+    PlanExtension& growth;
+    DynamicHosts& late;
+    RendezvousSetup& meeting;
     const Workers& workers;
     AttemptOwner& owner;
     WorkerSink& sink;

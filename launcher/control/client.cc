@@ -53,7 +53,7 @@ std::string as_wide_as_stdout(std::string table) {
 bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
 
 // Empty for the user who asks.
-std::string user_of(const Door& door) {
+std::string user_of(const JobSocket& door) {
   if (door.is_ours()) return {};
   const std::optional<names::Account> account = names::local_account(door.owner);
   return account ? account->name : std::to_string(door.owner);
@@ -73,7 +73,7 @@ int list_jobs(const ControlLine& line, const Say& say) {
 }
 
 // For requests with one answer, in one piece.
-Result<std::string> ask(const Door& door, const Request& request) {
+Result<std::string> ask(const JobSocket& door, const Request& request) {
   Result<Conversation> asked = Conversation::begin(door, request);
   if (!asked) return asked.error();
   Result<std::optional<Answer>> answer = asked->next(kPatienceMs);
@@ -84,7 +84,7 @@ Result<std::string> ask(const Door& door, const Request& request) {
   return Error(ErrorKind::Protocol, door.called() + " answers something else");
 }
 
-int show_status(const Door& door, const ControlLine& line, const Say& say) {
+int show_status(const JobSocket& door, const ControlLine& line, const Say& say) {
   const bool clears = line.watch == Watch::Yes && line.format == PlanFormat::Text && ::isatty(STDOUT_FILENO) == 1;
   for (bool first = true;; first = false) {
     const Result<std::string> text = ask(door, {.topic = Topic::Status, .form = form_of(line)});
@@ -101,14 +101,14 @@ int show_status(const Door& door, const ControlLine& line, const Say& say) {
   }
 }
 
-int send_signal(const Door& door, const ControlLine& line, const Say& say) {
+int send_signal(const JobSocket& door, const ControlLine& line, const Say& say) {
   const Result<std::string> text =
       ask(door, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
   if (!text) return refuse(text.error(), say);
   return print(safe_lines(*text)) ? 0 : kFailed;
 }
 
-int show_stacks(const Door& door, const ControlLine& line, const Say& say) {
+int show_stacks(const JobSocket& door, const ControlLine& line, const Say& say) {
   const Result<std::string> text = ask(door, {.topic = Topic::Stacks, .form = form_of(line)});
   if (!text) return refuse(text.error(), say);
   return print(safe_lines(*text)) ? 0 : kFailed;
@@ -117,7 +117,7 @@ int show_stacks(const Door& door, const ControlLine& line, const Say& say) {
 // Prints answers until the job ends, or the answer is complete.
 class Listener {
  public:
-  Listener(const Door& door, const ControlLine& line, const Say& say)
+  Listener(const JobSocket& door, const ControlLine& line, const Say& say)
       : door_(door),
         line_(line),
         say_(say),
@@ -172,13 +172,13 @@ class Listener {
     return os::write_all(STDOUT_FILENO, texts[0]) && os::write_all(STDERR_FILENO, texts[1]);
   }
 
-  const Door& door_;
+  const JobSocket& door_;
   const ControlLine& line_;
   const Say& say_;
   LogPrinter printer_;
 };
 
-int listen(const Door& door, const ControlLine& line, const Say& say) {
+int listen(const JobSocket& door, const ControlLine& line, const Say& say) {
   Request request{.topic = line.word == ControlWord::Stop ? Topic::Stop : Topic::Logs, .form = form_of(line)};
   request.follow = line.follow == Follow::Yes ? Lasts::Yes : Lasts::No;
   request.ranks = line.ranks;
@@ -191,7 +191,7 @@ int listen(const Door& door, const ControlLine& line, const Say& say) {
 
 int obey(const ControlLine& line, const Say& say) {
   if (line.word == ControlWord::Ps) return list_jobs(line, say);
-  const Result<Door> door = find_job(line.job);
+  const Result<JobSocket> door = find_job(line.job);
   if (!door) return refuse(Error(door.error()).in(name(line.word)), say);
   switch (line.word) {
     case ControlWord::Status: return show_status(*door, line, say);

@@ -32,7 +32,7 @@ constexpr int kAnswerWithinMs = 3000;  // for all jobs together
 constexpr std::size_t kAnswerPiece = std::size_t{64} << 10;
 constexpr std::size_t kMostOfAnother = 64;  // sockets of one other user that are asked
 
-Error gone(const Door& door) { return Error(ErrorKind::Lost, door.called() + " does not run any more"); }
+Error gone(const JobSocket& door) { return Error(ErrorKind::Lost, door.called() + " does not run any more"); }
 
 bool is_this_user(uid_t user) { return user == ::geteuid(); }
 
@@ -99,8 +99,8 @@ class Doors {
     }
     return true;
   }
-  std::vector<Door> take() {
-    std::vector<Door> out;
+  std::vector<JobSocket> take() {
+    std::vector<JobSocket> out;
     for (auto& [door, root] : doors_) {
       if (root) door.peers = roots_.at(*root);
       out.push_back(std::move(door));
@@ -119,18 +119,18 @@ class Doors {
     const auto shared = std::make_shared<const os::UniqueFd>(std::move(folder));
     for (std::string& name : sockets_in(shared->get())) {
       if (!is_this_user(owner) && ++of_others_[owner] > kMostOfAnother) return;
-      doors_.emplace_back(Door{shared, std::move(name), owner}, root);
+      doors_.emplace_back(JobSocket{shared, std::move(name), owner}, root);
     }
   }
 
   std::set<FileId> folders_;
   std::map<Root, std::vector<pid_t>> roots_;  // launchers by their root
   std::map<uid_t, std::size_t> of_others_;
-  std::vector<std::pair<Door, std::optional<Root>>> doors_;
+  std::vector<std::pair<JobSocket, std::optional<Root>>> doors_;
 };
 
 // Connects to the socket itself, even if its name is given to another file meanwhile.
-Result<os::UniqueFd> connect_to(const Door& door) {
+Result<os::UniqueFd> connect_to(const JobSocket& door) {
   const os::UniqueFd file(::openat(door.folder->get(), door.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return gone(door);
   os::UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -145,12 +145,12 @@ Result<os::UniqueFd> connect_to(const Door& door) {
 }
 
 // Whether the job's launcher listens there.
-bool is_launcher(const ucred& peer, const Door& door) {
+bool is_launcher(const ucred& peer, const JobSocket& door) {
   const bool found = std::find(door.peers.begin(), door.peers.end(), peer.pid) != door.peers.end();
   return peer.uid == door.owner && (door.peers.empty() || found);
 }
 
-void remove_if_dead(const Door& door) {
+void remove_if_dead(const JobSocket& door) {
   if (door.peers.empty() && is_of_this_boot(door.name)) {
     ::unlinkat(door.folder->get(), door.name.c_str(), 0);
   }
@@ -165,7 +165,7 @@ std::string note_about(const std::vector<pid_t>& pids) {
 // ---- all jobs in parallel
 
 struct Asked {
-  Door door;
+  JobSocket door;
   Conversation talk;
   std::optional<Result<std::optional<Answer>>> answer{};
 };
@@ -209,7 +209,7 @@ class Hearing {
     one.door.peers = one.talk.peer() > 0 ? std::vector{one.talk.peer()} : std::move(one.door.peers);
     found_.jobs.push_back({std::move(one.door), std::move(summary->job)});
   }
-  void add_note(const Door& door, const std::string& why) {
+  void add_note(const JobSocket& door, const std::string& why) {
     if (door.is_ours()) return found_.notes.push_back(door.called() + ": " + why);
     ++of_others_[{door.owner, why}];
   }
@@ -247,8 +247,8 @@ class Hearing {
   std::map<std::pair<uid_t, std::string>, std::size_t> of_others_;  // notes, and how often
 };
 
-std::vector<Door> doors_that_fit(const std::string& id, std::span<const FoundJob> jobs) {
-  std::vector<Door> same, longer;
+std::vector<JobSocket> doors_that_fit(const std::string& id, std::span<const FoundJob> jobs) {
+  std::vector<JobSocket> same, longer;
   for (const FoundJob& job : jobs) {
     if (job.door.job() == id) same.push_back(job.door);
     if (job.door.job().starts_with(id)) longer.push_back(job.door);
@@ -258,13 +258,13 @@ std::vector<Door> doors_that_fit(const std::string& id, std::span<const FoundJob
 
 }  // namespace
 
-bool Door::is_ours() const { return is_this_user(owner); }
+bool JobSocket::is_ours() const { return is_this_user(owner); }
 
-std::string Door::called() const {
+std::string JobSocket::called() const {
   return "job " + show(job()) + (is_ours() ? "" : " of user " + std::to_string(owner));
 }
 
-Result<Conversation> Conversation::begin(const Door& door, const Request& request, std::size_t longest_answer) {
+Result<Conversation> Conversation::begin(const JobSocket& door, const Request& request, std::size_t longest_answer) {
   Result<os::UniqueFd> socket = connect_to(door);
   if (!socket) return socket.error();
   ucred peer{};
@@ -317,7 +317,7 @@ Found find_jobs() {
   }
   Hearing hearing;
   std::vector<Asked> asked;
-  for (Door& door : doors.take()) {
+  for (JobSocket& door : doors.take()) {
     Result<Conversation> talk = Conversation::begin(door, Request{}, kMaxSummary);
     if (talk) {
       unseen.erase(talk->peer());
@@ -334,11 +334,11 @@ Found find_jobs() {
   return hearing.take();
 }
 
-Result<Door> find_job(const std::string& id) {
+Result<JobSocket> find_job(const std::string& id) {
   Found found = find_jobs();
   const auto others =
       std::find_if(found.jobs.begin(), found.jobs.end(), [](const FoundJob& job) { return !job.door.is_ours(); });
-  std::vector<Door> fit = doors_that_fit(id, {found.jobs.begin(), others});
+  std::vector<JobSocket> fit = doors_that_fit(id, {found.jobs.begin(), others});
   if (fit.empty() && !id.empty()) fit = doors_that_fit(id, {others, found.jobs.end()});
   if (fit.size() == 1) return std::move(fit.front());
   const std::string hint = "sml-run ps lists those that run";

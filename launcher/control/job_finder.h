@@ -19,7 +19,7 @@
 namespace sml::control {
 
 // The socket of a job.
-struct Door {
+struct JobSocket {
   std::shared_ptr<const os::UniqueFd> folder;
   std::string name;  // of the socket
   uid_t owner = 0;   // the user who must own the listening process
@@ -35,7 +35,8 @@ struct Door {
 class Conversation {
  public:
   // Error (Lost): nothing listens there any more; (Io, Protocol): the listening process is not the job's launcher.
-  static Result<Conversation> begin(const Door& door, const Request& request, std::size_t longest_answer = kMaxAnswer);
+  static Result<Conversation> begin(const JobSocket& door, const Request& request,
+                                    std::size_t longest_answer = kMaxAnswer);
 
   // The next answer; nullopt: the other side has closed the connection. `patience_ms` < 0: no time limit. Error
   // (Timeout, Protocol, Io).
@@ -53,7 +54,7 @@ class Conversation {
 };
 
 struct FoundJob {
-  Door door;
+  JobSocket door;
   report::JobSummary summary;
 };
 struct Found {
@@ -67,6 +68,6 @@ Found find_jobs();
 
 // Finds the job whose id begins with `id` or equals it; empty: the only job. Jobs of other users count only if none of
 // this user's fits and `id` is given. Error (Usage): none or several.
-Result<Door> find_job(const std::string& id);
+Result<JobSocket> find_job(const std::string& id);
 
 }  // namespace sml::control

@@ -29,43 +29,45 @@ constexpr string_view kKind = "kind of job";
 constexpr string_view kUsesFsdp = "ACCELERATE_USE_FSDP=true";
 constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
 
-Result<Meaning> machines(string_view written, Values values) {
-  Meaning out;
+Result<OptionTranslation> machines(string_view written, Values values) {
+  OptionTranslation out;
   tell_hosts(out.meeting, std::string(written), values[0]);
   out.meeting.naming_option = "--main_process_ip ADDRESS and --machine_rank N";
   return out;
 }
 
 // In files, -1 means that the number must be given on the command line.
-Result<Meaning> processes(string_view, Values values) { return values[0] == "-1" ? Meaning() : one("--np", values[0]); }
+Result<OptionTranslation> processes(string_view, Values values) {
+  return values[0] == "-1" ? OptionTranslation() : one("--np", values[0]);
+}
 
 // 0: any free port.
-Result<Meaning> port(string_view written, Values values) {
+Result<OptionTranslation> port(string_view written, Values values) {
   if (values[0] == "0") return note_of(written, "0");
-  Meaning out;
+  OptionTranslation out;
   out.meeting.port = {std::string(written), values[0]};
   return out;
 }
 
-Result<Meaning> rendezvous(string_view written, Values values) {
-  return values[0] == "static" ? Meaning() : note_of(written, values[0]);
+Result<OptionTranslation> rendezvous(string_view written, Values values) {
+  return values[0] == "static" ? OptionTranslation() : note_of(written, values[0]);
 }
 
-Result<Meaning> mixed_precision(string_view, Values values) {
+Result<OptionTranslation> mixed_precision(string_view, Values values) {
   const std::string kind = lower(values[0]);
   if (kind == "fp8") return Error(ErrorKind::Usage, std::string(kItsOwn));
   if (kind == "no" || kind == "fp16" || kind == "bf16") return one("-x", "ACCELERATE_MIXED_PRECISION=" + kind);
   return bad_value(values[0], "no, fp16, bf16 or fp8");
 }
 
-Result<Meaning> dynamo_backend(string_view, Values values) {
+Result<OptionTranslation> dynamo_backend(string_view, Values values) {
   std::string name(values[0]);
   for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return one("-x", "ACCELERATE_DYNAMO_BACKEND=" + name);
 }
 
-Result<Meaning> gpu_ids(string_view, Values values) {
-  return values[0] == "all" ? Meaning() : one("-x", "CUDA_VISIBLE_DEVICES=" + values[0]);
+Result<OptionTranslation> gpu_ids(string_view, Values values) {
+  return values[0] == "all" ? OptionTranslation() : one("-x", "CUDA_VISIBLE_DEVICES=" + values[0]);
 }
 
 // An option whose value is passed as true or false in lower case.
@@ -165,8 +167,8 @@ std::vector<Given> defaults_of_accelerate(const Told& told) {
 std::vector<Row> accelerate_rows() {
   std::vector<Row> rows{
       computed("num-machines", 1, machines),
-      as_said("machine-rank", &Meeting::place),
-      as_said("main-process-ip", &Meeting::address),
+      as_said("machine-rank", &RendezvousOptions::place),
+      as_said("main-process-ip", &RendezvousOptions::address),
       computed("main-process-port", 1, port),
       computed("num-processes", 1, processes),
       computed("mixed-precision", 1, mixed_precision),
@@ -183,7 +185,7 @@ std::vector<Row> accelerate_rows() {
       computed("gpu-ids", 1, gpu_ids),
       computed("config-file", 1,
                [](string_view, Values values) {
-                 Meaning out;
+                 OptionTranslation out;
                  out.config_file = values[0];
                  return out;
                }),

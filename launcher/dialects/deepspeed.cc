@@ -11,26 +11,26 @@ namespace {
 
 using std::string_view;
 
-Result<Meaning> hosts_count(string_view written, Values values) {
-  if (values[0] == "-1") return Meaning();
-  Meaning out = one("--host-count", values[0]);
+Result<OptionTranslation> hosts_count(string_view written, Values values) {
+  if (values[0] == "-1") return OptionTranslation();
+  OptionTranslation out = one("--host-count", values[0]);
   if (values[0] != "1")
     out.needs_hosts = fmt::format("{} {}: name the hosts with --hostfile or -H", written, show(values[0], 40));
   return out;
 }
 
-Result<Meaning> launcher(string_view written, Values values) { return note_of(written, values[0]); }
+Result<OptionTranslation> launcher(string_view written, Values values) { return note_of(written, values[0]); }
 
 // An option for which -1 means that it is not given.
 Row as_count(string_view names, string_view option) {
-  return computed(names, 1, [option](string_view, Values values) -> Result<Meaning> {
-    if (values[0] == "-1") return Meaning();
+  return computed(names, 1, [option](string_view, Values values) -> Result<OptionTranslation> {
+    if (values[0] == "-1") return OptionTranslation();
     return one(std::string(option), values[0]);
   });
 }
 
-Result<Meaning> no_ssh(string_view written, Values) {
-  Meaning out;
+Result<OptionTranslation> no_ssh(string_view written, Values) {
+  OptionTranslation out;
   out.meeting.on_each = {std::string(written), ""};
   return out;
 }
@@ -87,9 +87,9 @@ std::vector<Row> deepspeed_rows() {
       noted("launcher-args log-level", 1),
       noted("save-pid", 0),
       computed("no-ssh", 0, no_ssh),
-      as_said("node-rank", &Meeting::place),
-      as_said("master-addr", &Meeting::address),
-      as_said("master-port", &Meeting::port),
+      as_said("node-rank", &RendezvousOptions::place),
+      as_said("master-addr", &RendezvousOptions::address),
+      as_said("master-port", &RendezvousOptions::port),
       as_fixed("elastic-training", {{"--max-restarts", "100"}}),
       as_count("min-elastic-nodes", "--min-hosts"),
       as_count("max-elastic-nodes", "--max-hosts"),

@@ -40,7 +40,7 @@ struct Said {
 
 // The options of a launcher that is started on every host which describe the hosts: their number, the index of this
 // one, and the address of the first.
-struct Meeting {
+struct RendezvousOptions {
   std::optional<Said> hosts;
   std::optional<Said> least_hosts;  // set if their number may vary; `hosts` is then the maximum
   std::optional<Said> place;
@@ -55,18 +55,18 @@ struct Meeting {
   std::vector<std::string> refused;  // a clause for each unsupported option, reported together
   // this launcher's option that each host's command line needs
   std::string naming_option = "--rdzv-endpoint HOST:PORT";
-  bool operator==(const Meeting&) const = default;
+  bool operator==(const RendezvousOptions&) const = default;
 };
 
 // The translation of an option of another launcher.
-struct Meaning {
+struct OptionTranslation {
   std::vector<Given> options;
   std::string note;  // an option without effect here, as written
   Program program = Program::Unchanged;
   std::string needs_hosts;  // an error, unless hosts are given on the same line
-  Meeting meeting;
+  RendezvousOptions meeting;
   std::string config_file;  // path of a settings file of the launcher
-  bool operator==(const Meaning&) const = default;
+  bool operator==(const OptionTranslation&) const = default;
 };
 
 // AfterEquals: "--nice[=N]", for which the next word is never the value. InFirst: "-genv NAME VALUE" may also be "-genv
@@ -77,7 +77,7 @@ struct Row {
   std::string_view names;  // without dashes, the longest last; "_" and "-" are equivalent
   std::size_t values = 0;  // number of words that follow
   // Receives `values` of that number; `written` is the spelling. Error messages continue after "OPTION: ".
-  std::function<Result<Meaning>(std::string_view written, std::span<const std::string> values)> meaning;
+  std::function<Result<OptionTranslation>(std::string_view written, std::span<const std::string> values)> meaning;
   OptionalValue optional = OptionalValue::No;  // AfterEquals: `values` is 0, and one value is optional
   std::string_view choice{};                   // rows with the same choice exclude each other; empty: no such group
 };
@@ -97,7 +97,7 @@ Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const st
 // The input of a launcher: its command line, and variables of its own.
 struct Told {
   std::span<const Given> given;  // as options of sml-run
-  Meeting meeting{};
+  RendezvousOptions meeting{};
   std::span<const std::string> environment{};
   std::function<bool(const std::string& path)> exists{};
 };
@@ -109,7 +109,7 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told);
 std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
 
 // Merges `more` into `all`; values of `more` take precedence.
-void merge(Meeting& all, const Meeting& more);
+void merge(RendezvousOptions& all, const RendezvousOptions& more);
 
 // Some launchers take options from variables, as torchrun takes --nproc-per-node from PET_NPROC_PER_NODE: the words of
 // those that are set, each with its variable.
@@ -134,7 +134,7 @@ std::string with_torch_port(const std::string& endpoint);
 
 // Stores a number of hosts, "N" or "MIN:MAX", with the option as written. A value with a colon that is not a range is
 // rejected.
-void tell_hosts(Meeting& meeting, const std::string& written, std::string_view value);
+void tell_hosts(RendezvousOptions& meeting, const std::string& written, std::string_view value);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 
@@ -151,7 +151,7 @@ struct Settled {
   std::vector<Given> options;
   std::vector<std::string> notes;
 };
-Result<Settled> settle(const Meeting& meeting, const Rest& rest);
+Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest);
 
 // Makes the workers' command from the words after the options. `python` runs scripts and modules. Leading NAME=VALUE
 // words, which horovodrun treats as variables, become -x in `variables`.

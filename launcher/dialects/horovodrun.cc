@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view;
 
-Result<Meaning> fusion_threshold(string_view, Values values) {
+Result<OptionTranslation> fusion_threshold(string_view, Values values) {
   constexpr std::uint64_t kMost = 1 << 20;
   std::uint64_t megabytes = 0;
   const std::string& text = values[0];
@@ -26,15 +26,15 @@ Result<Meaning> fusion_threshold(string_view, Values values) {
   return one("-x", fmt::format("HOROVOD_FUSION_THRESHOLD={}", megabytes << 20));
 }
 
-Result<Meaning> log_level(string_view, Values values) {
+Result<OptionTranslation> log_level(string_view, Values values) {
   for (string_view level : {"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL"}) {
     if (values[0] == level) return one("-x", "HOROVOD_LOG_LEVEL=" + values[0]);
   }
   return bad_value(values[0], "TRACE, DEBUG, INFO, WARNING, ERROR or FATAL");
 }
 
-Result<Meaning> output_filename(string_view, Values values) {
-  Meaning out = one("--log-dir", values[0]);
+Result<OptionTranslation> output_filename(string_view, Values values) {
+  OptionTranslation out = one("--log-dir", values[0]);
   out.options.push_back({"--log-layout", "rank.{rank:0}/{stream}"});  // as many digits as np - 1
   out.options.push_back({"--log-overwrite", ""});
   return out;
@@ -108,7 +108,7 @@ Result<void> check_knob(Kind kind, string_view text) {
 }
 
 Row as_knob(const Knob& knob) {
-  return computed(knob.name, 1, [knob](string_view, Values values) -> Result<Meaning> {
+  return computed(knob.name, 1, [knob](string_view, Values values) -> Result<OptionTranslation> {
     if (Result<void> good = check_knob(knob.kind, values[0]); !good) return good.error();
     return one("-x", fmt::format("{}={}", knob.variable, values[0]));
   });
@@ -120,16 +120,16 @@ Row by_controller(string_view name) {
                                               {"-x", fmt::format("HOROVOD_CPU_OPERATIONS={}", name)}}));
 }
 
-Result<Meaning> config_file(string_view, Values values) {
-  Meaning out;
+Result<OptionTranslation> config_file(string_view, Values values) {
+  OptionTranslation out;
   out.config_file = values[0];
   return out;
 }
 
 // Options that query Horovod: only Horovod knows its version, and how it was built.
 Row as_question(string_view names, Program question) {
-  return computed(names, 0, [question](string_view, Values) -> Result<Meaning> {
-    Meaning out;
+  return computed(names, 0, [question](string_view, Values) -> Result<OptionTranslation> {
+    OptionTranslation out;
     out.program = question;
     out.options = {{"--np", "1"}, {"--no-tag", ""}, {"--quiet", ""}};
     return out;

@@ -10,12 +10,12 @@ namespace {
 
 using std::string_view;
 
-Result<Meaning> variable(string_view, Values values) {
+Result<OptionTranslation> variable(string_view, Values values) {
   return one("-x", values.size() == 1 ? values[0] : values[0] + "=" + values[1]);
 }
 
-Result<Meaning> variables(string_view, Values values) {
-  Meaning out;
+Result<OptionTranslation> variables(string_view, Values values) {
+  OptionTranslation out;
   const string_view all = values[0];
   for (std::size_t at = 0; at <= all.size();) {
     const std::size_t end = std::min(all.find(',', at), all.size());
@@ -25,18 +25,18 @@ Result<Meaning> variables(string_view, Values values) {
   return out;
 }
 
-Result<Meaning> hydra_launcher(string_view written, Values values) {
-  if (values[0] == "ssh" || values[0] == "fork") return Meaning();
+Result<OptionTranslation> hydra_launcher(string_view written, Values values) {
+  if (values[0] == "ssh" || values[0] == "fork") return OptionTranslation();
   return note_of(written, values[0]);
 }
 
-Result<Meaning> hydra_bind_to(string_view, Values values) {
+Result<OptionTranslation> hydra_bind_to(string_view, Values values) {
   const std::string& what = values[0];
   if (what == "l3" || what == "l3cache") return one("--bind-to", "l3");
   if (what.starts_with("user:")) return one("--bind-to", what);
   for (const string_view part : {"core", "hwthread"}) {
     if (!what.starts_with(part) || what.substr(part.size(), 1) != ":") continue;
-    Meaning out = one("--bind-to", std::string(part));
+    OptionTranslation out = one("--bind-to", std::string(part));
     out.options.push_back({"--cpus-per-rank", what.substr(part.size() + 1)});
     return out;
   }
@@ -45,7 +45,7 @@ Result<Meaning> hydra_bind_to(string_view, Values values) {
   return bad_value(what, "none, hwthread, hwthread:N, core, core:N, l3, numa, socket or user:LIST");
 }
 
-Result<Meaning> hydra_map_by(string_view, Values values) {
+Result<OptionTranslation> hydra_map_by(string_view, Values values) {
   if (values[0] == "rr") return one("--map-by", "slot");
   return one("--map-by", values[0]);
 }

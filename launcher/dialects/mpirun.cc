@@ -17,12 +17,12 @@ namespace {
 using std::string_view;
 
 // "-p 2222 -i key -l user": arguments for the ssh that mpirun would start; other arguments are noted.
-Result<Meaning> ssh_arguments(string_view written, string_view text) {
+Result<OptionTranslation> ssh_arguments(string_view written, string_view text) {
   const Result<std::vector<std::string>> words = shell_words(text);
   if (!words) return words.error();
   constexpr std::array<std::pair<string_view, string_view>, 3> kKnown{
       {{"-p", "--ssh-port"}, {"-i", "--ssh-identity-file"}, {"-l", "--ssh-user"}}};
-  Meaning out;
+  OptionTranslation out;
   for (std::size_t i = 0; i < words->size(); ++i) {
     const std::string& word = (*words)[i];
     const auto* known =
@@ -49,7 +49,7 @@ bool steers_mpirun(string_view key) {
 
 // ---- placement
 
-Result<Meaning> bind_to(string_view, Values values) {
+Result<OptionTranslation> bind_to(string_view, Values values) {
   constexpr string_view kIfSupported = ":if-supported";  // which is the behaviour here
   std::string what = lower(values[0]);
   if (what.ends_with(kIfSupported)) what.resize(what.size() - kIfSupported.size());
@@ -58,7 +58,7 @@ Result<Meaning> bind_to(string_view, Values values) {
   return bad_value(values[0], "none, hwthread, core, l3cache, numa or socket");
 }
 
-Result<Meaning> map_by(string_view, Values values) {
+Result<OptionTranslation> map_by(string_view, Values values) {
   const std::string by = lower(values[0]);
   if (by == ":oversubscribe") return one("--oversubscribe", "");
   if (by == ":nooversubscribe") return one("--oversubscribe", "no");
@@ -67,25 +67,25 @@ Result<Meaning> map_by(string_view, Values values) {
 }
 
 // "2:node": processes per resource.
-Result<Meaning> ranks_of_part(string_view, Values values) {
+Result<OptionTranslation> ranks_of_part(string_view, Values values) {
   const std::string text = "ppr:" + values[0];
   return map_by("", std::span(&text, 1));
 }
 
-Result<Meaning> ranks_of_socket(string_view, Values values) {
+Result<OptionTranslation> ranks_of_socket(string_view, Values values) {
   const std::string text = fmt::format("ppr:{}:socket", values[0]);
   return map_by("", std::span(&text, 1));
 }
 
-Result<Meaning> rank_by(string_view, Values values) {
+Result<OptionTranslation> rank_by(string_view, Values values) {
   const std::string by = lower(values[0]);
   if (by == "slot" || by == "node") return one("--rank-by", by);
   return bad_value(values[0], "slot or node");
 }
 
 // "A=1;B": arguments of -x, in one parameter.
-Result<Meaning> variables(string_view list) {
-  Meaning out;
+Result<OptionTranslation> variables(string_view list) {
+  OptionTranslation out;
   for (std::size_t at = 0; at <= list.size();) {
     const std::size_t end = std::min(list.find(';', at), list.size());
     if (end > at) out.options.push_back({"-x", std::string(list.substr(at, end - at))});
@@ -97,18 +97,19 @@ Result<Meaning> variables(string_view list) {
 bool is_true(string_view value) { return value == "1" || value == "true" || value == "yes" || value == "t"; }
 
 // Nullopt if the parameter does not affect the placement of workers.
-std::optional<Result<Meaning>> placement_parameter(string_view key, const std::string& value) {
+std::optional<Result<OptionTranslation>> placement_parameter(string_view key, const std::string& value) {
   const std::span<const std::string> values(&value, 1);
   if (key == "rmaps_base_oversubscribe") return one("--oversubscribe", is_true(value) ? "" : "no");
-  if (key == "rmaps_base_no_oversubscribe") return is_true(value) ? one("--oversubscribe", "no") : Meaning();
+  if (key == "rmaps_base_no_oversubscribe") return is_true(value) ? one("--oversubscribe", "no") : OptionTranslation();
   if (key == "rmaps_base_mapping_policy") return map_by("", values);
   if (key == "rmaps_base_ranking_policy") return rank_by("", values);
   if (key == "hwloc_base_binding_policy") return bind_to("", values);
-  if (key == "hwloc_base_use_hwthreads_as_cpus") return is_true(value) ? one("--use-hwthread-cpus", "") : Meaning();
+  if (key == "hwloc_base_use_hwthreads_as_cpus")
+    return is_true(value) ? one("--use-hwthread-cpus", "") : OptionTranslation();
   return std::nullopt;
 }
 
-Result<Meaning> mca(string_view written, Values values) {
+Result<OptionTranslation> mca(string_view written, Values values) {
   const std::string& key = values[0];
   const std::string& value = values[1];
   const auto valid = [](char c) {
@@ -126,7 +127,7 @@ Result<Meaning> mca(string_view written, Values values) {
     return one("--on-failure", no ? "continue" : "abort");
   }
   if (key == "mca_base_env_list") return variables(value);
-  if (const std::optional<Result<Meaning>> placed = placement_parameter(key, value)) return *placed;
+  if (const std::optional<Result<OptionTranslation>> placed = placement_parameter(key, value)) return *placed;
   if (steers_mpirun(key)) return note_of(written, key);
   return one("-x", fmt::format("OMPI_MCA_{}={}", key, value));
 }
@@ -135,7 +136,7 @@ Result<Meaning> mca(string_view written, Values values) {
 
 constexpr string_view kTag = "[1,{rank}]<{stream}>: ";  // as in 5.0; --tag-output of 4.1 has no space
 
-Result<Meaning> output(string_view written, Values values) {
+Result<OptionTranslation> output(string_view written, Values values) {
   const std::string& value = values[0];
   if (value == "tag" || value == "tag-detailed" || value == "tag-fullname") return one("--tag", std::string(kTag));
   if (value == "timestamp") return one("--tag", "[{time}]<{stream}>: ");
@@ -144,13 +145,13 @@ Result<Meaning> output(string_view written, Values values) {
   return bad_value(value, fmt::format("understood after {}; expected tag, timestamp or dir=FOLDER", written));
 }
 
-Result<Meaning> display(string_view written, Values values) {
+Result<OptionTranslation> display(string_view written, Values values) {
   if (values[0] == "map" || values[0] == "map-devel") return one("--display-map", "");
   return note_of(written, values[0]);
 }
 
-Result<Meaning> restarts(string_view, Values values) {
-  if (values[0] == "0") return Meaning();
+Result<OptionTranslation> restarts(string_view, Values values) {
+  if (values[0] == "0") return OptionTranslation();
   return bad_value(values[0],
                    "0; mpirun starts single processes anew, and sml-run the whole job: write sml-run --max-restarts");
 }

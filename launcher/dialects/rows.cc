@@ -6,14 +6,14 @@
 
 namespace sml::dialects {
 
-Meaning one(std::string option, std::string value) {
-  Meaning out;
+OptionTranslation one(std::string option, std::string value) {
+  OptionTranslation out;
   out.options.push_back({std::move(option), std::move(value)});
   return out;
 }
 
-Meaning note_of(std::string_view written, std::string_view detail) {
-  Meaning out;
+OptionTranslation note_of(std::string_view written, std::string_view detail) {
+  OptionTranslation out;
   out.note = detail.empty() ? std::string(written) : fmt::format("{} {}", written, show(detail, 60));
   return out;
 }
@@ -42,7 +42,7 @@ Row as_option(std::string_view names, std::string_view option) {
 
 Row as_per_host(std::string_view names) {
   return computed(names, 1, [](std::string_view, Values values) {
-    Meaning out = one("--nproc-per-node", values[0]);
+    OptionTranslation out = one("--nproc-per-node", values[0]);
     out.options.push_back({"--ranks-per-host", values[0]});
     return out;
   });
@@ -50,7 +50,7 @@ Row as_per_host(std::string_view names) {
 
 Row as_fixed(std::string_view names, std::vector<Given> options) {
   return computed(names, 0, [options = std::move(options)](std::string_view, Values) {
-    Meaning out;
+    OptionTranslation out;
     out.options = options;
     return out;
   });
@@ -67,23 +67,23 @@ Row as_variable_set(std::string_view names, std::string_view assignment) {
 }
 
 Row as_program(std::string_view names, Program kind) {
-  return computed(names, 0, [kind](std::string_view, Values) -> Result<Meaning> {
-    Meaning out;
+  return computed(names, 0, [kind](std::string_view, Values) -> Result<OptionTranslation> {
+    OptionTranslation out;
     out.program = kind;
     return out;
   });
 }
 
-Row as_said(std::string_view names, std::optional<Said> Meeting::*member) {
-  return computed(names, 1, [member](std::string_view written, Values values) -> Result<Meaning> {
-    Meaning out;
+Row as_said(std::string_view names, std::optional<Said> RendezvousOptions::*member) {
+  return computed(names, 1, [member](std::string_view written, Values values) -> Result<OptionTranslation> {
+    OptionTranslation out;
     out.meeting.*member = {std::string(written), values[0]};
     return out;
   });
 }
 
 Row as_is(std::string_view names, std::size_t values) {
-  return computed(names, values, [](std::string_view, Values) { return Meaning(); });
+  return computed(names, values, [](std::string_view, Values) { return OptionTranslation(); });
 }
 
 Row noted(std::string_view names, std::size_t values) {

@@ -13,7 +13,7 @@
 namespace sml::dialects {
 
 using Values = std::span<const std::string>;
-using Translate = std::function<Result<Meaning>(std::string_view written, Values values)>;
+using Translate = std::function<Result<OptionTranslation>(std::string_view written, Values values)>;
 
 // Passes the value to an option of sml-run.
 Row as_option(std::string_view names, std::string_view option);
@@ -35,17 +35,17 @@ Row optional(Row flag);
 // Sets how the word after the options is treated.
 Row as_program(std::string_view names, Program kind);
 // Stores the value in a member of the rendezvous options.
-Row as_said(std::string_view names, std::optional<Said> Meeting::*member);
+Row as_said(std::string_view names, std::optional<Said> RendezvousOptions::*member);
 // torchrun's --redirects and --tee, for which 0 means none; its --rdzv-conf; and its default paths of log files.
 Row as_streams(std::string_view names, std::string_view option);
-Result<Meaning> torch_meeting_settings(std::string_view written, Values values);
+Result<OptionTranslation> torch_meeting_settings(std::string_view written, Values values);
 void add_torch_log_defaults(const Told& told, std::vector<Given>& out);
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
 
-Meaning one(std::string option, std::string value);
+OptionTranslation one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the part of its value that identifies it.
-Meaning note_of(std::string_view written, std::string_view detail = "");
+OptionTranslation note_of(std::string_view written, std::string_view detail = "");
 Error bad_value(std::string_view value, std::string_view expected);
 
 bool is_given(std::span<const Given> given, std::initializer_list<std::string_view> names);

@@ -11,8 +11,8 @@ namespace {
 using std::string_view;
 
 // ALL, NONE, or a list of names and NAME=VALUE, which may include ALL.
-Result<Meaning> exported(string_view, Values values) {
-  Meaning out;
+Result<OptionTranslation> exported(string_view, Values values) {
+  OptionTranslation out;
   bool all = false;
   const string_view text = values[0];
   for (std::size_t at = 0; at <= text.size();) {
@@ -26,27 +26,27 @@ Result<Meaning> exported(string_view, Values values) {
   return out;
 }
 
-Result<Meaning> cpus_per_task(string_view, Values values) {
-  Meaning out = one("--cpus-per-rank", values[0]);
+Result<OptionTranslation> cpus_per_task(string_view, Values values) {
+  OptionTranslation out = one("--cpus-per-rank", values[0]);
   out.options.push_back({"-x", "SLURM_CPUS_PER_TASK=" + values[0]});
   return out;
 }
 
-Result<Meaning> kill_on_bad_exit(string_view, Values values) {
+Result<OptionTranslation> kill_on_bad_exit(string_view, Values values) {
   if (values.empty() || values[0] == "1") return one("--on-failure", "abort");
   if (values[0] == "0") return one("--on-failure", "continue");
   return bad_value(values[0], "0 or 1");
 }
 
-Result<Meaning> distribution(string_view, Values values) {
+Result<OptionTranslation> distribution(string_view, Values values) {
   if (values[0] != "block" && values[0] != "cyclic") return bad_value(values[0], "block or cyclic");
-  Meaning out;
+  OptionTranslation out;
   out.options = {{"--map-by", "host"}, {"--rank-by", values[0] == "block" ? "slot" : "host"}};
   return out;
 }
 
 // The plugins whose protocol sml-run supports; "pmix_v4" is one of several versions.
-Result<Meaning> mpi(string_view written, Values values) {
+Result<OptionTranslation> mpi(string_view written, Values values) {
   const string_view plugin = values[0];
   if (plugin == "list") return one("--help", "--mpi");
   if (plugin == "none" || plugin == "pmi2") return one("--mpi", std::string(plugin));

@@ -16,7 +16,7 @@ namespace {
 using std::string_view;
 
 // Reported later, with all else that is missing on the line.
-void refuse(Meeting& meeting, string_view written, const Error& why) {
+void refuse(RendezvousOptions& meeting, string_view written, const Error& why) {
   meeting.refused.push_back(Error(why).in(written).message());
 }
 
@@ -24,13 +24,13 @@ bool is_whole_number(string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
 }
 
-Result<Meaning> hosts_count(string_view written, Values values) {
-  Meaning out;
+Result<OptionTranslation> hosts_count(string_view written, Values values) {
+  OptionTranslation out;
   tell_hosts(out.meeting, std::string(written), values[0]);
   return out;
 }
 
-Result<Meaning> workers_per_host(string_view, Values values) {
+Result<OptionTranslation> workers_per_host(string_view, Values values) {
   if (values[0] == "xpu") return bad_value(values[0], "a number, auto, gpu or cpu");
   return one("--nproc-per-node", values[0] == "auto" ? "gpu-or-cpu" : values[0]);
 }
@@ -54,7 +54,7 @@ std::string in_layout(string_view run_id) {
   return out;
 }
 
-Result<Meaning> numa_binding(string_view, Values values) {
+Result<OptionTranslation> numa_binding(string_view, Values values) {
   if (values[0] == "node") return one("--bind-to", "numa");
   if (values[0] == "socket") return one("--bind-to", "socket");
   return bad_value(values[0], "node or socket");
@@ -67,7 +67,7 @@ bool is_address(string_view text) {
   return numeric && text != "127.0.0.1";
 }
 
-Result<Settled> started_once(const Meeting& m) {
+Result<Settled> started_once(const RendezvousOptions& m) {
   Settled out;
   if (m.place && m.place->value != "0") {
     return bad_value(m.place->value, "0; sml-run is called once, on one host, and starts the workers of all")
@@ -91,7 +91,7 @@ Result<Settled> started_once(const Meeting& m) {
 }
 
 // A single unnamed host is this machine, and the first, even within a batch job of several hosts.
-Result<Settled> on_this_machine(Meeting m) {
+Result<Settled> on_this_machine(RendezvousOptions m) {
   m.hosts.reset();
   if (m.place && m.place->value == "0") m.place.reset();
   Result<Settled> out = started_once(m);
@@ -99,7 +99,7 @@ Result<Settled> on_this_machine(Meeting m) {
   return out;
 }
 
-std::string head_of(const Meeting& m) {
+std::string head_of(const RendezvousOptions& m) {
   if (!m.address) return m.endpoint ? with_torch_port(m.endpoint->value) : "";
   const std::string& address = m.address->value;
   if (!m.port) return address;
@@ -107,11 +107,11 @@ std::string head_of(const Meeting& m) {
   return fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), address, m.port->value);
 }
 
-std::string hosts_of(const Meeting& m) {
+std::string hosts_of(const RendezvousOptions& m) {
   return m.least_hosts ? m.least_hosts->value + ":" + m.hosts->value : m.hosts->value;
 }
 
-std::string which_and_where(const Meeting& m) {
+std::string which_and_where(const RendezvousOptions& m) {
   return fmt::format(
       "{} {}: name the hosts with -H HOST:SLOTS,... or --hostfile, and start this once; or start it on "
       "each of them, with {}",
@@ -119,7 +119,7 @@ std::string which_and_where(const Meeting& m) {
 }
 
 // `calling` has the other facts of a line with which hosts call; null if they do not call.
-std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
+std::optional<Error> all_that_lacks(const RendezvousOptions& m, const Rest* calling) {
   std::vector<std::string> clauses = m.refused;
   if (calling != nullptr && m.least_hosts && m.place && m.place->value != "0") {
     clauses.push_back(
@@ -142,7 +142,7 @@ std::optional<Error> all_that_lacks(const Meeting& m, const Rest* calling) {
 constexpr string_view kPatience = "600";  // join_timeout of torch's rendezvous
 
 // Each host starts sml-run itself. Without an index of this host, the first host assigns it.
-Settled calling(const Meeting& m) {
+Settled calling(const RendezvousOptions& m) {
   Settled out;
   out.options = {{"--host-source", "nnodes"},
                  {"--nnodes", hosts_of(m)},
@@ -164,8 +164,8 @@ constexpr string_view kNoFunctions = "sml-run starts programs only; write the sc
 }  // namespace
 
 // --rdzv-conf join_timeout=600,is_host=1: other settings have no effect here.
-Result<Meaning> torch_meeting_settings(string_view written, Values values) {
-  Meaning out;
+Result<OptionTranslation> torch_meeting_settings(string_view written, Values values) {
+  OptionTranslation out;
   for (string_view rest = values[0]; !rest.empty();) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const string_view setting = rest.substr(0, end);
@@ -188,7 +188,7 @@ Result<Meaning> torch_meeting_settings(string_view written, Values values) {
 
 Row as_streams(string_view names, string_view option) {
   return computed(names, 1, [option](string_view, Values values) {
-    return values[0] == "0" ? Meaning() : one(std::string(option), values[0]);
+    return values[0] == "0" ? OptionTranslation() : one(std::string(option), values[0]);
   });
 }
 
@@ -215,7 +215,7 @@ std::string with_torch_port(const std::string& endpoint) {
   return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
 }
 
-void tell_hosts(Meeting& meeting, const std::string& written, string_view value) {
+void tell_hosts(RendezvousOptions& meeting, const std::string& written, string_view value) {
   const std::size_t colon = value.find(':');
   const string_view least = value.substr(0, colon);
   const string_view most = colon == string_view::npos ? least : value.substr(colon + 1);
@@ -228,10 +228,11 @@ void tell_hosts(Meeting& meeting, const std::string& written, string_view value)
   if (is_range) meeting.least_hosts = {written, std::string(least)};
 }
 
-void merge(Meeting& all, const Meeting& more) {
+void merge(RendezvousOptions& all, const RendezvousOptions& more) {
   for (const auto member :
-       {&Meeting::hosts, &Meeting::place, &Meeting::address, &Meeting::port, &Meeting::endpoint, &Meeting::own,
-        &Meeting::is_first, &Meeting::patience, &Meeting::last_call, &Meeting::on_each}) {
+       {&RendezvousOptions::hosts, &RendezvousOptions::place, &RendezvousOptions::address, &RendezvousOptions::port,
+        &RendezvousOptions::endpoint, &RendezvousOptions::own, &RendezvousOptions::is_first,
+        &RendezvousOptions::patience, &RendezvousOptions::last_call, &RendezvousOptions::on_each}) {
     if (more.*member) all.*member = more.*member;
   }
   if (more.hosts) all.least_hosts = more.least_hosts;
@@ -244,7 +245,7 @@ void merge(Meeting& all, const Meeting& more) {
 namespace {
 
 // sml-run is started on each of the named hosts, which call the first.
-Result<Settled> on_each_host(const Meeting& meeting, const Rest& rest) {
+Result<Settled> on_each_host(const RendezvousOptions& meeting, const Rest& rest) {
   const std::string& written = meeting.on_each->written;
   const bool alone = rest.named == HostsNamed::No && meeting.place && meeting.place->value == "0";
   if (alone) return on_this_machine(meeting);
@@ -263,7 +264,7 @@ Result<Settled> on_each_host(const Meeting& meeting, const Rest& rest) {
 
 }  // namespace
 
-Result<Settled> settle(const Meeting& meeting, const Rest& rest) {
+Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest) {
   if (meeting.on_each) return on_each_host(meeting, rest);
   const bool once = rest.named == HostsNamed::Yes || !meeting.hosts;
   const bool calls = !once && meeting.hosts->value != "1";
@@ -285,12 +286,12 @@ std::vector<Given> defaults_of_torchrun(const Told& told) {
 std::vector<Row> torchrun_rows() {
   return {
       computed("nnodes", 1, hosts_count),
-      as_said("node-rank", &Meeting::place),
+      as_said("node-rank", &RendezvousOptions::place),
       computed("nproc-per-node", 1, workers_per_host),
       as_option("max-restarts", "--max-restarts"),
-      as_said("master-addr", &Meeting::address),
-      as_said("master-port", &Meeting::port),
-      as_said("rdzv-endpoint", &Meeting::endpoint),
+      as_said("master-addr", &RendezvousOptions::address),
+      as_said("master-port", &RendezvousOptions::port),
+      as_said("rdzv-endpoint", &RendezvousOptions::endpoint),
       as_streams("t tee", "--tee"),
       as_streams("r redirects", "--redirects"),
       as_option("local-ranks-filter", "--show-local-ranks"),
@@ -303,7 +304,7 @@ std::vector<Row> torchrun_rows() {
       as_program("no-python", Program::Executable),
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
-      as_said("local-addr", &Meeting::own),
+      as_said("local-addr", &RendezvousOptions::own),
       computed("rdzv-conf", 1, torch_meeting_settings),
       noted("rdzv-backend signals-to-handle", 1),
       refused("run-path", 0, kNoFunctions),

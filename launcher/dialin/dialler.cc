@@ -16,10 +16,10 @@
 #include "common/core/transition_table.h"
 #include "common/os/heeded_stops.h"
 #include "common/supervise/stop_rule.h"
-#include "launcher/dialin/call.h"
+#include "launcher/dialin/coordinator_connection.h"
 #include "launcher/dialin/dial_machine.h"
-#include "launcher/dialin/hosted_agent.h"
 #include "launcher/dialin/link.h"
+#include "launcher/dialin/local_agent_relay.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/launch/deadline_timer.h"
 
@@ -31,7 +31,7 @@ namespace asio = boost::asio;
 
 constexpr std::size_t kMaxShown = 500;
 
-class Dialler final : private CallOwner, private HostedAgentOwner {
+class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRelayOwner {
  public:
   Dialler(const DialPlan& plan, const launch::AgentImage& image, const std::function<void(const std::string&)>& say,
           std::unique_ptr<Credentials> credentials)
@@ -124,8 +124,8 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
     if (!is_outside()) return;
     const Settings& s = plan_.settings;
     const bool chosen = s.place == PlaceRule::ChosenByHead;
-    if (const Result<void> checked = PlanCheck::check_welcome(m, s); !checked) return fail(checked.error());
-    check_.emplace([this, m](const HeadsChoice& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
+    if (const Result<void> checked = PlanVerifier::check_welcome(m, s); !checked) return fail(checked.error());
+    check_.emplace([this, m](const AttemptParameters& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
     const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
     const std::string of_all = !s.needs_all() ? " of " + std::to_string(m.hosts) + " hosts" : "";
     say_("the head has answered: " + where() + " (" + call_.peer() + ")" +
@@ -289,15 +289,15 @@ class Dialler final : private CallOwner, private HostedAgentOwner {
   const std::function<void(const std::string&)>& say_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
   std::unique_ptr<Credentials> credentials_;
-  std::optional<PlanCheck> check_;  // once the coordinator has sent Welcome
-  std::optional<Error> distrust_;   // the request of the coordinator that does not match this host's plan
+  std::optional<PlanVerifier> check_;  // once the coordinator has sent Welcome
+  std::optional<Error> distrust_;      // the request of the coordinator that does not match this host's plan
   DialMachine machine_;
   launch::DeadlineTimer deadline_timer_;
   NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited
   asio::steady_timer waiting_timer_;
   asio::signal_set signals_;
-  HostedAgent agent_;
-  Call call_;
+  LocalAgentRelay agent_;
+  CoordinatorConnection call_;
   Error last_fault_;
   Outcome outcome_;
   bool judged_ = false;

@@ -9,10 +9,10 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "launcher/dialin/plan_check.h"
+#include "launcher/dialin/plan_verifier.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/preparation.h"
+#include "launcher/launch/background_task.h"
 #include "launcher/options/job_options.h"
 
 namespace sml::dialin {
@@ -26,10 +26,10 @@ struct DialPlan {
   std::vector<std::string> environment;  // the environment of the agent, from which the workers here start
   // Computes what the coordinator may send to the agent of this host, given the place and the number of hosts in
   // `welcome`.
-  std::function<std::optional<OwnPart>(const Welcome& welcome, const HeadsChoice& choice)> reckon;
+  std::function<std::optional<ExpectedPlan>(const Welcome& welcome, const AttemptParameters& choice)> reckon;
   AttemptLimit attempts = 1;
   // Runs before the agent starts, while the coordinator is being called; outlives the job. Null: none.
-  launch::Chore* chore = nullptr;
+  launch::PreLaunchTask* chore = nullptr;
   std::optional<Error> unable = {};  // why there is no plan: this host calls only to report that, and runs nothing
   Verbosity verbosity = Verbosity::Normal;
 };

@@ -41,7 +41,7 @@ class KeyCredentials final : public Credentials {
   KeyCredentials(Side side, const Key& key)
       : side_(side),
         key_(key),
-        context_(side == Side::Head ? asio::ssl::context::tlsv13_server : asio::ssl::context::tlsv13_client) {}
+        context_(side == Side::Coordinator ? asio::ssl::context::tlsv13_server : asio::ssl::context::tlsv13_client) {}
   ~KeyCredentials() override { ::OPENSSL_cleanse(key_.data(), key_.size()); }
 
   bool prepare() {
@@ -51,7 +51,7 @@ class KeyCredentials final : public Credentials {
     if (::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1) return false;
     if (::SSL_CTX_set_ciphersuites(context, kCipher) != 1 || ::SSL_CTX_set_num_tickets(context, 0) != 1) return false;
     ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    if (side_ == Side::Head) {
+    if (side_ == Side::Coordinator) {
       ::SSL_CTX_set_psk_find_session_callback(context, &find_session);
     } else {
       // Rejects a coordinator that has a certificate instead of the key.
@@ -128,8 +128,9 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
       self->close(Error(ErrorKind::Timeout,
                         self->proved_ ? "it has not said in time who it is" : "it has proved nothing in time"));
     });
-    stream_.async_handshake(side_ == Side::Head ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
-                            [self = shared_from_this()](boost::system::error_code error) { self->shaken(error); });
+    stream_.async_handshake(
+        side_ == Side::Coordinator ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
+        [self = shared_from_this()](boost::system::error_code error) { self->shaken(error); });
   }
 
   void known() override { limit_.cancel(); }

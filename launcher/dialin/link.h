@@ -16,7 +16,7 @@
 
 namespace sml::dialin {
 
-enum class Side : std::uint8_t { Head, Host };
+enum class Side : std::uint8_t { Coordinator, Host };
 
 // The TLS settings of one side; holds the key. Outlives the links that are made with it.
 class Credentials {

@@ -81,7 +81,7 @@ struct GoOn {
   bool operator==(const GoOn&) const = default;
 };
 // Acknowledgement: the number of bytes received in frames after Introduction or Welcome. The sender need not keep them
-// any longer (conversation.h).
+// any longer (resume_buffer.h).
 struct Heard {
   std::uint64_t bytes = 0;
 

@@ -21,7 +21,7 @@ enum class Callers : std::uint8_t {
   ListedHosts,  // from an address of the host that it claims to be
 };
 
-// What it means if the coordinator's port is taken on this host: an error or, as for torch's agents, that another
+// The meaning of a port of the coordinator that is taken on this host: an error or, as for torch's agents, that another
 // process on this machine is the coordinator.
 enum class PortTaken : std::uint8_t { IsError, HeadIsHere };
 

@@ -218,7 +218,7 @@ std::string workers_by_host(const plan::JobMap& map) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-// What hosts must agree on before workers start. Each runs a command of its own, in a directory of its own.
+// The terms on which hosts must agree before workers start. Each runs a command of its own, in a directory of its own.
 dialin::Terms terms_of(const plan::LaunchPlan& plan, Preflight check, const dialin::Settings& settings) {
   const std::size_t hosts = plan.map.hosts.size();
   const std::string count =
@@ -293,7 +293,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},
-                    .reckon = [](const dialin::Welcome&, const dialin::HeadsChoice&) { return std::nullopt; },
+                    .reckon = [](const dialin::Welcome&, const dialin::AttemptParameters&) { return std::nullopt; },
                     .chore = nullptr,
                     .unable = why,
                     .verbosity = options.verbosity},

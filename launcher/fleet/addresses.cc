@@ -89,7 +89,7 @@ VouchPlan plan_vouching(std::span<const wire::Caller> callers, std::span<const H
   for (const wire::Caller& caller : callers) {
     const auto found = hosts_by_address.find(caller.address);
     if (found == hosts_by_address.end()) {
-      out.nobody.rulings.push_back({caller.id, wire::IsOurs::Unknown});
+      out.nobody.rulings.push_back({caller.id, wire::PeerOwnership::Unknown});
     } else {
       out.by_host[found->second].callers.push_back(caller);
     }

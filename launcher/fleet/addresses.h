@@ -46,8 +46,8 @@ std::string likely_address(const HostAddresses& host);
 
 // Which host checks the ownership of which callers.
 struct VouchPlan {
-  std::map<std::size_t, wire::Vouch> by_host;  // index in `hosts`
-  wire::Ruled nobody;                          // callers whose address belongs to no host
+  std::map<std::size_t, wire::CheckPeerOwnership> by_host;  // index in `hosts`
+  wire::PeerVerdicts nobody;                                // callers whose address belongs to no host
 };
 
 // Assigns a caller to the host whose connection shows its address, else to the first host that has the address.

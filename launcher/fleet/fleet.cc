@@ -8,17 +8,17 @@
 
 namespace sml::fleet {
 
-Fleet::Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
-             Duration heartbeat_timeout)
+Fleet::Fleet(boost::asio::io_context& loop, const launch::AgentImage& image,
+             std::unique_ptr<launch::AgentLauncher> reach, Duration heartbeat_timeout)
     : loop_(loop),
       image_(image),
-      reach_(std::move(reach)),
+      agent_launcher_(std::move(reach)),
       suspend_timer_(loop),
       heartbeat_(loop.get_executor(), hosts_, heartbeat_timeout, [this] { listener_->hosts_pinged(); }) {}
 
 Fleet::~Fleet() = default;
 
-Result<void> Fleet::open(launch::Reach::Events events) { return reach_->open(std::move(events)); }
+Result<void> Fleet::open(launch::AgentLauncher::Events events) { return agent_launcher_->open(std::move(events)); }
 
 // A host that waits gets its next Prepare; any other host gets a new session.
 Host& Fleet::enlist(launch::AgentSession::Plan plan) {
@@ -30,7 +30,7 @@ Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host fresh;
   fresh.id = plan.host;
   fresh.session = std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                         image_, *reach_, std::move(plan));
+                                                         image_, *agent_launcher_, std::move(plan));
   return hosts_.put(std::move(fresh));
 }
 
@@ -41,7 +41,7 @@ void Fleet::add(launch::AgentSession::Plan plan) {
 
 // A host that waits already continues to wait.
 void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {
-  if (hosts_.give_place(plan.host)) reach_->know(host);
+  if (hosts_.give_place(plan.host)) agent_launcher_->know(host);
   const Host* known = hosts_.find(plan.host);
   if (known == nullptr || known->session->ended()) enlist(std::move(plan));
 }
@@ -51,7 +51,7 @@ void Fleet::replan(std::span<const HostId> other_names, std::span<const plan::Ho
     Host& host = hosts_.of(id);
     host.lost = host.is_other_name = true;
   }
-  for (const plan::Host& host : fresh) reach_->know(host);
+  for (const plan::Host& host : fresh) agent_launcher_->know(host);
 }
 
 void Fleet::start() {
@@ -70,7 +70,7 @@ void Fleet::start() {
 
 // In the background, so that other hosts can connect while this host's own task still runs.
 void Fleet::reach(Host& host) {
-  launch::Chore* chore = reach_->chore_of(host.id);
+  launch::PreLaunchTask* chore = agent_launcher_->chore_of(host.id);
   if (chore == nullptr) return host.session->start();
   preparation_.emplace(loop_.get_executor(), *chore, [session = host.session.get()](const Result<void>& done) {
     if (session->ended()) return;
@@ -100,7 +100,7 @@ std::vector<HostId> Fleet::lost() const {
 }
 
 std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const {
-  if (reach_->sameness() == launch::Reach::Sameness::OfNames) return {};
+  if (agent_launcher_->sameness() == launch::AgentLauncher::Sameness::OfNames) return {};
   std::vector<hosts::SeenHost> seen;
   for (const Host& host : hosts_.all()) {
     const bool counts = !host.lost && host.index.value() < map.hosts.size();
@@ -161,8 +161,8 @@ void Fleet::end_workers(const wire::Stop& how, launch::Afterwards afterwards) {
   for (Host& host : hosts_.all()) host.session->end_workers(how, afterwards);
 }
 
-// The agents are told first: they stop the workers, and do not take our silence for our end. What has been sent needs a
-// moment on its way through the library before we stop ourselves.
+// The agents get the message first: they stop the workers, and do not take the launcher's silence for its end. Sent
+// bytes need a moment on their way through the library before this process stops.
 void Fleet::suspend(std::function<void()> stop) {
   constexpr auto kOnItsWay = std::chrono::milliseconds(50);
   suspended_ = true;
@@ -180,7 +180,7 @@ void Fleet::suspend(std::function<void()> stop) {
 
 void Fleet::dismiss() {
   for (const Host& host : hosts_.all()) {
-    if (!host.session->agent_vanished() || !reach_->reaches_again(host.id)) continue;
+    if (!host.session->agent_vanished() || !agent_launcher_->reaches_again(host.id)) continue;
     vanished_.push_back(host.session->plan_of_clean_up(host.traces));
   }
   hosts_.clear();
@@ -188,11 +188,11 @@ void Fleet::dismiss() {
 
 void Fleet::tell_end(const launch::RunEnd& end) {
   loop_.restart();
-  if (reach_->tell_end(end, [this] { loop_.stop(); })) loop_.run();
+  if (agent_launcher_->tell_end(end, [this] { loop_.stop(); })) loop_.run();
 }
 
 void Fleet::clean_up(const std::function<void(const std::string&)>& say) {
-  launch::CleanUp(loop_, image_, *reach_, say).run(std::exchange(vanished_, {}));
+  launch::CleanUp(loop_, image_, *agent_launcher_, say).run(std::exchange(vanished_, {}));
 }
 
 }  // namespace sml::fleet

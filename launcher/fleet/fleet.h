@@ -19,9 +19,9 @@
 #include "launcher/fleet/host.h"
 #include "launcher/fleet/host_table.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_launcher.h"
 #include "launcher/launch/agent_session.h"
-#include "launcher/launch/preparation.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/background_task.h"
 
 namespace sml::fleet {
 
@@ -59,7 +59,7 @@ class SpareListener {
 class Fleet final : private launch::SessionOwner {
  public:
   // The arguments outlive the fleet.
-  Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::Reach> reach,
+  Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::AgentLauncher> reach,
         Duration heartbeat_timeout);
   ~Fleet() override;
 
@@ -70,7 +70,7 @@ class Fleet final : private launch::SessionOwner {
     of_spares_ = of_spares;
   }
   // Call before anything else that reaches a host. Error (Internal): hosts cannot be accepted.
-  Result<void> open(launch::Reach::Events events);
+  Result<void> open(launch::AgentLauncher::Events events);
   // Begins the group for the next start(); call it before add(). `places`, by HostId: each host's index in the plan. No
   // host has workers then.
   void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
@@ -105,7 +105,7 @@ class Fleet final : private launch::SessionOwner {
   // launcher ends its workers by itself. nullopt: they have ended.
   std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
-  std::vector<launch::Reach::Missing> missing() const { return reach_->missing(); }
+  std::vector<launch::AgentLauncher::Missing> missing() const { return agent_launcher_->missing(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 
@@ -127,7 +127,7 @@ class Fleet final : private launch::SessionOwner {
   // have left. Both run the loop for a while.
   void tell_end(const launch::RunEnd& end);
   void clean_up(const std::function<void(const std::string&)>& say);
-  void close() { reach_->close(); }
+  void close() { agent_launcher_->close(); }
 
  private:
   // SessionOwner
@@ -142,14 +142,14 @@ class Fleet final : private launch::SessionOwner {
 
   boost::asio::io_context& loop_;
   const launch::AgentImage& image_;
-  std::unique_ptr<launch::Reach> reach_;
+  std::unique_ptr<launch::AgentLauncher> agent_launcher_;
   FleetListener* listener_ = nullptr;
   SpareListener* of_spares_ = nullptr;
   boost::asio::steady_timer suspend_timer_;
   bool suspended_ = false;  // by Ctrl-Z
   HostTable hosts_;
   Heartbeat heartbeat_;
-  std::optional<launch::Preparation> preparation_;
+  std::optional<launch::BackgroundTask> preparation_;
   std::vector<launch::AgentSession::Plan> vanished_;  // filled when all are dismissed
 };
 

@@ -48,7 +48,7 @@ Error not_ready(Duration after, const std::string& step) {
       .with_hint((silent ? std::string(kSilentShellHint) + "; " : "") + "--start-timeout waits longer");
 }
 
-Error error_of(const wire::Obstacle& obstacle) {
+Error error_of(const wire::PreflightError& obstacle) {
   const bool known = obstacle.kind <= static_cast<std::uint8_t>(ErrorKind::Internal);
   return Error(known ? static_cast<ErrorKind>(obstacle.kind) : ErrorKind::Internal, obstacle.message)
       .with_hint(obstacle.hint);

@@ -50,12 +50,12 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 // The error for a host that was not ready in time; `step` is what it was waited for.
 Error not_ready(Duration after, const std::string& step);
 
-// What to look for on a host whose shell is silent (launch::kShellIsSilent).
+// Advice for a host whose shell is silent (launch::kShellIsSilent).
 inline constexpr std::string_view kSilentShellHint =
     "does a start-up file there start another program (exec zsh) or wait for input? Or is the account for sftp only? "
     "\"ssh HOST hostname\" is to print a name";
 
-// What its agent says stands in the way.
-Error error_of(const wire::Obstacle& obstacle);
+// The agent's preflight error as an Error.
+Error error_of(const wire::PreflightError& obstacle);
 
 }  // namespace sml::fleet

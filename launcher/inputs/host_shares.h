@@ -1,4 +1,4 @@
-// What the hosts of a job have each said of themselves, in its plan. Pure.
+// The shares that the hosts of a job have each chosen, as part of its plan. Pure.
 #pragma once
 #include <vector>
 

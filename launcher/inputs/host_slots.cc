@@ -51,7 +51,7 @@ bool counted_by_user(const Options& options) {
   return options.nproc_per_node || (options.slots_rule != SlotsRule::Auto && !own_way);
 }
 
-// Nothing else says how many slots there are: this machine has as many as workers are asked for.
+// Whether -np alone gives the number of slots: this machine then has as many as there are workers.
 bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                    const ThisHost& here) {
   if (layout.per_host || counted_by_user(options) || list.source != kThisHost) return false;
@@ -70,7 +70,7 @@ Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayo
   return std::min(*workers_on_job_hosts(options), plan::kMaxSlotsPerHost);
 }
 
-// What the user counts holds on every host; but --ranks-per-host and a rankfile count within the slots that are named,
+// Whether the user's count holds on every host. --ranks-per-host and a rankfile count within the slots that are named,
 // --group names them itself.
 bool counts_every_host(const Options& options, const plan::RankLayout& layout) {
   return options.slots_hold == SlotsHold::OnEveryHost && !layout.per_host && options.rankfile.empty() &&

@@ -181,7 +181,7 @@ hosts::JobSecret secret_of(const Subject& s) {
   return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
 }
 
-hosts::Surroundings surroundings_of(const Subject& s) {
+hosts::SourceContext surroundings_of(const Subject& s) {
   return {[&here = s.here](const std::string& name) { return set_variable(here, name); }, s.here.read_file,
           s.here.output_of, s.here.host_name, secret_of(s)};
 }

@@ -66,10 +66,10 @@ bool AgentArrival::has_broken(const Error& why) {
 }
 
 // Between the log-in and the agent's first line the login shell is the one that prints: its output is the best cause.
-Error AgentArrival::explain(const Error& why, Reach::Start start) const {
+Error AgentArrival::explain(const Error& why, AgentLauncher::Start start) const {
   if (why.kind() == ErrorKind::Connect || why.kind() == ErrorKind::Auth || why.kind() == ErrorKind::HostKey) return why;
   // A host that calls has no login; it reports which of its own steps failed.
-  if (start == Reach::Start::ByHost) {
+  if (start == AgentLauncher::Start::ByHost) {
     const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
     return Error(kind, "it could not be made ready: " + why.message());
   }

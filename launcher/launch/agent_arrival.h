@@ -8,7 +8,7 @@
 #include "common/core/error.h"
 #include "common/wire/handshake.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/agent_launcher.h"
 #include "launcher/launch/session_machine.h"
 
 namespace sml::launch {
@@ -28,7 +28,7 @@ class AgentArrival {
   // Whether another attempt at the transport, which has ended for the reason `why`, may succeed.
   static bool has_broken(const Error& why);
   // The error for an agent that never ran because the transport ended for the reason `why`.
-  Error explain(const Error& why, Reach::Start start) const;
+  Error explain(const Error& why, AgentLauncher::Start start) const;
 
  private:
   Result<void> may_be_sent(const wire::NeedAgent& need, std::size_t unsent);

@@ -27,8 +27,8 @@ SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Relay&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::AskVouch&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Vouched&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::AskPeerOwnership&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::PeerVerdictsOfHost&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Trace&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Traced&) { return SessionEvent::Chatter; }
 SessionEvent event_for(const wire::Recorded&) { return SessionEvent::Chatter; }
@@ -51,11 +51,11 @@ SessionEvent event_of(const wire::ToLauncher& message) {
 }  // namespace
 
 AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
-                           Reach& reach, Plan plan)
+                           AgentLauncher& reach, Plan plan)
     : loop_(std::move(loop)),
       owner_(owner),
       image_(image),
-      reach_(reach),
+      agent_launcher_(reach),
       plan_(std::move(plan)),
       mark_(make_mark()),
       conduct_(plan_.hello, plan_.prepare_local) {  // prepare_remote allows the same messages
@@ -68,15 +68,15 @@ void AgentSession::start() {
   arrival_.emplace(mark_, image_);
   const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
     const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
-    return reach_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
+    return agent_launcher_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
   };
   std::unique_ptr<AgentTransport> first = start_agent(mark_, AgentDuty::Serve);
   if (!first) return transport_is_local();
-  LastingLink::Again again;
-  if (reach_.start() != Reach::Start::ByHost && !plan_.end_left)
+  ResumableLink::Again again;
+  if (agent_launcher_.start() != AgentLauncher::Start::ByHost && !plan_.end_left)
     again = [start_agent](const std::string& mark) { return start_agent(mark, AgentDuty::Return); };
-  transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this), std::move(first),
-                                             std::move(again));
+  transport_ = std::make_unique<ResumableLink>(loop_, image_, static_cast<TransportEvents&>(*this), std::move(first),
+                                               std::move(again));
   transport_->start();
 }
 
@@ -89,15 +89,15 @@ void AgentSession::transport_step(std::string_view step) {
 // Whether a command has logged in is not known, and an agent of this machine has no shell.
 bool AgentSession::shell_is_silent() const {
   return machine_.state() == SessionState::Greeting && step_ == kStarting && !contact_.is_local &&
-         reach_.start() == Reach::Start::ByLogin;
+         agent_launcher_.start() == AgentLauncher::Start::ByLogin;
 }
 
 std::string AgentSession::awaited() const { return shell_is_silent() ? std::string(kShellIsSilent) : step_; }
 
 void AgentSession::transport_is_local() {
   contact_.is_local = true;
-  transport_ = std::make_unique<LastingLink>(loop_, image_, static_cast<TransportEvents&>(*this),
-                                             reach_.local_transport(mark_), nullptr);
+  transport_ = std::make_unique<ResumableLink>(loop_, image_, static_cast<TransportEvents&>(*this),
+                                               agent_launcher_.local_transport(mark_), nullptr);
   transport_->start();
 }
 
@@ -281,7 +281,7 @@ void AgentSession::abandon(Error why) {
 // Anything that an earlier start left on the host ends with its connection.
 bool AgentSession::starts_again(const Error& why) {
   if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
-  if (reach_.start() == Reach::Start::ByHost || transport_->far_side_ended()) return false;
+  if (agent_launcher_.start() == AgentLauncher::Start::ByHost || transport_->far_side_ended()) return false;
   if (!AgentArrival::has_broken(why) || machine_.on(SessionEvent::Broken) != SessionAction::StartAgain) return false;
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && !ended()) start();
@@ -298,8 +298,9 @@ void AgentSession::transport_closed(const Error& why) {
   if (before == SessionState::Starting) return owner_.session_ended(*this, &why);
   const bool ran = before != SessionState::Greeting;
   agent_vanished_ = ran && transport_->far_side_ended();
-  const Error explained = ran ? Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message())
-                              : arrival_->explain(why, contact_.is_local ? Reach::Start::ByLogin : reach_.start());
+  const Error explained =
+      ran ? Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message())
+          : arrival_->explain(why, contact_.is_local ? AgentLauncher::Start::ByLogin : agent_launcher_.start());
   owner_.session_ended(*this, &explained);
 }
 

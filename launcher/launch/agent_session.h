@@ -10,22 +10,22 @@
 #include "common/core/strong.h"
 #include "common/wire/codec.h"
 #include "launcher/launch/agent_arrival.h"
-#include "launcher/launch/agent_conduct.h"
 #include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_launcher.h"
+#include "launcher/launch/agent_protocol_validator.h"
 #include "launcher/launch/agent_transport.h"
-#include "launcher/launch/lasting_link.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/resumable_link.h"
 #include "launcher/launch/session_machine.h"
 
 namespace sml::launch {
 
 class AgentSession;
 
-// What awaited() says where we have logged in and the script that starts the agent has said nothing.
+// The step of a session that has logged in, while the script that starts the agent has printed nothing.
 inline constexpr std::string_view kShellIsSilent =
     "starting the agent: logged in, but the shell there has not answered";
 
-// What a session tells its owner; on the loop thread, never from within a call of the owner into a session. The owner
+// A session's reports to its owner; on the loop thread, never from within a call of the owner into a session. The owner
 // may destroy no session from within these.
 class SessionOwner {
  public:
@@ -67,7 +67,7 @@ class AgentSession final : private TransportEvents {
   };
 
   // The arguments outlive the session.
-  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, Reach& reach,
+  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, AgentLauncher& reach,
                Plan plan);
 
   void start();
@@ -126,15 +126,15 @@ class AgentSession final : private TransportEvents {
   boost::asio::any_io_executor loop_;
   SessionOwner& owner_;
   const AgentImage& image_;
-  Reach& reach_;
+  AgentLauncher& agent_launcher_;
   Plan plan_;
   std::string mark_;
   SessionMachine machine_;
-  AgentConduct conduct_;
+  AgentProtocolValidator conduct_;
   std::optional<AgentArrival> arrival_;  // of this start
   int starts_ = 0;
   wire::Decoder<wire::ToLauncher> decoder_;
-  std::unique_ptr<LastingLink> transport_;
+  std::unique_ptr<ResumableLink> transport_;
   std::string step_ = "starting";
   std::optional<std::string> held_back_;  // frames; set while the agent is suspended
   bool agent_vanished_ = false;

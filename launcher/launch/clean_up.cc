@@ -20,9 +20,9 @@ std::string not_ended(const std::string& host, const std::string& why) {
 
 }  // namespace
 
-CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, Reach& reach,
+CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
                  std::function<void(const std::string&)> say)
-    : loop_(loop), image_(image), reach_(reach), say_(std::move(say)) {}
+    : loop_(loop), image_(image), agent_launcher_(reach), say_(std::move(say)) {}
 
 void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   if (hosts.empty()) return;
@@ -34,7 +34,7 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   awaited_ = hosts.size();
   for (AgentSession::Plan& host : hosts) {
     sessions_.push_back(std::make_unique<AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this), image_,
-                                                       reach_, std::move(host)));
+                                                       agent_launcher_, std::move(host)));
     sessions_.back()->start();
   }
   loop_.run();

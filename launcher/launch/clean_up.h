@@ -17,7 +17,7 @@ class CleanUp final : private SessionOwner {
  public:
   // `image` and `reach` outlive this. `say` gets one sentence for each host on which something was ended or could not
   // be; nothing that happens here changes the job's outcome.
-  CleanUp(boost::asio::io_context& loop, const AgentImage& image, Reach& reach,
+  CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
           std::function<void(const std::string&)> say);
 
   // Runs the loop until all hosts have answered, for five seconds at most, or until the loop is stopped. Each plan has
@@ -32,7 +32,7 @@ class CleanUp final : private SessionOwner {
 
   boost::asio::io_context& loop_;
   const AgentImage& image_;
-  Reach& reach_;
+  AgentLauncher& agent_launcher_;
   std::function<void(const std::string&)> say_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
   std::size_t awaited_ = 0;

@@ -27,7 +27,7 @@ enum class SessionEvent : std::uint8_t {
   StartSent,
   WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault and the like
   InputTaken,  // StdinCredit
-  Chatter,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, Vouched, Relay, Trace, ...
+  Chatter,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, PeerVerdictsOfHost, Relay, Trace, ...
   Cleared,
   Bye,
   Broken,  // the connection broke before the agent's first line

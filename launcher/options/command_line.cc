@@ -80,7 +80,7 @@ Result<ProgramOptions> parse_program(std::span<const std::string> words) {
 namespace {
 
 // The text that is printed instead of running a job.
-std::optional<Printed> printed_instead(const Options& options, std::span<const Occurrence> given) {
+std::optional<Printed> printed_instead(const Options& options, std::span<const OptionValue> given) {
   if (options.completion) return Printed{completion_script(*options.completion)};
   if (options.explain == Explain::No) return std::nullopt;
   const std::vector<report::ExplainedValue> values = explained(given);
@@ -128,7 +128,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   Result<Scan> scanned = scan(dialect, words);
   if (!scanned) return scanned.error();
   if (!scanned->options.empty() && scanned->options.back().row->set == nullptr) {
-    const Occurrence& asked = scanned->options.back();
+    const OptionValue& asked = scanned->options.back();
     if (main_spelling(*asked.row) == "--version") return Parsed(Printed{version_text(*plain)});
     Result<std::string> help = help_text(dialect, asked.value);
     if (!help) return help.error();
@@ -142,11 +142,11 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   Result<Given> given = gather(dialect, *scanned, around);
   if (!given) return given.error();
   if (Result<void> settled = settle_hosts(*scanned, given->options, around); !settled) return settled.error();
-  const std::vector<Occurrence> counting = without_idle(without_refused_flags(given->options));
+  const std::vector<OptionValue> counting = without_idle(without_refused_flags(given->options));
   Result<Options> options = parse_options(counting);
   if (!options) return options.error();
   if (Result<void> met = check_needs(counting); !met) return met.error();
-  const Occurrence* count = last_of(counting, "--nproc-per-node");
+  const OptionValue* count = last_of(counting, "--nproc-per-node");
   if (count != nullptr && count->layer == Layer::CommandLine) options->slots_hold = SlotsHold::OnEveryHost;
   if (dialect == Dialect::Torchrun) options->dial_in.shares_are = SharesAre::OfEachHost;
   const bool makes_files = options->dial_in.make_secret == MakeSecret::Yes || !options->links_folder.empty();
@@ -154,7 +154,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
   options->mode = scanned->mode;
   const bool by_mpi = dialect == Dialect::Mpirun || dialect == Dialect::Hydra;
-  if (by_mpi && options->mpi != plan::MpiMeeting::None) options->lone_mpi = LoneMpi::Refused;
+  if (by_mpi && options->mpi != plan::PmiMode::None) options->lone_mpi = MpiSingleton::Refused;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
   for (std::string& clause : idle_hosts(given->options)) options->warnings.push_back(std::move(clause));

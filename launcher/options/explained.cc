@@ -13,7 +13,7 @@ namespace {
 
 using std::string_view;
 
-std::string unmasked_part(const Occurrence& o) {
+std::string unmasked_part(const OptionValue& o) {
   if (o.row->is_flag()) return o.value == kNo ? std::string(kNo) : "yes";
   const bool variable = main_spelling(*o.row) == "-x" && o.value.find('=') != std::string::npos;
   if (variable && (plan::names_a_secret(plan::name_of(o.value)) || plan::holds_a_secret(o.value)))
@@ -33,13 +33,13 @@ report::ValueSource source_of(Layer layer) {
 
 }  // namespace
 
-std::vector<report::ExplainedValue> explained(std::span<const Occurrence> given) {
+std::vector<report::ExplainedValue> explained(std::span<const OptionValue> given) {
   std::vector<report::ExplainedValue> out;
   for_each_row([&](const OptionRow& row) {
     if (row.set == nullptr) return;
     const std::string name(main_spelling(row));
     std::vector<report::ExplainedValue> values;
-    for (const Occurrence& o : given) {
+    for (const OptionValue& o : given) {
       if (o.row != &row) continue;
       if (row.repeat == Repeat::LastCounts) values.clear();
       values.push_back({name, unmasked_part(o), source_of(o.layer), o.where.empty() ? o.spelling : o.where});

@@ -9,6 +9,6 @@
 namespace sml {
 
 // In the order of the option table. Secrets are hidden.
-std::vector<report::ExplainedValue> explained(std::span<const Occurrence> given);
+std::vector<report::ExplainedValue> explained(std::span<const OptionValue> given);
 
 }  // namespace sml

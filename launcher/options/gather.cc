@@ -17,7 +17,7 @@ namespace {
 using dialects::Dialect;
 using std::string_view;
 
-Result<std::vector<Occurrence>> read_config(const Occurrence& named, const OptionSources& around) {
+Result<std::vector<OptionValue>> read_config(const OptionValue& named, const OptionSources& around) {
   const Result<std::string> text = around.read_file(named.value, plan::kMaxSettingsBytes);
   if (text) return options_of_file(*text, named.value);
   return Error(ErrorKind::Config, fmt::format("{} {}: {}", named.spelling, show(named.value), text.error().message()));
@@ -27,8 +27,8 @@ Result<std::vector<Occurrence>> read_config(const Occurrence& named, const Optio
 
 std::vector<dialects::Given> given_to(const Scan& scanned) {
   std::vector<dialects::Given> given;
-  for (const std::vector<Occurrence>* some : {&scanned.of_variables, &scanned.options}) {
-    for (const Occurrence& o : *some) given.push_back({std::string(main_spelling(*o.row)), o.value});
+  for (const std::vector<OptionValue>* some : {&scanned.of_variables, &scanned.options}) {
+    for (const OptionValue& o : *some) given.push_back({std::string(main_spelling(*o.row)), o.value});
   }
   return given;
 }
@@ -36,9 +36,9 @@ std::vector<dialects::Given> given_to(const Scan& scanned) {
 namespace {
 
 // Defaults of the launcher by whose name sml-run is called.
-std::vector<Occurrence> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& around) {
   const std::vector<dialects::Given> given = given_to(scanned);
-  std::vector<Occurrence> out;
+  std::vector<OptionValue> out;
   const std::string name(dialects::name_of(dialect));
   for (dialects::Given& own :
        dialects::defaults_of(dialect, {given, scanned.meeting, around.environment, around.exists})) {
@@ -108,16 +108,16 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around,
 Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& around) {
   Result<EnvironmentLayer> environment = options_of_environment(around.environment);
   if (!environment) return environment.error();
-  std::vector<Occurrence> file;
-  const Occurrence* named = last_of(scanned.options, "--config");
+  std::vector<OptionValue> file;
+  const OptionValue* named = last_of(scanned.options, "--config");
   if (named == nullptr) named = last_of(environment->options, "--config");
   if (named != nullptr && around.read_file) {
-    Result<std::vector<Occurrence>> read = read_config(*named, around);
+    Result<std::vector<OptionValue>> read = read_config(*named, around);
     if (!read) return read.error();
     file = std::move(*read);
   }
-  const std::array<std::vector<Occurrence>, 4> layers{dialect_layer(dialect, scanned, around), std::move(file),
-                                                      std::move(environment->options), scanned.options};
+  const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, around), std::move(file),
+                                                       std::move(environment->options), scanned.options};
   return Given{merge_layers(layers), std::move(environment->warnings)};
 }
 
@@ -125,39 +125,40 @@ namespace {
 
 // True if --nnodes belongs to a single start for all hosts, as in other launchers' options, and does not mean that each
 // host calls: 1 is this machine, and if hosts are named, no option says which of them this one is.
-bool is_started_once(const std::vector<Occurrence>& given, dialects::HostsNamed named) {
-  const Occurrence* count = last_of(given, "--nnodes");
+bool is_started_once(const std::vector<OptionValue>& given, dialects::HostsNamed named) {
+  const OptionValue* count = last_of(given, "--nnodes");
   if (count == nullptr) return false;
   const bool calls = last_of(given, "--node-rank") != nullptr || last_of(given, "--head") != nullptr;
   return count->value == "1" || (named == dialects::HostsNamed::Yes && !calls);
 }
 
-void add_own(dialects::Meeting& meeting, const std::vector<Occurrence>& given) {
-  const Occurrence* count = last_of(given, "--nnodes");
+void add_own(dialects::RendezvousOptions& meeting, const std::vector<OptionValue>& given) {
+  const OptionValue* count = last_of(given, "--nnodes");
   if (count != nullptr && !meeting.hosts) dialects::tell_hosts(meeting, count->spelling, count->value);
-  for (const auto& [member, option] : {std::pair(&dialects::Meeting::place, string_view("--node-rank")),
-                                       std::pair(&dialects::Meeting::address, string_view("--master-addr"))}) {
-    const Occurrence* own = last_of(given, option);
+  for (const auto& [member, option] :
+       {std::pair(&dialects::RendezvousOptions::place, string_view("--node-rank")),
+        std::pair(&dialects::RendezvousOptions::address, string_view("--master-addr"))}) {
+    const OptionValue* own = last_of(given, option);
     if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
   }
 }
 
 // Advice about a missing secret; empty if there is a secret, or if an option provides one.
-std::string secret_advice(const std::vector<Occurrence>& given, const OptionSources& around) {
+std::string secret_advice(const std::vector<OptionValue>& given, const OptionSources& around) {
   const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
   return said || !around.secret_advice ? std::string() : std::string(around.secret_advice());
 }
 
 }  // namespace
 
-std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given) {
+std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given) {
   std::vector<std::string> out;
-  const Occurrence* counts = nullptr;
+  const OptionValue* counts = nullptr;
   for (const string_view option : {"--hosts", "--hostfile", "--resource-config"}) {  // in order of precedence
-    const Occurrence* last = last_of(given, option);
-    for (const Occurrence& o : given) {
+    const OptionValue* last = last_of(given, option);
+    for (const OptionValue& o : given) {
       const bool said = o.layer == Layer::CommandLine && main_spelling(*o.row) == option;
-      const Occurrence* instead = counts != nullptr ? counts : last;
+      const OptionValue* instead = counts != nullptr ? counts : last;
       if (!said || (counts == nullptr && o.value == last->value)) continue;
       out.push_back(fmt::format("{} {} has no effect: the hosts are those of {} {}", o.spelling, show(o.value, 60),
                                 instead->spelling, show(instead->value, 60)));
@@ -167,22 +168,22 @@ std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given) {
   return out;
 }
 
-Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around) {
+Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& around) {
   const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
   if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
-  dialects::Meeting& meeting = scanned.meeting;
-  if (meeting == dialects::Meeting() && !is_started_once(given, named)) return {};
+  dialects::RendezvousOptions& meeting = scanned.meeting;
+  if (meeting == dialects::RendezvousOptions() && !is_started_once(given, named)) return {};
   add_own(meeting, given);
   Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, around)});
   if (!settled) return settled.error();
   // The settled options replace those of sml-run, except a host source that the user has named.
-  std::erase_if(given, [](const Occurrence& o) {
+  std::erase_if(given, [](const OptionValue& o) {
     const string_view name = main_spelling(*o.row);
     return name == "--nnodes" || name == "--node-rank";
   });
-  const Occurrence* source = last_of(given, "--host-source");
+  const OptionValue* source = last_of(given, "--host-source");
   const bool source_named = source != nullptr && source->layer != Layer::Dialect;
   const auto is_ours_to_say = [&given](const std::string& option) {
     return (option == "--start-timeout" || option == "--grow-after") && last_of(given, option) != nullptr;

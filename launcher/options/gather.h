@@ -35,7 +35,7 @@ std::vector<dialects::Given> given_to(const Scan& scanned);
 Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& around, Scan& scanned);
 
 struct Given {
-  std::vector<Occurrence> options;  // of all layers
+  std::vector<OptionValue> options;  // of all layers
   std::vector<std::string> warnings;
 };
 
@@ -43,10 +43,10 @@ struct Given {
 Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& around);
 
 // Warnings, as clauses, about options that name hosts but have no effect because another one takes precedence.
-std::vector<std::string> idle_hosts(const std::vector<Occurrence>& given);
+std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given);
 
 // Translates other launchers' options about hosts, once all sources that could name hosts are known: appends them to
 // `given` as options of sml-run.
-Result<void> settle_hosts(Scan& scanned, std::vector<Occurrence>& given, const OptionSources& around);
+Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& around);
 
 }  // namespace sml

@@ -19,8 +19,8 @@
 #include "common/plan/launch_plan.h"
 #include "launcher/options/rank_monitor_options.h"
 #include "launcher/options/restart_options.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/line_watch.h"
-#include "launcher/report/verdict.h"
 #include "launcher/ssh/ssh_options.h"
 
 namespace sml {
@@ -28,7 +28,7 @@ namespace sml {
 enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
 enum class OnFailure : std::uint8_t { Abort, Continue };
 // How to treat a job whose several ranks use MPI, but would each run as a singleton.
-enum class LoneMpi : std::uint8_t { Warned, Refused };
+enum class MpiSingleton : std::uint8_t { Warned, Refused };
 // Which workers read the launcher's standard input.
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
@@ -122,9 +122,9 @@ struct JobOptions {
   RestartOptions restart;
   std::vector<std::string> preload;  // Python modules; empty: none
   RankMonitorOptions rank_monitor;
-  LoneMpi lone_mpi = LoneMpi::Warned;
-  plan::MpiMeeting mpi = plan::MpiMeeting::Auto;  // also part of the plan
-  std::string pmix_library;                       // also part of the plan
+  MpiSingleton lone_mpi = MpiSingleton::Warned;
+  plan::PmiMode mpi = plan::PmiMode::Auto;  // also part of the plan
+  std::string pmix_library;                 // also part of the plan
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdoutOfWorkers stdout_of_workers = StdoutOfWorkers::Pipe;
   StdinRule stdin_rule = StdinRule::OneRank;

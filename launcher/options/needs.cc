@@ -11,29 +11,29 @@ namespace {
 
 using std::string_view;
 
-bool is_met(const OptionRow& row, std::span<const Occurrence> given) {
+bool is_met(const OptionRow& row, std::span<const OptionValue> given) {
   const std::vector<string_view> needed = needs_of(row);
-  return std::any_of(given.begin(), given.end(), [&](const Occurrence& o) {
+  return std::any_of(given.begin(), given.end(), [&](const OptionValue& o) {
     return std::find(needed.begin(), needed.end(), main_spelling(*o.row)) != needed.end();
   });
 }
 
-bool lacks_one(const Occurrence& o, std::span<const Occurrence> given) {
+bool lacks_one(const OptionValue& o, std::span<const OptionValue> given) {
   return !o.row->needs.empty() && !is_met(*o.row, given);
 }
 
 }  // namespace
 
-std::vector<Occurrence> without_idle(std::span<const Occurrence> given) {
-  std::vector<Occurrence> out;
-  for (const Occurrence& o : given) {
+std::vector<OptionValue> without_idle(std::span<const OptionValue> given) {
+  std::vector<OptionValue> out;
+  for (const OptionValue& o : given) {
     if (o.layer == Layer::CommandLine || !lacks_one(o, given)) out.push_back(o);
   }
   return out;
 }
 
-Result<void> check_needs(std::span<const Occurrence> given) {
-  for (const Occurrence& o : given) {
+Result<void> check_needs(std::span<const OptionValue> given) {
+  for (const OptionValue& o : given) {
     if (!lacks_one(o, given)) continue;
     return Error(ErrorKind::Usage,
                  fmt::format("{} requires {}", main_spelling(*o.row), fmt::join(needs_of(*o.row), " or ")));

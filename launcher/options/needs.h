@@ -10,9 +10,9 @@ namespace sml {
 
 // Leaves out options whose needed option is missing, unless they are on the command line: variables and files may
 // contain options for runs that need them.
-std::vector<Occurrence> without_idle(std::span<const Occurrence> given);
+std::vector<OptionValue> without_idle(std::span<const OptionValue> given);
 
 // Error (Usage): the option that another one needs is missing.
-Result<void> check_needs(std::span<const Occurrence> given);
+Result<void> check_needs(std::span<const OptionValue> given);
 
 }  // namespace sml

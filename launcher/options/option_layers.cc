@@ -86,8 +86,8 @@ std::optional<bool> truth(string_view text) {
 }
 
 // `given` is complete except for the value.
-Result<std::vector<Occurrence>> occurrences(const Occurrence& given, std::vector<std::string> values) {
-  std::vector<Occurrence> out;
+Result<std::vector<OptionValue>> occurrences(const OptionValue& given, std::vector<std::string> values) {
+  std::vector<OptionValue> out;
   if (given.row->is_flag()) {
     const std::optional<bool> yes = values.size() == 1 ? truth(values.front()) : std::nullopt;
     if (!yes) {
@@ -139,7 +139,7 @@ Error unknown_key(string_view key, const std::string& where) {
                             : fmt::format("{}: unknown key {}; did you mean {}?", where, show(key, 80), best));
 }
 
-Result<std::vector<Occurrence>> read_setting(plan::Setting setting, string_view path) {
+Result<std::vector<OptionValue>> read_setting(plan::Setting setting, string_view path) {
   const std::string where = fmt::format("{}:{}", show(path), setting.line);
   const bool variable = setting.section == kExportSection;
   if (!setting.section.empty() && !variable) {
@@ -148,14 +148,14 @@ Result<std::vector<Occurrence>> read_setting(plan::Setting setting, string_view 
   }
   if (variable) {
     const std::string value = setting.key + "=" + fmt::format("{}", fmt::join(setting.values, ","));
-    return std::vector<Occurrence>{{find_row("-x"), where + ": [x]", value, Layer::File, where}};
+    return std::vector<OptionValue>{{find_row("-x"), where + ": [x]", value, Layer::File, where}};
   }
   const OptionRow* row = row_of_key(setting.key);
   if (row == nullptr || row->set == nullptr) return unknown_key(setting.key, where);
   if (main_spelling(*row) == "--config") {
     return Error(ErrorKind::Config, fmt::format("{}: a file cannot name another with config", where));
   }
-  Result<std::vector<Occurrence>> out =
+  Result<std::vector<OptionValue>> out =
       occurrences({row, fmt::format("{}: {}", where, setting.key), "", Layer::File, where}, std::move(setting.values));
   if (!out) return Error(ErrorKind::Config, out.error().message());
   return out;
@@ -180,20 +180,20 @@ constexpr std::array kReplacements{
 };
 
 template <class Names>
-bool among(const Names& names, const Occurrence& occurrence) {
+bool among(const Names& names, const OptionValue& occurrence) {
   return std::find(names.begin(), names.end(), main_spelling(*occurrence.row)) != names.end();
 }
 
-bool replaces(const std::vector<Occurrence>& later, const Occurrence& earlier) {
+bool replaces(const std::vector<OptionValue>& later, const OptionValue& earlier) {
   for (const Replacement& r : kReplacements) {
     if (!among(r.earlier, earlier)) continue;
-    const auto is_one = [&r](const Occurrence& o) { return o.value != kNo && among(r.later, o); };
+    const auto is_one = [&r](const OptionValue& o) { return o.value != kNo && among(r.later, o); };
     if (std::any_of(later.begin(), later.end(), is_one)) return true;
   }
   return false;
 }
 
-bool replaced(const Occurrence& earlier, std::span<const std::vector<Occurrence>> later_layers) {
+bool replaced(const OptionValue& earlier, std::span<const std::vector<OptionValue>> later_layers) {
   return std::any_of(later_layers.begin(), later_layers.end(),
                      [&earlier](const auto& layer) { return replaces(layer, earlier); });
 }
@@ -226,7 +226,7 @@ Result<EnvironmentLayer> options_of_environment(std::span<const std::string> env
       if (!words) return Error(ErrorKind::Usage, name + ": a closing quote is missing");
       values = std::move(*words);
     }
-    Result<std::vector<Occurrence>> given = occurrences({row, name, "", Layer::Environment, name}, std::move(values));
+    Result<std::vector<OptionValue>> given = occurrences({row, name, "", Layer::Environment, name}, std::move(values));
     if (!given) return given.error();
     std::move(given->begin(), given->end(), std::back_inserter(out.options));
   }
@@ -234,32 +234,32 @@ Result<EnvironmentLayer> options_of_environment(std::span<const std::string> env
   return out;
 }
 
-Result<std::vector<Occurrence>> options_of_file(std::string_view text, std::string_view path) {
+Result<std::vector<OptionValue>> options_of_file(std::string_view text, std::string_view path) {
   Result<std::vector<plan::Setting>> settings = plan::parse_settings_file(text, path);
   if (!settings) return settings.error();
-  std::vector<Occurrence> out;
+  std::vector<OptionValue> out;
   for (plan::Setting& setting : *settings) {
-    Result<std::vector<Occurrence>> given = read_setting(std::move(setting), path);
+    Result<std::vector<OptionValue>> given = read_setting(std::move(setting), path);
     if (!given) return given.error();
     std::move(given->begin(), given->end(), std::back_inserter(out));
   }
   return out;
 }
 
-std::vector<Occurrence> merge_layers(std::span<const std::vector<Occurrence>> layers) {
-  std::vector<Occurrence> out;
+std::vector<OptionValue> merge_layers(std::span<const std::vector<OptionValue>> layers) {
+  std::vector<OptionValue> out;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    for (const Occurrence& occurrence : layers[i]) {
+    for (const OptionValue& occurrence : layers[i]) {
       if (!replaced(occurrence, layers.subspan(i + 1))) out.push_back(occurrence);
     }
   }
   return out;
 }
 
-std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> options) {
-  std::vector<Occurrence> out;
-  for (const Occurrence& occurrence : options) {
-    const auto same = [&occurrence](const Occurrence& earlier) { return earlier.row == occurrence.row; };
+std::vector<OptionValue> without_refused_flags(std::span<const OptionValue> options) {
+  std::vector<OptionValue> out;
+  for (const OptionValue& occurrence : options) {
+    const auto same = [&occurrence](const OptionValue& earlier) { return earlier.row == occurrence.row; };
     const bool refused = occurrence.row->is_flag() && occurrence.value == kNo;
     if (refused) std::erase_if(out, same);
     if (!refused) out.push_back(occurrence);
@@ -267,9 +267,9 @@ std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> option
   return out;
 }
 
-const Occurrence* last_of(std::span<const Occurrence> given, string_view option) {
-  const Occurrence* last = nullptr;
-  for (const Occurrence& o : given) {
+const OptionValue* last_of(std::span<const OptionValue> given, string_view option) {
+  const OptionValue* last = nullptr;
+  for (const OptionValue& o : given) {
     if (main_spelling(*o.row) == option) last = &o;
   }
   return last;

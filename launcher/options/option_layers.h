@@ -16,7 +16,7 @@ namespace sml {
 enum class Layer : std::uint8_t { Dialect, File, Environment, CommandLine };
 
 // One option with its value, as given in a source.
-struct Occurrence {
+struct OptionValue {
   const OptionRow* row = nullptr;
   std::string spelling = {};  // as it was written, for messages: "-np", "SML_NP", "FILE:3: np"
   std::string value = {};     // for a flag: kNo, or any other value for yes
@@ -30,7 +30,7 @@ inline constexpr std::string_view kNo = "no";
 std::string variable_of(const OptionRow& row);
 
 struct EnvironmentLayer {
-  std::vector<Occurrence> options;
+  std::vector<OptionValue> options;
   std::vector<std::string> warnings;  // about variables whose names resemble an option's
 };
 
@@ -41,16 +41,16 @@ Result<EnvironmentLayer> options_of_environment(std::span<const std::string> env
 
 // Keys are long options without dashes, or other spellings of them; "_" may replace "-". A section [x] holds variables.
 // Errors (Config) begin with "PATH:LINE: ".
-Result<std::vector<Occurrence>> options_of_file(std::string_view text, std::string_view path);
+Result<std::vector<OptionValue>> options_of_file(std::string_view text, std::string_view path);
 
 // All layers in their order, without options that a later layer replaces by another option: hosts on the command line
 // replace a hostfile from the environment.
-std::vector<Occurrence> merge_layers(std::span<const std::vector<Occurrence>> layers);
+std::vector<OptionValue> merge_layers(std::span<const std::vector<OptionValue>> layers);
 
 // Leaves out flags that a later "no" withdraws, and that "no".
-std::vector<Occurrence> without_refused_flags(std::span<const Occurrence> options);
+std::vector<OptionValue> without_refused_flags(std::span<const OptionValue> options);
 
 // The last occurrence of an option in `given`, by its main spelling; null if there is none.
-const Occurrence* last_of(std::span<const Occurrence> given, std::string_view option);
+const OptionValue* last_of(std::span<const OptionValue> given, std::string_view option);
 
 }  // namespace sml

@@ -286,15 +286,15 @@ Result<void> set_show_env(Options& o, string_view value) {
 
 // If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
 Result<void> set_mpi(Options& o, string_view value) {
-  using plan::MpiMeeting;
-  constexpr std::pair<string_view, MpiMeeting> kNames[] = {{"auto", MpiMeeting::Auto},
-                                                           {"pmi1", MpiMeeting::Pmi1},
-                                                           {"pmi2", MpiMeeting::Pmi2},
-                                                           {"pmix", MpiMeeting::Pmix},
-                                                           {"none", MpiMeeting::None}};
+  using plan::PmiMode;
+  constexpr std::pair<string_view, PmiMode> kNames[] = {{"auto", PmiMode::Auto},
+                                                        {"pmi1", PmiMode::Pmi1},
+                                                        {"pmi2", PmiMode::Pmi2},
+                                                        {"pmix", PmiMode::Pmix},
+                                                        {"none", PmiMode::None}};
   for (const auto& [name, meeting] : kNames) {
     if (value != name) continue;
-    o.lone_mpi = meeting == MpiMeeting::None ? LoneMpi::Warned : LoneMpi::Refused;
+    o.lone_mpi = meeting == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
     return keep(o.mpi, meeting);
   }
   return bad_value(value, "auto, pmi1, pmi2, pmix or none");

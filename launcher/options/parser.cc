@@ -39,10 +39,10 @@ class Parser {
  public:
   // Every value is checked, even if a later one replaces it. Registers only options that are given, since CLI11
   // compares each new option with all others.
-  explicit Parser(std::span<const Occurrence> given) : given_(given) {
+  explicit Parser(std::span<const OptionValue> given) : given_(given) {
     app_.set_help_flag();
     std::vector<const OptionRow*> rows;
-    for (const Occurrence& o : given_) rows.push_back(o.row);
+    for (const OptionValue& o : given_) rows.push_back(o.row);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     for (const OptionRow* row : rows) add(*row);
@@ -50,7 +50,7 @@ class Parser {
 
   Result<Options> parse() {
     std::vector<std::string> words;
-    for (const Occurrence& o : given_) words.push_back(parser_name(*o.row) + (o.row->is_flag() ? "" : "=" + o.value));
+    for (const OptionValue& o : given_) words.push_back(parser_name(*o.row) + (o.row->is_flag() ? "" : "=" + o.value));
     std::reverse(words.begin(), words.end());  // CLI11 expects the reverse order
     try {
       app_.parse(std::move(words));
@@ -76,14 +76,14 @@ class Parser {
     }
   }
   void set_next(string_view value) {
-    const Occurrence& occurrence = given_[next_++];
+    const OptionValue& occurrence = given_[next_++];
     const Result<void> done = occurrence.row->set(options_, value);
     if (done) return;
     throw CLI::ValidationError(
         fmt::format("{}: {}{}", occurrence.spelling, done.error().message(), suggestion(*occurrence.row, value)));
   }
 
-  std::span<const Occurrence> given_;
+  std::span<const OptionValue> given_;
   std::size_t next_ = 0;
   Options options_;
   CLI::App app_;
@@ -91,6 +91,6 @@ class Parser {
 
 }  // namespace
 
-Result<Options> parse_options(std::span<const Occurrence> given) { return Parser(given).parse(); }
+Result<Options> parse_options(std::span<const OptionValue> given) { return Parser(given).parse(); }
 
 }  // namespace sml

@@ -10,6 +10,6 @@ namespace sml {
 
 // In the order given: the last value of an option wins, or values add up. Every value is checked, even if a later one
 // replaces it. Errors (Usage) begin with the spelling of the option.
-Result<Options> parse_options(std::span<const Occurrence> given);
+Result<Options> parse_options(std::span<const OptionValue> given);
 
 }  // namespace sml

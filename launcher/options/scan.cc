@@ -122,7 +122,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
     return Error(ErrorKind::Usage, fmt::format("{} has an empty value", word.spelling));
   }
   if (Result<void> alone = take_choice({word.row, std::string(word.spelling)}, out); !alone) return alone.error();
-  Result<dialects::Meaning> meaning = word.row->meaning(word.spelling, values);
+  Result<dialects::OptionTranslation> meaning = word.row->meaning(word.spelling, values);
   if (!meaning) return Error(meaning.error()).in(word.spelling);
   for (dialects::Given& given : meaning->options) {
     out.options.push_back({find_row(given.option), std::string(word.spelling), std::move(given.value)});
@@ -138,11 +138,11 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
 namespace {
 
 // Removes one option from the front of `words`, with its value.
-Result<Occurrence> take_option(std::span<const std::string>& words) {
+Result<OptionValue> take_option(std::span<const std::string>& words) {
   const Word word = cut_word(words.front());
   words = words.subspan(1);
   if (word.row == nullptr) return unknown_option(word.spelling);
-  Occurrence out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
+  OptionValue out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
   if (main_spelling(*word.row) == "--help") {
     if (word.value || !words.empty()) out.value = word.value ? *word.value : words.front();
     return out;
@@ -194,7 +194,7 @@ Result<After> take_options(Dialect dialect, std::span<const std::string>& words,
     const Result<bool> foreign = ours_first ? Result<bool>(false) : take_foreign(dialect, words, out);
     if (!foreign) return foreign.error();
     if (!*foreign) {
-      Result<Occurrence> option = take_option(words);
+      Result<OptionValue> option = take_option(words);
       if (!option) return option.error();
       out.options.push_back(std::move(*option));
     }
@@ -221,13 +221,13 @@ Result<void> take_program(std::span<const std::string>& words, After after, Scan
 }
 
 // mpirun's -H adds to an earlier -H.
-void join_hosts(std::vector<Occurrence>& options) {
+void join_hosts(std::vector<OptionValue>& options) {
   const OptionRow* row = find_row("--hosts");
   std::string all;
-  for (const Occurrence& o : options) {
+  for (const OptionValue& o : options) {
     if (o.row == row) all += (all.empty() ? "" : ",") + o.value;
   }
-  for (Occurrence& o : options) {
+  for (OptionValue& o : options) {
     if (o.row == row) o.value = all;
   }
 }
@@ -257,7 +257,7 @@ Result<Scan> scan_further(Dialect dialect, std::span<const std::string>& words) 
   Scan out;
   const Result<After> after = take_options(dialect, words, out);
   if (!after) return after.error();
-  for (const Occurrence& o : out.options) {
+  for (const OptionValue& o : out.options) {
     if (o.row->holds_for == HoldsFor::Program) continue;
     return Error(ErrorKind::Usage,
                  fmt::format("{} holds for the whole job; give it before the first program", o.spelling));

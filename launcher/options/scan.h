@@ -18,7 +18,7 @@ struct Scan {
     const dialects::Row* row = nullptr;
     std::string written;
   };
-  std::vector<Occurrence> options;
+  std::vector<OptionValue> options;
   std::vector<Chosen> chosen;
   Mode mode = Mode::Program;
   std::span<const std::string> program;
@@ -26,9 +26,9 @@ struct Scan {
   dialects::Program program_is = dialects::Program::Unchanged;
   std::vector<std::string> notes;        // options of other launchers without effect
   std::vector<std::string> needs_hosts;  // the error to report if no hosts are given
-  dialects::Meeting meeting;
-  std::string config_file;               // of another launcher
-  std::vector<Occurrence> of_variables;  // from variables of the launcher by whose name sml-run is called
+  dialects::RendezvousOptions meeting;
+  std::string config_file;                // of another launcher
+  std::vector<OptionValue> of_variables;  // from variables of the launcher by whose name sml-run is called
 };
 
 // Removes the options, the mode and the first program from the front of `words`, and the ":" after it. Errors: Usage.

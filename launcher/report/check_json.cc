@@ -72,7 +72,7 @@ Json host_json(const HostCheck& host) {
 }  // namespace
 
 std::string check_json(const CheckReport& report) {
-  const Verdict verdict = judge(report);
+  const JobOutcome verdict = judge(report);
   Json out;
   out["schema"] = 1;
   out["would_start"] = verdict.exit_code == 0;

@@ -341,8 +341,8 @@ void append_folded(std::string& out, string_view title, const CheckReport& repor
 
 }  // namespace
 
-Verdict judge(const CheckReport& report) {
-  Facts facts;
+JobOutcome judge(const CheckReport& report) {
+  AttemptFacts facts;
   facts.stop_signal = report.stop_signal;
   facts.stop_at = report.stop_signal ? TimePoint::min() : TimePoint::max();
   for (const HostCheck& host : report.hosts) {

@@ -9,8 +9,8 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/plan/host_facts.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/mpi_offer.h"
-#include "launcher/report/verdict.h"
 
 namespace sml::report {
 
@@ -46,7 +46,7 @@ struct CheckReport {
 };
 
 // The outcome as from judge(Facts): exit status 0 if the job would start, and one line for each kind of fault.
-Verdict judge(const CheckReport& report);
+JobOutcome judge(const CheckReport& report);
 
 // Lines that warn of problems other than faults, and name their hosts.
 std::vector<std::string> check_warnings(const CheckReport& report);

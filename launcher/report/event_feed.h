@@ -122,7 +122,7 @@ struct AttemptFails {
   std::uint32_t attempt = 1;
   int exit_code = 0;
   std::string verdict;  // the outcome in words
-  std::optional<Rank> culprit;
+  std::optional<Rank> root_cause;
   Duration restarts_in{};
 };
 // A second or later attempt begins: the states of ranks before it belong to the attempt before. The plan outlives the
@@ -135,19 +135,20 @@ struct AttemptBegins {
 struct JobEnds {
   int exit_code = 0;
   std::string verdict;  // the outcome in words
-  std::optional<Rank> culprit;
+  std::optional<Rank> root_cause;
   std::vector<LastWords> last_words{};  // of ranks that failed
   std::uint32_t attempts = 1;
   std::string no_restart{};  // why no other attempt followed; empty if that is evident
 };
 
-using Happening = std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged,
-                               HostInUse, HostEnded, WorkersStart, RankStarted, RanksAdded, RankOutput, RankExited,
-                               RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
+using EventPayload =
+    std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged, HostInUse,
+                 HostEnded, WorkersStart, RankStarted, RanksAdded, RankOutput, RankExited, RankDrained, SignalCame,
+                 JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;
-  Happening what;
+  EventPayload what;
 };
 
 class EventListener {
@@ -161,7 +162,7 @@ class EventFeed {
  public:
   // `listener` must outlive the feed's last event.
   void add(EventListener& listener) { listeners_.push_back(&listener); }
-  void tell(Happening what, TimePoint at = Clock::now()) const {
+  void tell(EventPayload what, TimePoint at = Clock::now()) const {
     if (listeners_.empty()) return;
     const Event event{at, std::move(what)};
     for (EventListener* listener : listeners_) listener->on_event(event);

@@ -146,7 +146,7 @@ class Details {
   void judged(const End& e) {
     out_["exit_code"] = e.exit_code;
     out_["verdict"] = e.verdict;
-    out_["culprit"] = e.culprit ? Json(e.culprit->value()) : Json();
+    out_["culprit"] = e.root_cause ? Json(e.root_cause->value()) : Json();
   }
   void kind(std::string_view kind) { out_["event"] = kind; }
   void about(std::string_view what, HostIndex host) {

@@ -29,24 +29,24 @@ std::string fold_ranks(std::vector<std::uint32_t> ranks) {
   return out;
 }
 
-void tell_exception(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
-  if (culprit.error.message.empty()) return;
-  const std::string_view message = culprit.error.message;
+void tell_exception(const AttemptFacts::WorkerEnd& root_cause, std::vector<std::string>& lines) {
+  if (root_cause.error.message.empty()) return;
+  const std::string_view message = root_cause.error.message;
   lines.push_back("  it reported: " + show(message.substr(0, message.find('\n')), 500));
 }
 
-void tell_last_lines(const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
-  if (culprit.last_lines.empty()) return;
+void tell_last_lines(const AttemptFacts::WorkerEnd& root_cause, std::vector<std::string>& lines) {
+  if (root_cause.last_lines.empty()) return;
   lines.push_back("  its last lines on stderr:");
-  for (const std::string& line : culprit.last_lines) lines.push_back("    | " + show(line, 160));
+  for (const std::string& line : root_cause.last_lines) lines.push_back("    | " + show(line, 160));
 }
 
 // Ranks that were stopped meanwhile may have printed why the root cause lost them.
-void tell_roots(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
+void tell_roots(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause, std::vector<std::string>& lines) {
   constexpr std::size_t kMost = 2;
   std::size_t told = 0;
-  for (const Facts::WorkerEnd& end : facts.ends) {
-    if (end.rank == culprit.rank || told == kMost) continue;
+  for (const AttemptFacts::WorkerEnd& end : facts.ends) {
+    if (end.rank == root_cause.rank || told == kMost) continue;
     const std::string_view said = own_exception(end.last_lines);
     if (said.empty()) continue;
     ++told;
@@ -54,27 +54,28 @@ void tell_roots(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector
   }
 }
 
-void tell_cause(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
-  const std::optional<Cause> cause = known_cause(culprit.error.message, culprit.last_lines);
+void tell_cause(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause, std::vector<std::string>& lines) {
+  const std::optional<Cause> cause = known_cause(root_cause.error.message, root_cause.last_lines);
   if (!cause) return;
   const std::string words(cause->words);
   if (cause->kind == CauseKind::Root) {
-    if (culprit.out_of_memory.empty()) lines.push_back("  known cause: " + words);
+    if (root_cause.out_of_memory.empty()) lines.push_back("  known cause: " + words);
   } else if (facts.ends.size() > 1) {
     lines.push_back("  probably a consequence: " + words);
-    tell_roots(facts, culprit, lines);
+    tell_roots(facts, root_cause, lines);
   }
 }
 
-void tell_details(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
-  if (culprit.pid > 0) lines.back() += " (pid " + std::to_string(culprit.pid) + ")";
-  if (!culprit.out_of_memory.empty()) {
-    lines.push_back("  the kernel killed for lack of memory on that host: " + culprit.out_of_memory);
+void tell_details(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause,
+                  std::vector<std::string>& lines) {
+  if (root_cause.pid > 0) lines.back() += " (pid " + std::to_string(root_cause.pid) + ")";
+  if (!root_cause.out_of_memory.empty()) {
+    lines.push_back("  the kernel killed for lack of memory on that host: " + root_cause.out_of_memory);
   }
-  tell_cause(facts, culprit, lines);
-  tell_exception(culprit, lines);
-  tell_last_lines(culprit, lines);
-  if (culprit.keeps_lines && facts.stdout_is_pipe) {
+  tell_cause(facts, root_cause, lines);
+  tell_exception(root_cause, lines);
+  tell_last_lines(root_cause, lines);
+  if (root_cause.keeps_lines && facts.stdout_is_pipe) {
     lines.emplace_back(
         "  hint: the last lines that it printed may be lost, as C keeps up to 4096 bytes for a pipe; --pty has each "
         "come at once");
@@ -82,21 +83,22 @@ void tell_details(const Facts& facts, const Facts::WorkerEnd& culprit, std::vect
 }
 
 // Failures by themselves after the root cause, folded by kind, with their hosts.
-void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std::vector<std::string>& lines) {
-  struct Group {
+void tell_consequences(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause,
+                       std::vector<std::string>& lines) {
+  struct AlikeEnds {
     std::vector<std::uint32_t> ranks;
     std::vector<std::string> hosts;
   };
-  std::map<std::string, Group> groups;
-  std::vector<std::reference_wrapper<const Facts::WorkerEnd>> ends(facts.ends.begin(), facts.ends.end());
+  std::map<std::string, AlikeEnds> groups;
+  std::vector<std::reference_wrapper<const AttemptFacts::WorkerEnd>> ends(facts.ends.begin(), facts.ends.end());
   std::sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.get().rank < b.get().rank; });
-  for (const Facts::WorkerEnd& end : ends) {
-    if (!end.by_itself || end.rank == culprit.rank) continue;
+  for (const AttemptFacts::WorkerEnd& end : ends) {
+    if (!end.by_itself || end.rank == root_cause.rank) continue;
     const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
     const bool cascade = cause && cause->kind == CauseKind::Cascade;
-    // What stands in the past tense is said of many, too.
+    // Words in the past tense fit several ranks, too.
     const bool by_fault = end.aborted || end.fault.starts_with("exited");
-    Group& group =
+    AlikeEnds& group =
         groups[(by_fault ? end.fault : describe(end.status)) + (cascade ? ": " + std::string(cause->words) : "")];
     group.ranks.push_back(end.rank.value());
     if (std::find(group.hosts.begin(), group.hosts.end(), end.host) == group.hosts.end())
@@ -117,22 +119,22 @@ void tell_consequences(const Facts& facts, const Facts::WorkerEnd& culprit, std:
 
 }  // namespace
 
-std::vector<std::string> attempt_report(const Facts& facts, const Verdict& verdict) {
+std::vector<std::string> attempt_report(const AttemptFacts& facts, const JobOutcome& verdict) {
   std::vector<std::string> lines;
-  if (verdict.culprit == nullptr) return verdict.lines;
+  if (verdict.root_cause == nullptr) return verdict.lines;
   lines.push_back(verdict.lines.front());
-  tell_details(facts, *verdict.culprit, lines);
-  tell_consequences(facts, *verdict.culprit, lines);
+  tell_details(facts, *verdict.root_cause, lines);
+  tell_consequences(facts, *verdict.root_cause, lines);
   lines.insert(lines.end(), verdict.lines.begin() + 1, verdict.lines.end());
   if (lines.size() + 1 > kMaxLines) lines.resize(kMaxLines - 1);
   return lines;
 }
 
-std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict) {
+std::vector<std::string> job_report(const AttemptFacts& facts, const JobOutcome& verdict) {
   std::vector<std::string> lines = attempt_report(facts, verdict);
-  if (verdict.culprit != nullptr) {
+  if (verdict.root_cause != nullptr) {
     lines.push_back("exit status " + std::to_string(verdict.exit_code) + ", that of rank " +
-                    std::to_string(verdict.culprit->rank.value()) + ", which failed first");
+                    std::to_string(verdict.root_cause->rank.value()) + ", which failed first");
   }
   return lines;
 }

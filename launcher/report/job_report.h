@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/report_json.h"
-#include "launcher/report/verdict.h"
 
 namespace sml::report {
 
@@ -15,10 +15,10 @@ inline constexpr std::size_t kMaxLines = 30;
 // known cause of its last words, its exception, its last lines); consequences, folded; the other lines of the outcome;
 // then the exit status of sml-run and its reason. Empty if the job succeeded; only the outcome's lines if no worker is
 // the root cause. Text of workers is escaped.
-std::vector<std::string> job_report(const Facts& facts, const Verdict& verdict);
+std::vector<std::string> job_report(const AttemptFacts& facts, const JobOutcome& verdict);
 
 // The same for an attempt that another follows: without the exit status.
-std::vector<std::string> attempt_report(const Facts& facts, const Verdict& verdict);
+std::vector<std::string> attempt_report(const AttemptFacts& facts, const JobOutcome& verdict);
 
 // The outcomes of `earlier`, the attempts that were to be followed by another; empty if there are none. `exit_code` is
 // the job's. `last` is the number of the last attempt that was made; it is that of the last earlier one if the job

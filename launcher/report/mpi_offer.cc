@@ -11,25 +11,25 @@ namespace sml::report {
 
 namespace {
 
-using plan::MpiMeeting;
+using plan::PmiMode;
 
 constexpr std::size_t kLongestLibrary = 200;
 
-const char* name_of(MpiMeeting meeting) {
+const char* name_of(PmiMode meeting) {
   switch (meeting) {
-    case MpiMeeting::Pmi1: return "pmi1";
-    case MpiMeeting::Pmi2: return "pmi2";
-    case MpiMeeting::Pmix: return "pmix";
-    case MpiMeeting::None: return "none";
-    case MpiMeeting::Auto: break;
+    case PmiMode::Pmi1: return "pmi1";
+    case PmiMode::Pmi2: return "pmi2";
+    case PmiMode::Pmix: return "pmix";
+    case PmiMode::None: return "none";
+    case PmiMode::Auto: break;
   }
   return "auto";
 }
 
-MpiOffer as_told(MpiMeeting meeting) {
+MpiOffer as_told(PmiMode meeting) {
   MpiOffer out;
   out.why = std::string("--mpi ") + name_of(meeting);
-  if (meeting != MpiMeeting::None) out.ways = {name_of(meeting)};
+  if (meeting != PmiMode::None) out.ways = {name_of(meeting)};
   return out;
 }
 
@@ -41,7 +41,7 @@ std::string reason(const plan::MpiFinding& found) {
 
 }  // namespace
 
-MpiOffer mpi_offer(MpiMeeting meeting, const plan::MpiFinding& found, HasPmix pmix) {
+MpiOffer mpi_offer(PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix) {
   if (found.owner == plan::MpiOwner::Other) return {{}, "its variables name another launcher"};
   if (!plan::is_chosen_by_hosts(meeting)) return as_told(meeting);
   if (found.chance == plan::MpiChance::No) return {{}, "it can neither load a library nor start a program"};

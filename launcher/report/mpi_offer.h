@@ -19,7 +19,7 @@ struct MpiOffer {
 enum class HasPmix : std::uint8_t { No, Yes };
 
 // `found` is the host's finding about the program.
-MpiOffer mpi_offer(plan::MpiMeeting meeting, const plan::MpiFinding& found, HasPmix pmix);
+MpiOffer mpi_offer(plan::PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix);
 
 // "PMI-1 or PMI-2 (linked with libmpich.so.12)", "none (--mpi none)".
 std::string in_words(const MpiOffer& offer);

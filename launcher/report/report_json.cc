@@ -25,7 +25,7 @@ Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
   return out;
 }
 
-Json cause_json(const Facts::WorkerEnd& end) {
+Json cause_json(const AttemptFacts::WorkerEnd& end) {
   const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
   if (!cause) return {};
   return {{"kind", cause->kind == CauseKind::Root ? "root" : "cascade"},
@@ -33,21 +33,21 @@ Json cause_json(const Facts::WorkerEnd& end) {
           {"line", cause->evidence}};
 }
 
-Json culprit_json(const Facts::WorkerEnd& culprit) {
+Json culprit_json(const AttemptFacts::WorkerEnd& root_cause) {
   Json out;
-  out["rank"] = culprit.rank.value();
-  out["host"] = culprit.host;
-  out["error"] = culprit.error.message.empty() ? Json() : Json(culprit.error.message);
-  out["callstack"] = culprit.error.callstack.empty() ? Json() : Json(culprit.error.callstack);
-  out["out_of_memory"] = culprit.out_of_memory.empty() ? Json() : Json(culprit.out_of_memory);
-  out["cause"] = cause_json(culprit);
-  out["last_lines"] = culprit.last_lines;
+  out["rank"] = root_cause.rank.value();
+  out["host"] = root_cause.host;
+  out["error"] = root_cause.error.message.empty() ? Json() : Json(root_cause.error.message);
+  out["callstack"] = root_cause.error.callstack.empty() ? Json() : Json(root_cause.error.callstack);
+  out["out_of_memory"] = root_cause.out_of_memory.empty() ? Json() : Json(root_cause.out_of_memory);
+  out["cause"] = cause_json(root_cause);
+  out["last_lines"] = root_cause.last_lines;
   return out;
 }
 
-Json faults_json(const Facts& facts) {
+Json faults_json(const AttemptFacts& facts) {
   Json out = Json::array();
-  for (const Facts::HostFault& fault : facts.faults) {
+  for (const AttemptFacts::HostFault& fault : facts.faults) {
     out.push_back(
         {{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.message()}});
   }
@@ -77,8 +77,8 @@ Json attempt_json(const AttemptRecord& attempt) {
   out["duration_s"] = in_seconds(attempt.lasted);
   out["exit_code"] = attempt.exit_code;
   out["verdict"] = attempt.words;
-  out["culprit"] = attempt.culprit ? Json(attempt.culprit->value()) : Json();
-  out["culprit_host"] = attempt.culprit ? Json(attempt.culprit_host) : Json();
+  out["culprit"] = attempt.root_cause ? Json(attempt.root_cause->value()) : Json();
+  out["culprit_host"] = attempt.root_cause ? Json(attempt.culprit_host) : Json();
   out["world_size"] = attempt.world_size;
   out["hosts"] = attempt.hosts;
   return out;
@@ -86,7 +86,7 @@ Json attempt_json(const AttemptRecord& attempt) {
 
 }  // namespace
 
-std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict) {
+std::string report_json(const JobRecord& job, const AttemptFacts& facts, const JobOutcome& verdict) {
   Json out;
   out["schema"] = 1;
   out["job_id"] = job.job_id;
@@ -95,7 +95,7 @@ std::string report_json(const JobRecord& job, const Facts& facts, const Verdict&
   out["no_restart"] = job.no_restart.empty() ? Json() : Json(job.no_restart);
   out["started"] = job.started_unix;
   out["duration_s"] = in_seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
-  out["culprit"] = verdict.culprit != nullptr ? culprit_json(*verdict.culprit) : Json();
+  out["culprit"] = verdict.root_cause != nullptr ? culprit_json(*verdict.root_cause) : Json();
   out["host_faults"] = faults_json(facts);
   out["no_progress"] = facts.stalled ? no_progress_json(facts.stalled->what) : Json();
   out["left_behind"] = facts.left_behind;

@@ -6,7 +6,7 @@
 
 #include "common/core/usage.h"
 #include "launcher/report/host_peaks.h"
-#include "launcher/report/verdict.h"
+#include "launcher/report/job_outcome.h"
 
 namespace sml::report {
 
@@ -29,7 +29,7 @@ struct AttemptRecord {
   Duration lasted{};
   int exit_code = 0;
   std::string words;  // its outcome
-  std::optional<Rank> culprit;
+  std::optional<Rank> root_cause;
   std::string culprit_host;
   std::uint32_t world_size = 0;
   std::vector<std::string> hosts{};  // those with ranks, in host order
@@ -51,6 +51,6 @@ struct JobRecord {
 };
 
 // One line with a newline.
-std::string report_json(const JobRecord& job, const Facts& facts, const Verdict& verdict);
+std::string report_json(const JobRecord& job, const AttemptFacts& facts, const JobOutcome& verdict);
 
 }  // namespace sml::report

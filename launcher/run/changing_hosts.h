@@ -26,7 +26,7 @@ class ChangingHosts {
 
   struct Around {
     // From the current attempt, as SpareHosts has them.
-    std::function<HostPool::Reach()> may_come;
+    std::function<HostPool::MayConnect()> may_come;
     std::function<std::vector<HostId>()> lost;
     std::function<void(const plan::MappedHost& host)> come;
     std::function<bool(HostId id)> is_ready;

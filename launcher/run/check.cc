@@ -9,9 +9,9 @@
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "common/os/heeded_stops.h"
-#include "launcher/attempt/lone_mpi.h"
+#include "launcher/attempt/mpi_singleton.h"
 #include "launcher/attempt/session_plans.h"
-#include "launcher/fleet/ways.h"
+#include "launcher/fleet/make_launcher.h"
 #include "launcher/options/missing_program.h"
 
 namespace sml::run {
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kPings = 5;  // the shortest round trip counts
 
-std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::MpiMeeting meeting) {
+std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::PmiMode meeting) {
   std::vector<report::MpiOffer> out;
   if (!found.facts) return out;
   const auto pmix = found.pmix.empty() ? report::HasPmix::No : report::HasPmix::Yes;
@@ -62,13 +62,13 @@ Result<report::CheckReport> Check::run() {
   loop_.run();
   report::CheckReport found = report();
   fleet_.dismiss();
-  const report::Verdict verdict = judge(found);
+  const report::JobOutcome verdict = judge(found);
   fleet_.tell_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}, {}});
   fleet_.close();
   return found;
 }
 
-launch::Reach::Events Check::events_of_reach() {
+launch::AgentLauncher::Events Check::events_of_reach() {
   return {.say = say_,
           .come = [this] { look_round(); },
           .stop_asked =
@@ -126,13 +126,13 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   report::HostCheck& found = findings.found;
   findings.prepared = true;
   if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
-  for (const wire::Obstacle& o : message.obstacles) {
+  for (const wire::PreflightError& o : message.obstacles) {
     found.faults.push_back(with_program_advice(fleet::error_of(o), plan_));
   }
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
   found.pmix = message.pmix;
   for (const wire::MpiUse& use : message.mpi) {
-    if (options_.lone_mpi == LoneMpi::Refused) {
+    if (options_.lone_mpi == MpiSingleton::Refused) {
       found.faults.push_back(attempt::lone_mpi_refusal(use, {}, options_.mpi));
     } else {
       found.warnings.push_back(attempt::lone_mpi_warning(use, {}, options_.mpi));
@@ -207,8 +207,8 @@ void Check::look_round() {
   const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
   const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
   const bool asking = machine_.state() == CheckState::Asking;
-  const std::vector<launch::Reach::Missing> missing = fleet_.missing();
-  const auto may_come = [](const launch::Reach::Missing& one) { return !one.why_not; };
+  const std::vector<launch::AgentLauncher::Missing> missing = fleet_.missing();
+  const auto may_come = [](const launch::AgentLauncher::Missing& one) { return !one.why_not; };
   const bool awaits = std::any_of(missing.begin(), missing.end(), may_come);
   if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) tell(CheckEvent::AllAnswered);
   judge_probes();
@@ -246,7 +246,7 @@ void Check::time_out() {
 }
 
 // A host that has nothing to run belongs to the job all the same.
-void Check::miss(launch::Reach::Missing missing) {
+void Check::miss(launch::AgentLauncher::Missing missing) {
   const HostIndex index = plan_.map.places()[missing.host.value()];
   const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
   if (!mapped.ranks.empty()) return;  // its session reports it
@@ -259,7 +259,7 @@ void Check::miss(launch::Reach::Missing missing) {
 }
 
 void Check::probe_all() {
-  for (launch::Reach::Missing& missing : fleet_.missing()) miss(std::move(missing));
+  for (launch::AgentLauncher::Missing& missing : fleet_.missing()) miss(std::move(missing));
   if (fleet_.hosts().size() == 1) {
     master_address_ = search_->address_of_lone_host();
     return tell(CheckEvent::AllProbed);

@@ -13,7 +13,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "common/supervise/stop_rule.h"
-#include "launcher/dialin/head.h"
+#include "launcher/dialin/coordinator.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/launch/agent_image.h"
@@ -61,13 +61,13 @@ class Check final : private fleet::FleetListener {
   template <class Message>
   void handle(fleet::Host&, const Message&) {}
 
-  launch::Reach::Events events_of_reach();
+  launch::AgentLauncher::Events events_of_reach();
   void make_sessions();
   void tell(CheckEvent event);
   void perform(CheckAction action);
   void look_round();  // checks whether all hosts have answered
   void time_out();
-  void miss(launch::Reach::Missing missing);
+  void miss(launch::AgentLauncher::Missing missing);
   void probe_all();
   void judge_probes();
   void take_address(const fleet::ChosenAddress& chosen);

@@ -13,10 +13,10 @@ namespace sml::run {
 namespace {
 
 // The last output of the first workers that failed by themselves; of at most kMost.
-std::vector<report::LastWords> last_words(const report::Facts& facts) {
+std::vector<report::LastWords> last_words(const report::AttemptFacts& facts) {
   constexpr std::size_t kMost = 64;
   std::vector<report::LastWords> out;
-  for (const report::Facts::WorkerEnd& end : facts.ends) {
+  for (const report::AttemptFacts::WorkerEnd& end : facts.ends) {
     if (end.by_itself && out.size() < kMost) out.push_back({end.rank, end.last_lines});
   }
   return out;
@@ -64,7 +64,7 @@ launch::RunEnd Conclusion::leave_reason() const {
     if (!left) job_.say(left.error().message());
   }
   std::optional<HostId> host;
-  if (const std::optional<Rank> rank = culprit()) {
+  if (const std::optional<Rank> rank = root_cause()) {
     const plan::JobMap& map = job_.plan.map;
     host = map.hosts[map.ranks[rank->value()].host.value()].id;
   }
@@ -72,12 +72,12 @@ launch::RunEnd Conclusion::leave_reason() const {
 }
 
 report::JobEnds Conclusion::event() const {
-  return {verdict_.exit_code,         report::in_words(verdict_), culprit(),
+  return {verdict_.exit_code,         report::in_words(verdict_), root_cause(),
           last_words(outcome_.facts), attempt_number(),           job_.end.why};
 }
 
-std::optional<Rank> Conclusion::culprit() const {
-  return verdict_.culprit != nullptr ? std::optional(verdict_.culprit->rank) : std::nullopt;
+std::optional<Rank> Conclusion::root_cause() const {
+  return verdict_.root_cause != nullptr ? std::optional(verdict_.root_cause->rank) : std::nullopt;
 }
 
 }  // namespace sml::run

@@ -5,11 +5,11 @@
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_outcome.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/agent_launcher.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/job_progress.h"
-#include "launcher/report/verdict.h"
 #include "launcher/run/restarts.h"
 
 namespace sml::run {
@@ -30,7 +30,7 @@ class Conclusion {
   Conclusion(const Conclusion&) = delete;
   Conclusion& operator=(const Conclusion&) = delete;
 
-  const report::Verdict& verdict() const { return verdict_; }
+  const report::JobOutcome& verdict() const { return verdict_; }
   void say_verdict() const;
   std::string report() const;  // the text for --report
   // Writes --failure-file, if that is given; returns what is to be sent to the hosts.
@@ -39,11 +39,11 @@ class Conclusion {
 
  private:
   std::uint32_t attempt_number() const { return job_.plan.job.attempt + 1; }
-  std::optional<Rank> culprit() const;
+  std::optional<Rank> root_cause() const;
 
   Job job_;
   attempt::AttemptOutcome outcome_;
-  report::Verdict verdict_;  // of the job
+  report::JobOutcome verdict_;  // of the job
 };
 
 }  // namespace sml::run

@@ -7,8 +7,8 @@
 
 #include "common/core/error.h"
 #include "common/plan/launch_plan.h"
-#include "launcher/attempt/inquiry.h"
-#include "launcher/attempt/record_inquiry.h"
+#include "launcher/attempt/record_query.h"
+#include "launcher/attempt/stack_query.h"
 #include "launcher/control/messages.h"
 #include "launcher/report/hang_report.h"
 #include "launcher/report/job_progress.h"
@@ -22,8 +22,8 @@ class HangReports {
     std::function<const plan::LaunchPlan&()> plan;
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
-    std::function<void(TraceTools tools, attempt::Inquiry::Done done)> look;
-    std::function<void(attempt::RecordInquiry::Done done)> fetch;
+    std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;
+    std::function<void(attempt::RecordQuery::Done done)> fetch;
     std::function<void(const std::string&)> say;
     const HangFolder& folder;
   };

@@ -49,7 +49,7 @@ plan::MappedHost HostPool::add(const plan::Host& host) {
   return fresh;
 }
 
-HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std::vector<HostId>& lost, Reach may,
+HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std::vector<HostId>& lost, MayConnect may,
                                 TimePoint now) {
   News news;
   for (Known& known : known_) {
@@ -60,7 +60,7 @@ HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std:
   for (const plan::Host& host : hosts) {
     if (Known* known = find(host.name)) {
       note_listed(*known, host, news, now);
-    } else if (may == Reach::All && host.slots.value_or(slots_) > 0) {
+    } else if (may == MayConnect::All && host.slots.value_or(slots_) > 0) {
       news.reach.push_back(add(host));
       news.come.push_back(host.name);
     }
@@ -69,7 +69,7 @@ HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std:
     const auto is_it = [&known](const plan::Host& host) { return host.name == known.host.host.name; };
     const bool is_listed = std::any_of(hosts.begin(), hosts.end(), is_it);
     if (!is_listed && std::exchange(known.is_listed, false)) news.withdrawn.push_back(known.host.host.name);
-    if (!is_listed || may == Reach::Nobody || !known.again || *known.again > now) continue;
+    if (!is_listed || may == MayConnect::Nobody || !known.again || *known.again > now) continue;
     news.reach.push_back(known.host);
     known.again.reset();
     known.pause = std::min(known.pause * 2, kLongest);

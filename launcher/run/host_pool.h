@@ -32,9 +32,9 @@ class HostPool {
     std::vector<plan::MappedHost> reach;
   };
   // Which hosts may be connected to now; the others wait for a later call.
-  enum class Reach : std::uint8_t { Nobody, All };
+  enum class MayConnect : std::uint8_t { Nobody, All };
   // `lost`: hosts that are lost and have no workers.
-  News listed(const std::vector<plan::Host>& hosts, const std::vector<HostId>& lost, Reach may, TimePoint now);
+  News listed(const std::vector<plan::Host>& hosts, const std::vector<HostId>& lost, MayConnect may, TimePoint now);
 
   // The hosts that are not listed at present.
   std::vector<HostId> withdrawn() const;

@@ -13,7 +13,7 @@
 #include "launcher/control/control_socket.h"
 #include "launcher/report/job_progress.h"
 #include "launcher/report/output_tail.h"
-#include "launcher/run/use_looks.h"
+#include "launcher/run/usage_poller.h"
 
 namespace sml::run {
 
@@ -28,7 +28,7 @@ class JobControl {
     std::function<void(int signo, const std::string& who)> signalled;  // a signal has been sent to the workers
     std::function<void(const std::string& who)> stop;
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
-    std::function<void(UseLooks::Done done)> use;
+    std::function<void(UsagePoller::Done done)> use;
   };
   JobControl(const boost::asio::any_io_executor& loop, Job job);
 

@@ -29,20 +29,20 @@ bool lacks_processes(const ExitStatus& status) {
 
 }  // namespace
 
-std::vector<std::string> NextHosts::blame_unwell(const report::Verdict& verdict, const plan::JobMap& map,
+std::vector<std::string> NextHosts::blame_unwell(const report::JobOutcome& verdict, const plan::JobMap& map,
                                                  const plan::JobMap& planned, const ChangingHosts& changing) {
-  const bool unwell = verdict.culprit != nullptr && lacks_processes(verdict.culprit->status);
-  if (verdict.by != report::Decider::Worker || !unwell) return {};
-  const plan::MappedHost& host = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()];
+  const bool unwell = verdict.root_cause != nullptr && lacks_processes(verdict.root_cause->status);
+  if (verdict.by != report::FailureCause::Worker || !unwell) return {};
+  const plan::MappedHost& host = map.hosts[map.ranks[verdict.root_cause->rank.value()].host.value()];
   unwell_.push_back(host.id);
   if (after(planned, changing)) return {host.host.name + " is out: it is not well, no worker can be started there"};
   unwell_.pop_back();
   return {};
 }
 
-std::vector<std::string> NextHosts::blame(const report::Verdict& verdict, const plan::JobMap& map) {
-  if (verdict.by != report::Decider::Worker || verdict.culprit == nullptr) return {};
-  const HostIndex index = map.ranks[verdict.culprit->rank.value()].host;
+std::vector<std::string> NextHosts::blame(const report::JobOutcome& verdict, const plan::JobMap& map) {
+  if (verdict.by != report::FailureCause::Worker || verdict.root_cause == nullptr) return {};
+  const HostIndex index = map.ranks[verdict.root_cause->rank.value()].host;
   const plan::MappedHost& host = map.hosts[index.value()];
   const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
   if (!failures) return {};

@@ -8,7 +8,7 @@
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/report/event_feed.h"
-#include "launcher/report/verdict.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/run/changing_hosts.h"
 #include "launcher/run/exclusion.h"
 
@@ -22,10 +22,10 @@ class NextHosts {
 
   // For an attempt with that map: excludes the host of the root cause if it has caused enough failures. Returns
   // messages about that, to be printed after the end of the attempt has been reported.
-  [[nodiscard]] std::vector<std::string> blame(const report::Verdict& verdict, const plan::JobMap& map);
+  [[nodiscard]] std::vector<std::string> blame(const report::JobOutcome& verdict, const plan::JobMap& map);
   // The same if the worker of the root cause could not be started for lack of processes or memory: its host is out if
   // others can take its place in `planned`.
-  [[nodiscard]] std::vector<std::string> blame_unwell(const report::Verdict& verdict, const plan::JobMap& map,
+  [[nodiscard]] std::vector<std::string> blame_unwell(const report::JobOutcome& verdict, const plan::JobMap& map,
                                                       const plan::JobMap& planned, const ChangingHosts& changing);
   // Records failures of hosts that an attempt has gone on without; the user has been informed of these.
   void blame(const std::vector<HostId>& hosts);

@@ -1,4 +1,4 @@
-// What sml-run does to its own process; something else stands in for it in tests/simulation.
+// Actions of sml-run on its own process; tests/simulation has another implementation.
 #pragma once
 
 namespace sml::run {

@@ -9,7 +9,7 @@ namespace sml::run {
 
 namespace {
 
-using report::Decider;
+using report::FailureCause;
 
 constexpr Duration kSecondDelay = std::chrono::seconds(1);  // if the first is zero
 
@@ -24,10 +24,10 @@ bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Durat
 }
 
 std::string lasting_reason(const PastAttempt& last) {
-  if (last.cause == Decider::Host && !last.host_is_out) return "a host has failed";
-  if (last.cause == Decider::Host && last.lasts) return "that would come again";
-  const bool mends = last.cause == Decider::Worker || last.cause == Decider::Stalled || last.cause == Decider::Host ||
-                     last.cause == Decider::Regroup;
+  if (last.cause == FailureCause::Host && !last.host_is_out) return "a host has failed";
+  if (last.cause == FailureCause::Host && last.lasts) return "that would come again";
+  const bool mends = last.cause == FailureCause::Worker || last.cause == FailureCause::Stalled ||
+                     last.cause == FailureCause::Host || last.cause == FailureCause::Regroup;
   if (!mends) return "that is not for another attempt to mend";
   if (!last.no_hosts.empty()) {
     return (last.left_behind ? "processes of this attempt could not be ended; " : "") + last.no_hosts;
@@ -106,7 +106,7 @@ std::string fruitless_attempts(const RestartOptions& options, std::span<const Pa
     roots.insert(attempt->root);
   }
   if (fruitless < most) return "";
-  // Those of one host may be its fault, not that of the program.
+  // Failures of one host may be its fault, not that of the program.
   if (options.exclude.after > 0 && roots.size() == 1 && *roots.begin()) return "";
   return give_up_words(options, history.back(), fruitless);
 }
@@ -125,17 +125,17 @@ Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> his
 
 }  // namespace
 
-PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended) {
+PastAttempt past_attempt(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TimePoint ended) {
   PastAttempt out{.started = facts.started, .ended = ended, .cause = verdict.by};
-  if (verdict.culprit != nullptr) out.status = verdict.culprit->status;
+  if (verdict.root_cause != nullptr) out.status = verdict.root_cause->status;
   out.left_behind = !facts.left_behind.empty();
-  const bool stalled = verdict.by == Decider::Stalled && facts.stalled;
+  const bool stalled = verdict.by == FailureCause::Stalled && facts.stalled;
   // Takes precedence over earlier failures: a user who stops a job, or lets its time limit end it, wants no other
   // attempt.
   const bool stopped = facts.stop_signal || facts.timed_out;
   out.is_last = stopped || (stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds);
   constexpr int kOfTheHost = 125;
-  out.lasts = verdict.by == Decider::Host && verdict.exit_code != kOfTheHost;
+  out.lasts = verdict.by == FailureCause::Host && verdict.exit_code != kOfTheHost;
   return out;
 }
 
@@ -145,20 +145,20 @@ Progress progress_of(const PastAttempt& attempt) {
   const bool lasted = attempt.ended - attempt.started >= PastAttempt::kHealthy;
   if (signs.file_touched.value_or(false) || signs.line_matched.value_or(false)) return Progress::Made;
   if (!asked && (signs.all_joined || lasted)) return Progress::Made;
-  const bool says_nothing = attempt.cause == Decider::Host || attempt.cause == Decider::Regroup;
+  const bool says_nothing = attempt.cause == FailureCause::Host || attempt.cause == FailureCause::Regroup;
   return says_nothing ? Progress::Untold : Progress::None;
 }
 
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {
   const PastAttempt& last = history.back();
-  const bool asked_for = last.cause == Decider::User || last.cause == Decider::TimeLimit || last.is_last;
-  if (options.max == 0 || last.cause == Decider::Success || asked_for) return EndJob{};
+  const bool asked_for = last.cause == FailureCause::User || last.cause == FailureCause::TimeLimit || last.is_last;
+  if (options.max == 0 || last.cause == FailureCause::Success || asked_for) return EndJob{};
   if (last.is_free && lasting_reason(last).empty()) return TryAgain{};
   for (const std::string& why :
        {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
     if (!why.empty()) return EndJob{why};
   }
-  const bool by_host = last.cause == Decider::Host;
+  const bool by_host = last.cause == FailureCause::Host;
   const std::string fruitless = by_host ? "" : fruitless_attempts(options, history);
   if (!fruitless.empty()) return EndJob{fruitless};
   const auto delay = std::chrono::duration<double>(delay_after(options.delay, history)) * (0.9 + 0.2 * chance);

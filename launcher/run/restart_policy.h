@@ -10,7 +10,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
 #include "launcher/options/restart_options.h"
-#include "launcher/report/verdict.h"
+#include "launcher/report/job_outcome.h"
 
 namespace sml::run {
 
@@ -29,7 +29,7 @@ struct PastAttempt {
 
   TimePoint started;  // start of its workers
   TimePoint ended;
-  report::Decider cause = report::Decider::Success;
+  report::FailureCause cause = report::FailureCause::Success;
   std::optional<ExitStatus> status{};  // of the root cause
   bool left_behind = false;            // processes of it could not be ended; their hosts are out for that
   bool is_last = false;                // it was ended in order to end the job
@@ -41,7 +41,7 @@ struct PastAttempt {
   std::optional<HostId> root{};  // the host of the root cause
   std::string no_hosts{};        // a clause: why another attempt has no hosts; empty if it has
 };
-PastAttempt past_attempt(const report::Facts& facts, const report::Verdict& verdict, TimePoint ended);
+PastAttempt past_attempt(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TimePoint ended);
 
 // One sign, of --progress-file or of --watch, is enough; if neither is set, the attempt made progress if all workers
 // joined or if it lasted kHealthy. An attempt without signs that ended because of a host, or to regroup, is Untold.

@@ -9,36 +9,36 @@
 namespace sml::run {
 
 report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                                const report::Verdict& verdict, TimePoint now) {
+                                const report::JobOutcome& verdict, TimePoint now) {
   report::AttemptRecord out{.number = number,
                             .started_unix = outcome.started_unix,
                             .lasted = now - outcome.facts.started,
                             .exit_code = verdict.exit_code,
                             .words = report::in_words(verdict),
-                            .culprit = {},
+                            .root_cause = {},
                             .culprit_host = {},
                             .world_size = map.world_size(),
                             .hosts = {}};
   for (const plan::MappedHost& host : map.hosts) {
     if (!host.ranks.empty()) out.hosts.push_back(host.host.name);
   }
-  if (verdict.culprit != nullptr) {
-    out.culprit = verdict.culprit->rank;
-    out.culprit_host = verdict.culprit->host;
+  if (verdict.root_cause != nullptr) {
+    out.root_cause = verdict.root_cause->rank;
+    out.culprit_host = verdict.root_cause->host;
   }
   return out;
 }
 
 Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                         const report::Verdict& verdict, const Around& around, TimePoint now) {
+                         const report::JobOutcome& verdict, const Around& around, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
-  if (verdict.culprit != nullptr) last.root = map.hosts[map.ranks[verdict.culprit->rank.value()].host.value()].id;
+  if (verdict.root_cause != nullptr) last.root = map.hosts[map.ranks[verdict.root_cause->rank.value()].host.value()].id;
   last.resets = outcome.resets;
   used_ += outcome.resets;
   const bool lost_some = around.hosts_lost > std::exchange(hosts_lost_, around.hosts_lost);
   last.host_is_out = around.hosts_lost > 0;
-  const bool lost_before = last.cause == report::Decider::Host && outcome.started_unix == 0 && lost_some;
-  last.is_free = lost_before || last.cause == report::Decider::Regroup;
+  const bool lost_before = last.cause == report::FailureCause::Host && outcome.started_unix == 0 && lost_some;
+  last.is_free = lost_before || last.cause == report::FailureCause::Regroup;
   last.no_hosts = around.why_no_hosts;
   last.signs = {outcome.all_joined, outcome.some_joined, around.file_touched, around.line_matched};
   // For jobs not to come back all at once, the nanosecond in which this one has ended is as good as a random number.
@@ -56,7 +56,7 @@ std::string Restarts::announcement(const TryAgain& again) const {
   constexpr Duration kUnseen = std::chrono::milliseconds(50);
   const report::AttemptRecord& last = earlier_.back();
   const auto delay = std::chrono::round<std::chrono::milliseconds>(again.delay);
-  if (history_.back().cause == report::Decider::Regroup) {
+  if (history_.back().cause == report::FailureCause::Regroup) {
     return "attempt " + std::to_string(last.number) + " has ended for that; the next follows, and is no restart";
   }
   if (history_.back().is_free) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "launcher/attempt/attempt_outcome.h"
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/report_json.h"
-#include "launcher/report/verdict.h"
 #include "launcher/run/restart_policy.h"
 
 namespace sml::run {
@@ -28,7 +28,7 @@ class Restarts {
   };
   // The attempt `number`, counted from 1, has ended now. To be called once for each.
   Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                 const report::Verdict& verdict, const Around& around, TimePoint now);
+                 const report::JobOutcome& verdict, const Around& around, TimePoint now);
   // Restarts so far, including the resets of elastic jobs.
   std::uint32_t used() const { return used_; }
   // The attempts that another one has followed.
@@ -45,6 +45,6 @@ class Restarts {
 };
 
 report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                                const report::Verdict& verdict, TimePoint now);
+                                const report::JobOutcome& verdict, TimePoint now);
 
 }  // namespace sml::run

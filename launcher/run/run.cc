@@ -23,9 +23,9 @@ constexpr int kLastWordsMs = 1000;
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-std::vector<plan::Host> callers(const std::weak_ptr<dialin::Head>& of) {
+std::vector<plan::Host> callers(const std::weak_ptr<dialin::Coordinator>& of) {
   std::vector<plan::Host> out;
-  const std::shared_ptr<dialin::Head> head = of.lock();
+  const std::shared_ptr<dialin::Coordinator> head = of.lock();
   if (!head) return out;
   for (const std::string& name : head->present()) out.push_back({.name = name, .user = {}, .slots = {}});
   return out;
@@ -58,13 +58,13 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                       {.may_come =
                            [this] {
                              const bool may = machine_.state() != RunState::Regrouping && attempt_->spares().may_come();
-                             return may ? HostPool::Reach::All : HostPool::Reach::Nobody;
+                             return may ? HostPool::MayConnect::All : HostPool::MayConnect::Nobody;
                            },
                        .lost = [this] { return attempt_->spares().lost(); },
                        .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
                        .is_ready =
                            [this](HostId id) {
-                             const attempt::Joining& joining = attempt_->elastic().joining();
+                             const attempt::ElasticJoin& joining = attempt_->elastic().joining();
                              return !joining.is_unfit(id) && (attempt_->spares().is_ready(id) || joining.may_join(id));
                            },
                        .say = [this](const std::string& text) { console_.say(text); },
@@ -83,16 +83,17 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
           {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
            .progress = progress_.so_far(),
            .workers_run = [this] { return attempt_->runs(); },
-           .look = [this](
-                       TraceTools tools,
-                       attempt::Inquiry::Done done) { attempt_->questions().look_for_workers(tools, std::move(done)); },
-           .fetch = [this](attempt::RecordInquiry::Done done) { attempt_->questions().fetch_records(std::move(done)); },
+           .look =
+               [this](TraceTools tools, attempt::StackQuery::Done done) {
+                 attempt_->questions().look_for_workers(tools, std::move(done));
+               },
+           .fetch = [this](attempt::RecordQuery::Done done) { attempt_->questions().fetch_records(std::move(done)); },
            .say = [this](const std::string& text) { console_.say(text); },
            .folder = records_.hang_folder()}),
       use_looks_(
           loop_.get_executor(),
           {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
-           .look = [this](attempt::UseInquiry::Done done) { attempt_->questions().look_at_use(std::move(done)); }}),
+           .look = [this](attempt::UsageQuery::Done done) { attempt_->questions().look_at_use(std::move(done)); }}),
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),
@@ -112,7 +113,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                     [this](control::Form form, std::function<void(Result<std::string>)> done) {
                       hang_reports_.tell(form, std::move(done));
                     },
-                .use = [this](UseLooks::Done done) { use_looks_.tell(std::move(done)); }}),
+                .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); }}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
                        [this](const Stop& asked) { stop(asked); }}) {}
 
@@ -137,7 +138,7 @@ int Run::run() {
   return conclude();
 }
 
-launch::Reach::Events Run::events_of_reach() {
+launch::AgentLauncher::Events Run::events_of_reach() {
   return {.say = [this](const std::string& text) { console_.say(text); },
           .come = [this] { attempt_->look_round(); },
           .stop_asked =
@@ -198,7 +199,7 @@ void Run::perform(RunAction action) {
 void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
-  const report::Verdict verdict = report::judge(outcome.facts);
+  const report::JobOutcome verdict = report::judge(outcome.facts);
   next_hosts_.blame(outcome.hosts_out);
   std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
   const std::vector<std::string> unwell =
@@ -224,11 +225,11 @@ void Run::decide() {
   attempt_->leave();
 }
 
-void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again,
+void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                        const std::vector<std::string>& news) {
-  events_.tell(report::AttemptFails{attempt_number(), verdict.exit_code, report::in_words(verdict),
-                                    verdict.culprit != nullptr ? std::optional(verdict.culprit->rank) : std::nullopt,
-                                    again.delay});
+  events_.tell(report::AttemptFails{
+      attempt_number(), verdict.exit_code, report::in_words(verdict),
+      verdict.root_cause != nullptr ? std::optional(verdict.root_cause->rank) : std::nullopt, again.delay});
   std::vector<std::string> lines = news;
   if (options_.verbosity != Verbosity::Quiet) {
     lines = report::attempt_report(outcome.facts, verdict);

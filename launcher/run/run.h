@@ -13,10 +13,10 @@
 #include "common/plan/launch_plan.h"
 #include "common/supervise/stop_rule.h"
 #include "launcher/attempt/attempt.h"
-#include "launcher/dialin/head.h"
+#include "launcher/dialin/coordinator.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/agent_launcher.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/event_feed.h"
 #include "launcher/run/changing_hosts.h"
@@ -31,7 +31,7 @@
 #include "launcher/run/records.h"
 #include "launcher/run/restarts.h"
 #include "launcher/run/run_machine.h"
-#include "launcher/run/use_looks.h"
+#include "launcher/run/usage_poller.h"
 #include "launcher/run/worker_streams.h"
 
 namespace sml::run {
@@ -41,13 +41,13 @@ class Run final : private attempt::AttemptOwner {
   // Makes the plan again for hosts each of which has several names, and warns the user where needed.
   using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
 
-  // What the run stands on; what is referred to outlives it.
+  // The run's dependencies; all references outlive it.
   struct Deps {
     boost::asio::io_context& loop;
     const launch::AgentImage& image;
     OwnProcess& process;
-    std::unique_ptr<launch::Reach> reach;   // to the hosts of the plan, by their positions there
-    std::weak_ptr<dialin::Head> head = {};  // where hosts call, and may come later
+    std::unique_ptr<launch::AgentLauncher> reach;  // to the hosts of the plan, by their positions there
+    std::weak_ptr<dialin::Coordinator> head = {};  // where hosts call, and may come later
   };
   // `options` outlives the run, too.
   Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
@@ -75,13 +75,13 @@ class Run final : private attempt::AttemptOwner {
 
   void tell(RunEvent event);
   void perform(RunAction action);
-  launch::Reach::Events events_of_reach();
+  launch::AgentLauncher::Events events_of_reach();
   void begin_records();
   void listen_to_logs();
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void decide();
-  void tell_restart(const attempt::AttemptOutcome& outcome, const report::Verdict& verdict, const TryAgain& again,
+  void tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                     const std::vector<std::string>& news);
   Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->planned().map, changing_hosts_); }
   void look_for_growth();
@@ -101,7 +101,7 @@ class Run final : private attempt::AttemptOwner {
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
   boost::asio::io_context& loop_;
-  std::weak_ptr<dialin::Head> head_;  // for hosts that call, which may come later
+  std::weak_ptr<dialin::Coordinator> head_;  // for hosts that call, which may come later
   Console console_;
   report::EventFeed events_;  // all events, for those who record or show them
   Records records_;
@@ -121,7 +121,7 @@ class Run final : private attempt::AttemptOwner {
   ChangingHosts changing_hosts_;
   ProgressWatch progress_;
   HangReports hang_reports_;
-  UseLooks use_looks_;
+  UsagePoller use_looks_;
   JobControl control_;
   JobSignals signals_;
   supervise::StopRule stop_rule_;

@@ -65,7 +65,7 @@ std::string cut(std::string_view text, TextLimit limit) {
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 // The best explanation: the exception that the worker reported, else its last line that contains words.
-std::string reason_of(const report::Facts::WorkerEnd& end) {
+std::string reason_of(const report::AttemptFacts::WorkerEnd& end) {
   if (!end.error.message.empty()) return std::string(first_line(end.error.message));
   for (auto line = end.last_lines.rbegin(); line != end.last_lines.rend(); ++line) {
     if (line->find_first_not_of(" \t\r~^") != std::string::npos) return *line;
@@ -90,9 +90,9 @@ std::string last_lines_within(const std::vector<std::string>& lines, std::size_t
   return out;
 }
 
-std::string consequences(const report::Facts& facts, const report::Facts::WorkerEnd& culprit) {
+std::string consequences(const report::AttemptFacts& facts, const report::AttemptFacts::WorkerEnd& root_cause) {
   const auto others = std::count_if(facts.ends.begin(), facts.ends.end(),
-                                    [&](const auto& end) { return end.by_itself && end.rank != culprit.rank; });
+                                    [&](const auto& end) { return end.by_itself && end.rank != root_cause.rank; });
   if (others == 0) return "";
   return "then " + std::to_string(others) + (others == 1 ? " other rank failed" : " other ranks failed");
 }
@@ -122,24 +122,25 @@ std::string without_secrets(std::string_view text) {
   return out;
 }
 
-std::string failure_text(const report::Facts& facts, const report::Verdict& verdict, TextLimit limit) {
+std::string failure_text(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TextLimit limit) {
   if (verdict.exit_code == 0) return "";
   std::string out;
-  if (verdict.culprit == nullptr) {
+  if (verdict.root_cause == nullptr) {
     for (const std::string& line : verdict.lines) add_line(out, clean(without_secrets(line)));
     if (out.empty()) out = "failed with status " + std::to_string(verdict.exit_code);
     return cut(out, limit);
   }
-  const report::Facts::WorkerEnd& culprit = *verdict.culprit;
-  const std::string reason = reason_of(culprit);
+  const report::AttemptFacts::WorkerEnd& root_cause = *verdict.root_cause;
+  const std::string reason = reason_of(root_cause);
   if (!reason.empty()) add_line(out, clean(without_secrets(reason)));
   add_line(out, clean(without_secrets(verdict.lines.front())));
-  if (!culprit.out_of_memory.empty()) add_line(out, "memory ran out on that host: " + clean(culprit.out_of_memory));
-  const std::string then = consequences(facts, culprit);
+  if (!root_cause.out_of_memory.empty())
+    add_line(out, "memory ran out on that host: " + clean(root_cause.out_of_memory));
+  const std::string then = consequences(facts, root_cause);
   if (!then.empty()) add_line(out, then);
   const std::size_t room = std::min(limit.bytes, limit.characters);
   if (out.size() + 1 < room) {
-    const std::string lines = last_lines_within(culprit.last_lines, room - out.size() - 1);
+    const std::string lines = last_lines_within(root_cause.last_lines, room - out.size() - 1);
     if (!lines.empty()) add_line(out, lines);
   }
   return cut(out, limit);

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/report/verdict.h"
+#include "launcher/report/job_outcome.h"
 
 namespace sml::sagemaker {
 
@@ -22,7 +22,7 @@ inline constexpr TextLimit kMessageLimit{.characters = 1024, .bytes = 1024};
 // In order of usefulness, since it is cut at the end: the exception or last line of the worker that is the root cause,
 // where and how it ended, the number of other failures, its last lines. Valid UTF-8, whole characters, within the
 // limit. Values that look like secrets are shown as ***. Empty for a job that succeeded.
-std::string failure_text(const report::Facts& facts, const report::Verdict& verdict, TextLimit limit);
+std::string failure_text(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TextLimit limit);
 
 // The same for an error before any worker started: one sentence.
 std::string failure_text(const Error& error, TextLimit limit);

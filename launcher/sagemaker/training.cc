@@ -81,12 +81,12 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
   // As with the training toolkit, a program that each host runs by itself gets no variables about ranks.
   if (is_alone && !options.np && !is_job_of_another_platform(contract)) {
     options.world = plan::WorldTold::No;
-    if (options.mpi == plan::MpiMeeting::Auto) options.mpi = plan::MpiMeeting::None;
+    if (options.mpi == plan::PmiMode::Auto) options.mpi = plan::PmiMode::None;
   }
   if (!options.np) options.np = distribution.processes;
   if (!slots_are_said) options.nproc_per_node = distribution.per_host;
   if (!slots_are_said && is_alone) options.nproc_per_node = 1;
-  if (distribution.framework == Framework::Mpi) options.lone_mpi = LoneMpi::Refused;
+  if (distribution.framework == Framework::Mpi) options.lone_mpi = MpiSingleton::Refused;
   const bool torchrun = distribution.framework == Framework::TorchDistributed;
   if (torchrun && options.torch_store_said == SaidByUser::No) options.torch_store = plan::TorchStore::OfAgent;
   if (distribution.mpi.oversubscribe) options.layout.oversubscribe = plan::Oversubscribe::Yes;

@@ -10,7 +10,7 @@
 #include "common/core/error.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/this_host.h"
-#include "launcher/launch/preparation.h"
+#include "launcher/launch/background_task.h"
 #include "launcher/options/options.h"
 
 namespace sml {
@@ -42,7 +42,7 @@ Result<void> remove_old_failure(const Options& options, const ThisHost& here);
 
 // Runs the installations; their output goes to stdout and stderr. They die with the thread that runs them. Error
 // (Deploy) names the failed command, its end, and its last message.
-class Installer final : public launch::Chore {
+class Installer final : public launch::PreLaunchTask {
  public:
   // Both must outlive this.
   Installer(const Training& training, const ThisHost& here) : training_(training), here_(here) {}

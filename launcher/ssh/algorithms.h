@@ -23,8 +23,8 @@ extern const Algorithms kMacs;
 extern const Algorithms kHostKeys;
 extern const Algorithms kPublicKeys;
 
-// What `list` of the config means: names that libssh has, each once. An empty one is the default. Error: Config, when
-// nothing is left.
+// Returns the names of `list`, as the config has it, that libssh has, each once. An empty list is the default. Error
+// (Config): no name is left.
 Result<std::string> choose_algorithms(std::string_view list, const Algorithms& algorithms);
 
 }  // namespace sml::ssh

@@ -25,7 +25,7 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-// What follows a string of the wire format (its length in four bytes, and so many bytes); empty: nothing does.
+// Returns the bytes behind a string of the wire format (its length in four bytes, and so many bytes); may be empty.
 std::string_view after_string(std::string_view bytes) {
   if (bytes.size() < 4) return {};
   std::size_t length = 0;

@@ -229,7 +229,7 @@ Result<bool> SshConfig::exec_holds(const std::string& command) const {
                  {'k', alias.empty() ? subject_.name : alias},
                  {'p', port.empty() ? "22" : port},
                  {'r', current_user()}});
-  // What is put into a shell command must not be able to be one.
+  // A value that becomes part of a shell command must not be able to be one.
   for (const char token : {'h', 'n', 'k', 'p', 'r'}) {
     if (command.find('%') != std::string::npos && !is_plain_word(tokens[token]))
       return Error(ErrorKind::Config, "'" + show(tokens[token]) + "' cannot be used in Match exec");

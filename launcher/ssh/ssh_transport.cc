@@ -154,7 +154,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // Read first: reading opens the window for writing, and no event would follow for a window that is already open.
     // Writing may read from the socket too.
     if (closed_ || !read_turn() || !write_queue() || !deliver()) return;
-    // What was killed may have left others behind that hold its output.
+    // A killed process may have left others behind that hold its output.
     const bool killed = !session_.exit_signal().empty();
     if (session_.closed() || killed || (session_.at_end() && has_status())) return close(ended());
     if (session_.at_end()) expect_status();

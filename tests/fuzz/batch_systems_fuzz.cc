@@ -27,7 +27,7 @@ void check(const sml::hosts::FoundHosts& found) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   const std::string counts = text.substr(text.find('\n') == std::string::npos ? text.size() : text.find('\n') + 1);
-  sml::hosts::Surroundings s;
+  sml::hosts::SourceContext s;
   s.read_file = [&](const std::string&, std::size_t) -> sml::Result<std::string> { return text; };
   s.output_of = [&](const std::vector<std::string>&) { return text; };
   s.host_name = "job-0";

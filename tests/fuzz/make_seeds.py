@@ -88,7 +88,7 @@ def codecs():
            "EndLeft": text(b"sml0") + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
            "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
-           "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
+           "Received": u64(65536), "Return": text(b"sml1") + text(b"connection_limiter") + u32(17) + text(b"secret") + u64(7)}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0, 1)
@@ -107,7 +107,7 @@ def codecs():
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
+    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"connection_limiter")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
@@ -155,14 +155,14 @@ def dial_in():
 
 
 def plans():
-    put("plan_check", "honest", b"\x01")
-    put("plan_check", "repeated", b"\x01\x03\x00\x00\xff")
-    put("plan_check", "a_byte_exchanged", b"\x01\x00\x00\x20X")
-    put("plan_check", "a_name_lost", b"\x01\xb0\x00\x69\x08")
-    put("agent_conduct", "honest", b"\x01")
-    put("agent_conduct", "repeated", b"\x01\x03\x00\x60\xff")
-    put("agent_conduct", "bytes", b"\x00" + frame(TO_LAUNCHER["Pong"], u64(1, 5)))
-    put("door", "flood", bytes([127, 1, 0] * 40 + [0, 2, 0] + [255, 1, 1] * 20 + [0, 1, 0] * 5 + [129, 0, 255]))
+    put("plan_verifier", "honest", b"\x01")
+    put("plan_verifier", "repeated", b"\x01\x03\x00\x00\xff")
+    put("plan_verifier", "a_byte_exchanged", b"\x01\x00\x00\x20X")
+    put("plan_verifier", "a_name_lost", b"\x01\xb0\x00\x69\x08")
+    put("agent_protocol_validator", "honest", b"\x01")
+    put("agent_protocol_validator", "repeated", b"\x01\x03\x00\x60\xff")
+    put("agent_protocol_validator", "bytes", b"\x00" + frame(TO_LAUNCHER["Pong"], u64(1, 5)))
+    put("connection_limiter", "flood", bytes([127, 1, 0] * 40 + [0, 2, 0] + [255, 1, 1] * 20 + [0, 1, 0] * 5 + [129, 0, 255]))
 
 
 # ---- first lines (common/wire/handshake.h); the target's mark is "m"

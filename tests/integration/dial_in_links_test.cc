@@ -15,8 +15,8 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 
-#include "launcher/dialin/call.h"
-#include "launcher/dialin/head.h"
+#include "launcher/dialin/coordinator.h"
+#include "launcher/dialin/coordinator_connection.h"
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
 
@@ -151,7 +151,7 @@ std::string noise(unsigned seed, std::size_t size) {
 }
 
 // Both ends in one loop, and what each has received.
-class Job final : public launch::TransportEvents, public CallOwner {
+class Job final : public launch::TransportEvents, public CoordinatorConnectionOwner {
  public:
   explicit Job(unsigned seed, std::size_t size)
       : to_host_(noise(seed, size)), to_head_(noise(seed + 1, size)), limit_(*loop_) {
@@ -159,7 +159,7 @@ class Job final : public launch::TransportEvents, public CallOwner {
     REQUIRE(listener.has_value());
     port_ = port_of(listener->get());
     between_.emplace(*loop_, port_, seed);
-    Result<std::unique_ptr<Head>> head =
+    Result<std::unique_ptr<Coordinator>> head =
         make_head(loop_->get_executor(), pool_,
                   {.settings = two_hosts(), .listener = std::move(*listener), .heartbeat_timeout = kHeartbeat},
                   {.say = [this](const std::string& text) { said_.push_back(text); },
@@ -181,8 +181,8 @@ class Job final : public launch::TransportEvents, public CallOwner {
   }
 
   void run() {
-    call_.emplace(loop_, Callee{"127.0.0.1", between_->port()}, kHeartbeat, *credentials_,
-                  static_cast<CallOwner&>(*this));
+    call_.emplace(loop_, CoordinatorEndpoint{"127.0.0.1", between_->port()}, kHeartbeat, *credentials_,
+                  static_cast<CoordinatorConnectionOwner&>(*this));
     call_->begin();
     run_loop();
   }
@@ -204,7 +204,7 @@ class Job final : public launch::TransportEvents, public CallOwner {
   int exit_code() const { return exit_code_; }
   const std::string& lost() const { return lost_; }
 
-  // CallOwner
+  // CoordinatorConnectionOwner
   void call_is_proved() override { call_->introduce(of_host_1()); }
   void call_brings(const ToHost& message) override {
     if (const auto* m = std::get_if<Welcome>(&message)) call_->agree(m->ticket);
@@ -263,7 +263,7 @@ class Job final : public launch::TransportEvents, public CallOwner {
   boost::asio::thread_pool pool_{1};
   std::uint16_t port_ = 0;
   std::optional<Between> between_;
-  std::unique_ptr<Head> head_;
+  std::unique_ptr<Coordinator> head_;
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<launch::AgentTransport> transport_;
   std::optional<Call> call_;

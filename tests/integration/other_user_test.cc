@@ -94,7 +94,8 @@ struct Store {
 
   boost::asio::io_context loop;
   LocalCallers local{loop};
-  Doorkeeper door{loop, local, [] { return std::vector<std::string>(); }, 1, [](const wire::AskVouch&) {}};
+  ConnectionAuthorizer door{loop, local, [] { return std::vector<std::string>(); }, 1,
+                            [](const wire::AskPeerOwnership&) {}};
   DeafEngine engine;
   sockaddr_in address{};
   std::vector<std::string> said;

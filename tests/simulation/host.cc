@@ -12,7 +12,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/plan/worker_env.h"
-#include "launcher/agent/return_wire.h"
+#include "launcher/agent/reconnect_wire.h"
 #include "tests/simulation/job.h"
 #include "tests/simulation/plants.h"
 

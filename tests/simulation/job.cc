@@ -22,7 +22,7 @@ using std::chrono::seconds;
 
 namespace {
 
-class SimReach final : public launch::Reach {
+class SimReach final : public launch::AgentLauncher {
  public:
   SimReach(Job& owner, boost::asio::any_io_executor loop) : owner_(owner), loop_(std::move(loop)) {}
   Result<void> open(Events) override { return {}; }

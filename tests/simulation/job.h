@@ -16,7 +16,7 @@
 #include "common/os/fd.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/launch/agent_image.h"
-#include "launcher/launch/reach.h"
+#include "launcher/launch/agent_launcher.h"
 #include "launcher/options/job_options.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/reader.h"
@@ -41,7 +41,7 @@ class Job {
   // Runs it, and all that is left of it, to the end. What was wrong is with the world.
   void run();
 
-  // What Reach, the agents and the launcher ask.
+  // What AgentLauncher, the agents and the launcher ask.
   std::shared_ptr<Link> link_to(HostId id, const boost::asio::any_io_executor& loop, const std::string& mark,
                                 LinkPurpose purpose);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };

@@ -97,7 +97,7 @@ struct Stage {
     CHECK(far().destroyed);
   }
 
-  struct StageReach final : Reach {
+  struct StageReach final : AgentLauncher {
     Result<void> open(Events) override { return {}; }
     bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
     explicit StageReach(Stage& s) : stage(s) {}

@@ -19,8 +19,8 @@ struct Else {
 };
 const Else kWithSecret{"job-0", JobSecret::Given};
 
-Surroundings surroundings(const Map& variables, const Map& files, const std::string& tool_says = "",
-                          const Else& other = {}) {
+SourceContext surroundings(const Map& variables, const Map& files, const std::string& tool_says = "",
+                           const Else& other = {}) {
   return {[variables](const std::string& name) -> std::optional<std::string> {
             const auto found = variables.find(name);
             return found == variables.end() ? std::nullopt : std::optional(found->second);
@@ -34,7 +34,7 @@ Surroundings surroundings(const Map& variables, const Map& files, const std::str
 }
 
 // "source: name/slots ...", "?" for slots that are not named, "none" where there is no job, or "error: ...".
-std::string found_in(FoundHosts (*find)(const Surroundings&), const Map& variables, const Map& files = {},
+std::string found_in(FoundHosts (*find)(const SourceContext&), const Map& variables, const Map& files = {},
                      const std::string& tool_says = "") {
   const FoundHosts found = find(surroundings(variables, files, tool_says));
   if (!found) return "error: " + found.error().message();
@@ -45,7 +45,7 @@ std::string found_in(FoundHosts (*find)(const Surroundings&), const Map& variabl
 }
 
 // The host that this one is, and those whose first it calls; "-" where nobody calls.
-std::string calling_in(FoundHosts (*find)(const Surroundings&), const Map& variables, const Else& other = {},
+std::string calling_in(FoundHosts (*find)(const SourceContext&), const Map& variables, const Else& other = {},
                        const Map& files = {}) {
   const FoundHosts found = find(surroundings(variables, files, "", other));
   if (!found) return "error: " + found.error().message();

@@ -1,7 +1,7 @@
 #include "launcher/report/causes.h"
 
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/job_report.h"
-#include "launcher/report/verdict.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -14,8 +14,9 @@ namespace {
 constexpr const char* kLostPeer =
     "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.0.0.3]:41520";
 
-Facts::WorkerEnd end_of(std::uint32_t rank, ExitStatus status, Duration after, Lines said, bool by_itself = true) {
-  Facts::WorkerEnd end;
+AttemptFacts::WorkerEnd end_of(std::uint32_t rank, ExitStatus status, Duration after, Lines said,
+                               bool by_itself = true) {
+  AttemptFacts::WorkerEnd end;
   end.rank = Rank(rank);
   end.host = "algo-" + std::to_string(rank + 1);
   end.status = std::move(status);
@@ -25,8 +26,8 @@ Facts::WorkerEnd end_of(std::uint32_t rank, ExitStatus status, Duration after, L
   return end;
 }
 
-Facts facts_of(std::vector<Facts::WorkerEnd> ends) {
-  Facts facts;
+AttemptFacts facts_of(std::vector<AttemptFacts::WorkerEnd> ends) {
+  AttemptFacts facts;
   facts.started = TimePoint(1000h);
   facts.program = "train.py";
   facts.ends = std::move(ends);
@@ -104,8 +105,8 @@ TEST_CASE("a rank that only lost its peer does not decide when one with words of
 }
 
 TEST_CASE("the report tells a cause from a consequence", "[causes]") {
-  Facts facts = facts_of({end_of(2, Exited{1}, 5s, {"OSError: [Errno 28] No space left on device"}),
-                          end_of(0, Exited{1}, 6s, {kLostPeer}), end_of(1, Exited{1}, 6s, {"ValueError: odd"})});
+  AttemptFacts facts = facts_of({end_of(2, Exited{1}, 5s, {"OSError: [Errno 28] No space left on device"}),
+                                 end_of(0, Exited{1}, 6s, {kLostPeer}), end_of(1, Exited{1}, 6s, {"ValueError: odd"})});
   Lines lines = job_report(facts, judge(facts));
   CHECK(has(lines, "  known cause: a disk is full"));
   CHECK(has(lines, "  then: rank 0 on algo-1 exited with status 1: a rank that it worked with has gone"));

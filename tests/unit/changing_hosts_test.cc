@@ -33,7 +33,7 @@ struct Stage {
   void make(const plan::JobMap& first) {
     changing = std::make_unique<ChangingHosts>(
         loop, options, first,
-        ChangingHosts::Around{.may_come = [] { return HostPool::Reach::All; },
+        ChangingHosts::Around{.may_come = [] { return HostPool::MayConnect::All; },
                               .lost = [this] { return lost; },
                               .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
                               .is_ready = [this](HostId id) { return ready.contains(id); },

@@ -113,7 +113,7 @@ TEST_CASE("a host that cannot be reached hides nothing of the others") {
   CHECK(lines[3].starts_with("algo-3 host key "));
   CHECK(lines[4].starts_with("algo-4 ready "));
   for (const std::string& line : lines) CHECK(line.size() <= 120);
-  const Verdict verdict = judge(report);
+  const JobOutcome verdict = judge(report);
   CHECK(verdict.exit_code == 125);
   CHECK(verdict.lines ==
         std::vector<std::string>{"algo-2: no route to host", "hint: look there", "algo-3: its host key has changed"});

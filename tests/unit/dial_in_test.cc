@@ -6,11 +6,11 @@
 
 #include <sys/stat.h>
 
-#include "launcher/dialin/conversation.h"
 #include "launcher/dialin/dial_machine.h"
-#include "launcher/dialin/guest_list.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
+#include "launcher/dialin/peer_list.h"
+#include "launcher/dialin/resume_buffer.h"
 #include "launcher/dialin/seating.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/stop_grace.h"
@@ -156,7 +156,7 @@ TEST_CASE("dial-in: keys are HKDF's, and of what can be guessed scrypt's") {  //
 
 TEST_CASE("dial-in: the head lets each host in once") {
   const Settings settings = three_hosts();
-  GuestList list(settings);
+  PeerList list(settings);
   CHECK_FALSE(list.refuse(hello_of(1, "b")));
   CHECK(list.come(1));
   REQUIRE(list.refuse(hello_of(1, "b")));
@@ -170,7 +170,7 @@ TEST_CASE("dial-in: the head lets each host in once") {
 
 TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   const Settings settings = three_hosts();
-  const GuestList list(settings);
+  const PeerList list(settings);
   const auto reason = [&](auto change) {
     Introduction hello = hello_of(1, "b");
     change(hello);
@@ -191,7 +191,7 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
 
 TEST_CASE("dial-in: a host that reckons with another job is told in what it differs, and in nothing else") {
   const Settings settings = three_hosts();
-  const GuestList list(settings);
+  const PeerList list(settings);
   Introduction hello = hello_of(1, "b");
   hello.terms[0].value = "3";
   CHECK(list.refuse(hello)->text == "it has \"3\" for the number of hosts, and the head \"2\"");
@@ -201,7 +201,7 @@ TEST_CASE("dial-in: a host that reckons with another job is told in what it diff
 
 TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger may not") {
   const Settings settings = three_hosts();
-  const GuestList list(settings);
+  const PeerList list(settings);
   Introduction hello = hello_of(1, "b");
   hello.terms.clear();
   CHECK(list.refuse(hello).has_value());
@@ -215,9 +215,9 @@ TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger ma
 TEST_CASE("dial-in: a host without a place is let in where hosts are only counted, and one is free") {
   Settings settings = three_hosts();
   const Introduction hello = hello_of(kAnyPlace, "");
-  CHECK(GuestList(settings).refuse(hello)->reason == Reason::UnknownHost);
+  CHECK(PeerList(settings).refuse(hello)->reason == Reason::UnknownHost);
   settings.callers = Callers::Anywhere;
-  GuestList list(settings);
+  PeerList list(settings);
   CHECK_FALSE(list.refuse(hello));
   CHECK(list.free_places() == 2);
   CHECK(list.come(1));

@@ -7,7 +7,7 @@
 using namespace sml;
 using attempt::is_heard;
 using attempt::notice;
-using attempt::NoticeDoor;
+using attempt::NotificationEndpoint;
 using attempt::read_registration;
 
 namespace {
@@ -17,7 +17,7 @@ constexpr std::string_view kRegistration =
     "gASVQgAAAAAAAAB9lIwCbG+UXZSMCTEyNy4wLjAuMZRNu5yGlGFzQyAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH5SGlC4=";
 
 std::string reason(std::string_view text) {
-  const Result<NoticeDoor> door = read_registration(text);
+  const Result<NotificationEndpoint> door = read_registration(text);
   return door ? "" : door.error().message();
 }
 
@@ -31,7 +31,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-NoticeDoor door() { return *read_registration(kRegistration); }
+NotificationEndpoint door() { return *read_registration(kRegistration); }
 
 }  // namespace
 
@@ -79,6 +79,6 @@ TEST_CASE("elastic notice: whether it has heard") {
   CHECK_FALSE(is_heard(door(), answer.substr(0, answer.size() - 1)));
   CHECK_FALSE(is_heard(door(), answer + "x"));
   CHECK_FALSE(is_heard(door(), ""));
-  CHECK_FALSE(is_heard(NoticeDoor{1, "another"}, answer));
+  CHECK_FALSE(is_heard(NotificationEndpoint{1, "another"}, answer));
   CHECK_FALSE(is_heard(door(), notice(door(), 1)));  // is the worker's own word, but no answer
 }

@@ -31,7 +31,7 @@ struct Written {
     feed.add(lines);
     feed.tell(JobBegins{&plan, 1'700'000'000}, kStart);
   }
-  Json tell(Happening what, Duration after = 1500ms) {
+  Json tell(EventPayload what, Duration after = 1500ms) {
     feed.tell(std::move(what), kStart + after);
     return last();
   }

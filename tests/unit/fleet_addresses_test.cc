@@ -158,7 +158,7 @@ TEST_CASE("each caller is vouched for by the host whose address it shows") {
   CHECK(ids(2) == std::vector<std::uint32_t>{2, 3});
   REQUIRE(plan.nobody.rulings.size() == 1);
   CHECK(plan.nobody.rulings[0].id == 4);
-  CHECK(plan.nobody.rulings[0].is_ours == wire::IsOurs::Unknown);
+  CHECK(plan.nobody.rulings[0].is_ours == wire::PeerOwnership::Unknown);
 }
 
 TEST_CASE("of what a host tells of its addresses, only those are believed that it can have, and not many") {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // Every host is another machine, and what is sent to its agent can be looked at.
-struct FakeReach final : launch::Reach {
+struct FakeReach final : launch::AgentLauncher {
   std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark, const std::string&) override {
     auto log = std::make_shared<fake::TransportLog>();
     log->argument = mark;
@@ -194,14 +194,14 @@ TEST_CASE("names of one machine are found, unless the way itself tells hosts apa
   stage.greet(1, "10.0.0.1", "same");
   stage.greet(4, "10.0.0.4", "same");
   CHECK(stage.fleet->machines(map).size() == 1);
-  stage.reach->same = launch::Reach::Sameness::OfNames;
+  stage.reach->same = launch::AgentLauncher::Sameness::OfNames;
   CHECK(stage.fleet->machines(map).empty());
 }
 
 TEST_CASE("hosts that wait for the end are told once all are dismissed") {
   Stage stage;
   stage.fleet->dismiss();
-  stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}, .culprit = {}});
+  stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}, .root_cause = {}});
   CHECK(stage.reach->told_words == "it failed");
   stage.fleet->tell(HostIndex(0), wire::Credit{1});  // nobody is there
 }

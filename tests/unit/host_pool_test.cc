@@ -25,7 +25,7 @@ struct Stage {
   HostPool pool;
   TimePoint now = kStart;
   std::vector<HostId> lost;
-  HostPool::News says(const char* list, HostPool::Reach may = HostPool::Reach::All, Duration after = 1s) {
+  HostPool::News says(const char* list, HostPool::MayConnect may = HostPool::MayConnect::All, Duration after = 1s) {
     now += after;
     return pool.listed(*hosts::parse_host_list(list), lost, may, now);
   }
@@ -76,12 +76,12 @@ TEST_CASE("pool: a lost host is reached again after a while, and then seldomer")
   Stage stage;
   stage.lost = {HostId(1)};
   CHECK(ids(stage.says("a,b")).empty());
-  CHECK(ids(stage.says("a,b", HostPool::Reach::All, 59s)).empty());
-  CHECK(ids(stage.says("a,b", HostPool::Reach::Nobody, 2s)).empty());
+  CHECK(ids(stage.says("a,b", HostPool::MayConnect::All, 59s)).empty());
+  CHECK(ids(stage.says("a,b", HostPool::MayConnect::Nobody, 2s)).empty());
   CHECK(ids(stage.says("a,b")) == std::vector<std::uint32_t>{1});
   CHECK(ids(stage.says("a,b")).empty());
-  CHECK(ids(stage.says("a,b", HostPool::Reach::All, 100s)).empty());
-  CHECK(ids(stage.says("a,b", HostPool::Reach::All, 30s)) == std::vector<std::uint32_t>{1});
+  CHECK(ids(stage.says("a,b", HostPool::MayConnect::All, 100s)).empty());
+  CHECK(ids(stage.says("a,b", HostPool::MayConnect::All, 30s)) == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("pool: a lost host that was withdrawn meanwhile is reached when it is listed again") {
@@ -95,7 +95,7 @@ TEST_CASE("pool: a lost host that was withdrawn meanwhile is reached when it is 
 
 TEST_CASE("pool: who may not come now comes later") {
   Stage stage;
-  CHECK(stage.says("a,b,c", HostPool::Reach::Nobody).come.empty());
+  CHECK(stage.says("a,b,c", HostPool::MayConnect::Nobody).come.empty());
   CHECK(stage.says("a,b,c").come == Names{"c"});
 }
 

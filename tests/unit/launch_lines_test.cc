@@ -423,10 +423,10 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
         *output::TagTemplate::parse("[r{local_rank}]:"));
   CHECK(plan_of("srun -n 2 p")->options.on_failure == OnFailure::Continue);
   CHECK(plan_of("srun -n 2 -K p")->options.on_failure == OnFailure::Abort);
-  CHECK(plan_of("srun -n 2 p")->options.mpi == plan::MpiMeeting::Auto);
-  CHECK(plan_of("srun -n 2 --mpi=none p")->options.mpi == plan::MpiMeeting::None);
-  CHECK(plan_of("srun -n 2 --mpi pmi2 p")->options.mpi == plan::MpiMeeting::Pmi2);
-  CHECK(plan_of("srun -n 2 --mpi=pmix_v4 p")->options.mpi == plan::MpiMeeting::Pmix);
+  CHECK(plan_of("srun -n 2 p")->options.mpi == plan::PmiMode::Auto);
+  CHECK(plan_of("srun -n 2 --mpi=none p")->options.mpi == plan::PmiMode::None);
+  CHECK(plan_of("srun -n 2 --mpi pmi2 p")->options.mpi == plan::PmiMode::Pmi2);
+  CHECK(plan_of("srun -n 2 --mpi=pmix_v4 p")->options.mpi == plan::PmiMode::Pmix);
   CHECK(plan_of("srun -n 2 --mpi=pmi3 p").error().message() == "--mpi: \"pmi3\" is not pmi2, pmix, none or list");
   CHECK(plan_of("mpirun -np 2 -mca orte_abort_on_non_zero_status 0 p")->options.on_failure == OnFailure::Continue);
   const Options ssh = plan_of("mpirun -np 1 -mca plm_rsh_args '-p 12345 -i key' p")->options;
@@ -948,9 +948,9 @@ TEST_CASE("launchers' variables for the way to hosts and for limits are read", "
   CHECK(options("sml-run -np 2 p", kubexec).ssh.command.empty());
   CHECK(options("mpiexec.hydra -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
   CHECK(options("mpirun -np 2 p", {"MPIEXEC_TIMEOUT=5"}).timeout == std::chrono::seconds(5));
-  CHECK(options("srun -n 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Pmi2);
-  CHECK(options("srun -n 2 --mpi=pmix p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Pmix);
-  CHECK(options("sml-run -np 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::MpiMeeting::Auto);
+  CHECK(options("srun -n 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::PmiMode::Pmi2);
+  CHECK(options("srun -n 2 --mpi=pmix p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::PmiMode::Pmix);
+  CHECK(options("sml-run -np 2 p", {"SLURM_MPI_TYPE=pmi2"}).mpi == plan::PmiMode::Auto);
   CHECK(options("mpiexec.hydra -np 2 p", {}).timeout_status == 255);
   CHECK(options("mpirun -np 2 p", {}).timeout_status == 110);
   CHECK(options("mpirun -np 2 --timeout-status 9 p", {}).timeout_status == 9);
@@ -1040,25 +1040,25 @@ TEST_CASE("whatever another launcher's option comes to is an option of ours", "[
 TEST_CASE("launch lines: ranks of MPI that would each be alone are refused by the names of its launchers only") {
   for (const char* line :
        {"mpirun -np 2 a", "mpiexec -n 2 a", "mpiexec.hydra -n 2 a", "/usr/bin/mpirun.mpich -n 2 a"}) {
-    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Refused);
+    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Refused);
   }
   for (const char* line : {"sml-run -np 2 a", "horovodrun -np 2 a", "torchrun --nproc-per-node 2 run.py"}) {
-    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Warned);
+    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Warned);
   }
 }
 
 TEST_CASE("launch lines: who says how ranks of MPI meet does not want them alone") {
-  CHECK(plan_of("sml-run -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
-  CHECK(plan_of("mpirun -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
-  CHECK(plan_of("mpiexec.hydra -np 2 a")->plan.mpi == plan::MpiMeeting::Auto);
-  CHECK(plan_of("mpirun --mpi pmi1 -np 2 a")->plan.mpi == plan::MpiMeeting::Pmi1);
-  CHECK(plan_of("sml-run --mpi pmi2 -np 2 a")->plan.mpi == plan::MpiMeeting::Pmi2);
-  CHECK(plan_of("sml-run --mpi pmi1 -np 2 a")->options.lone_mpi == LoneMpi::Refused);
+  CHECK(plan_of("sml-run -np 2 a")->plan.mpi == plan::PmiMode::Auto);
+  CHECK(plan_of("mpirun -np 2 a")->plan.mpi == plan::PmiMode::Auto);
+  CHECK(plan_of("mpiexec.hydra -np 2 a")->plan.mpi == plan::PmiMode::Auto);
+  CHECK(plan_of("mpirun --mpi pmi1 -np 2 a")->plan.mpi == plan::PmiMode::Pmi1);
+  CHECK(plan_of("sml-run --mpi pmi2 -np 2 a")->plan.mpi == plan::PmiMode::Pmi2);
+  CHECK(plan_of("sml-run --mpi pmi1 -np 2 a")->options.lone_mpi == MpiSingleton::Refused);
   for (const char* line : {"sml-run --mpi none -np 2 a", "mpirun --mpi none -np 2 a"}) {
-    CHECK(plan_of(line)->plan.mpi == plan::MpiMeeting::None);
-    CHECK(plan_of(line)->options.lone_mpi == LoneMpi::Warned);
+    CHECK(plan_of(line)->plan.mpi == plan::PmiMode::None);
+    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Warned);
   }
-  CHECK(plan_of("sml-run --mpi pmix -np 2 a")->plan.mpi == plan::MpiMeeting::Pmix);
+  CHECK(plan_of("sml-run --mpi pmix -np 2 a")->plan.mpi == plan::PmiMode::Pmix);
   CHECK(plan_of("sml-run --pmix /opt/libpmix.so.2 -np 2 a")->plan.pmix_library == "/opt/libpmix.so.2");
   CHECK_FALSE(plan_of("sml-run --pmix libpmix.so.2 -np 2 a").has_value());
   CHECK_FALSE(plan_of("sml-run --mpi ompi -np 2 a").has_value());

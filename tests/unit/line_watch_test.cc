@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/report/job_outcome.h"
 #include "launcher/report/report_json.h"
-#include "launcher/report/verdict.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -188,7 +188,7 @@ TEST_CASE("a job that --watch ended exits with 123, and says who and what") {
   NoProgress what{RankSet(), Limit::Every, 5min, "loss=\x1b"};
   what.ranks.add(3);
   facts.stalled = Facts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
-  Verdict verdict = judge(facts);
+  JobOutcome verdict = judge(facts);
   CHECK(verdict.exit_code == 123);
   CHECK(verdict.lines == std::vector<std::string>{"stopped: rank 3 on algo-2 has printed no line that matches "
                                                   "\"loss=\\x1b\" for 5 min (--watch)"});
@@ -210,7 +210,7 @@ TEST_CASE("a job that --on-silent ended exits with 123, too") {
   NoProgress what{.ranks = {}, .limit = Limit::Silence, .patience = 5min};
   what.ranks.add(3);
   facts.stalled = Facts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
-  const Verdict verdict = judge(facts);
+  const JobOutcome verdict = judge(facts);
   CHECK(verdict.exit_code == 123);
   CHECK(verdict.lines == std::vector<std::string>{"stopped: rank 3 on algo-2 has printed nothing for 5 min, while "
                                                   "others have (--on-silent)"});

@@ -4,49 +4,49 @@
 
 using namespace sml;
 using namespace sml::report;
+using plan::MpiDialect;
 using plan::MpiFinding;
-using plan::MpiMeeting;
-using plan::MpiSpeech;
+using plan::PmiMode;
 
 namespace {
 
-const MpiFinding kMpich{.library = "libmpich.so.12", .speech = MpiSpeech::Pmi};
-const MpiFinding kOpenMpi{.library = "libmpi.so.40", .speech = MpiSpeech::Pmix};
+const MpiFinding kMpich{.library = "libmpich.so.12", .speech = MpiDialect::Pmi};
+const MpiFinding kOpenMpi{.library = "libmpi.so.40", .speech = MpiDialect::Pmix};
 const MpiFinding kScript{};
 
-std::string offer(MpiMeeting meeting, const MpiFinding& found, HasPmix pmix = HasPmix::Yes) {
+std::string offer(PmiMode meeting, const MpiFinding& found, HasPmix pmix = HasPmix::Yes) {
   return in_words(mpi_offer(meeting, found, pmix));
 }
 
 }  // namespace
 
 TEST_CASE("what a host offers follows from the program's library") {
-  CHECK(offer(MpiMeeting::Auto, kMpich) == "PMI-1 or PMI-2 (linked with libmpich.so.12)");
-  CHECK(offer(MpiMeeting::Auto, kOpenMpi) == "PMIx (linked with libmpi.so.40)");
-  const MpiFinding python{.seen_in = "/venv/mpi4py", .speech = MpiSpeech::Pmix};
-  CHECK(offer(MpiMeeting::Auto, python) == "PMIx (/venv/mpi4py uses Open MPI)");
+  CHECK(offer(PmiMode::Auto, kMpich) == "PMI-1 or PMI-2 (linked with libmpich.so.12)");
+  CHECK(offer(PmiMode::Auto, kOpenMpi) == "PMIx (linked with libmpi.so.40)");
+  const MpiFinding python{.seen_in = "/venv/mpi4py", .speech = MpiDialect::Pmix};
+  CHECK(offer(PmiMode::Auto, python) == "PMIx (/venv/mpi4py uses Open MPI)");
   const std::string unseen = " (which library it uses is seen only when it runs)";
-  CHECK(offer(MpiMeeting::Auto, kScript) == "PMI-1, PMI-2 or PMIx" + unseen);
-  CHECK(offer(MpiMeeting::Auto, kScript, HasPmix::No) == "PMI-1 or PMI-2" + unseen);
-  CHECK(offer(MpiMeeting::Auto, kOpenMpi, HasPmix::No) ==
+  CHECK(offer(PmiMode::Auto, kScript) == "PMI-1, PMI-2 or PMIx" + unseen);
+  CHECK(offer(PmiMode::Auto, kScript, HasPmix::No) == "PMI-1 or PMI-2" + unseen);
+  CHECK(offer(PmiMode::Auto, kOpenMpi, HasPmix::No) ==
         "none (linked with libmpi.so.40, and no libpmix is served here)");
 }
 
 TEST_CASE("what is named is offered, whatever the program is") {
-  CHECK(offer(MpiMeeting::Pmi2, kOpenMpi) == "PMI-2 (--mpi pmi2)");
-  CHECK(offer(MpiMeeting::Pmix, kScript) == "PMIx (--mpi pmix)");
-  CHECK(offer(MpiMeeting::None, kMpich) == "none (--mpi none)");
+  CHECK(offer(PmiMode::Pmi2, kOpenMpi) == "PMI-2 (--mpi pmi2)");
+  CHECK(offer(PmiMode::Pmix, kScript) == "PMIx (--mpi pmix)");
+  CHECK(offer(PmiMode::None, kMpich) == "none (--mpi none)");
 }
 
 TEST_CASE("nothing is offered to whom another launcher serves, and to a program without MPI") {
   const MpiFinding theirs{.owner = plan::MpiOwner::Other};
-  CHECK(offer(MpiMeeting::Pmi1, theirs) == "none (its variables name another launcher)");
+  CHECK(offer(PmiMode::Pmi1, theirs) == "none (its variables name another launcher)");
   const MpiFinding plain{.chance = plan::MpiChance::No};
-  CHECK(offer(MpiMeeting::Auto, plain) == "none (it can neither load a library nor start a program)");
-  CHECK(offer(MpiMeeting::Pmi1, plain) == "PMI-1 (--mpi pmi1)");
+  CHECK(offer(PmiMode::Auto, plain) == "none (it can neither load a library nor start a program)");
+  CHECK(offer(PmiMode::Pmi1, plain) == "PMI-1 (--mpi pmi1)");
 }
 
 TEST_CASE("what hosts say of libraries steers no terminal") {
-  const MpiFinding odd{.library = "libmpi\x1b[2J.so", .speech = MpiSpeech::Unknown};
-  CHECK(offer(MpiMeeting::Auto, odd).find('\x1b') == std::string::npos);
+  const MpiFinding odd{.library = "libmpi\x1b[2J.so", .speech = MpiDialect::Unknown};
+  CHECK(offer(PmiMode::Auto, odd).find('\x1b') == std::string::npos);
 }

@@ -136,38 +136,38 @@ TEST_CASE("mpi: who surely begins it") {
 
 TEST_CASE("a library's name tells by what its ranks find each other") {
   for (const char* name : {"libmpi.so.40", "/usr/lib/libmpi.so.40.30.4", "libmpi.so.20", "libmpi_mpifh.so.40"}) {
-    CHECK(speech_of(name) == MpiSpeech::Pmix);
+    CHECK(speech_of(name) == MpiDialect::Pmix);
   }
   for (const char* name : {"libmpich.so.12", "/opt/intel/libmpi.so.12", "libmpicxx.so.12", "libmpi_cray.so.12"}) {
-    CHECK(speech_of(name) == MpiSpeech::Pmi);
+    CHECK(speech_of(name) == MpiDialect::Pmi);
   }
-  CHECK(speech_of("libmpi_abi.so.0") == MpiSpeech::Unknown);
-  CHECK(speech_of("") == MpiSpeech::Unknown);
+  CHECK(speech_of("libmpi_abi.so.0") == MpiDialect::Unknown);
+  CHECK(speech_of("") == MpiDialect::Unknown);
 }
 
 TEST_CASE("who is brought together, and who is not") {
-  for (const MpiMeeting meeting : {MpiMeeting::Auto, MpiMeeting::Pmi1, MpiMeeting::Pmi2}) {
-    CHECK(brings_together(meeting, MpiSpeech::Pmi));
-    CHECK(brings_together(meeting, MpiSpeech::Unknown));
-    CHECK(brings_together(meeting, MpiSpeech::Pmix) == (meeting == MpiMeeting::Auto));
+  for (const PmiMode meeting : {PmiMode::Auto, PmiMode::Pmi1, PmiMode::Pmi2}) {
+    CHECK(brings_together(meeting, MpiDialect::Pmi));
+    CHECK(brings_together(meeting, MpiDialect::Unknown));
+    CHECK(brings_together(meeting, MpiDialect::Pmix) == (meeting == PmiMode::Auto));
   }
-  CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmix));
-  CHECK(brings_together(MpiMeeting::Pmix, MpiSpeech::Unknown));
-  CHECK_FALSE(brings_together(MpiMeeting::Pmix, MpiSpeech::Pmi));
-  CHECK_FALSE(brings_together(MpiMeeting::None, MpiSpeech::Pmi));
+  CHECK(brings_together(PmiMode::Pmix, MpiDialect::Pmix));
+  CHECK(brings_together(PmiMode::Pmix, MpiDialect::Unknown));
+  CHECK_FALSE(brings_together(PmiMode::Pmix, MpiDialect::Pmi));
+  CHECK_FALSE(brings_together(PmiMode::None, MpiDialect::Pmi));
 }
 
 TEST_CASE("those of whom nothing is known are offered both, and told which MPICH is to take") {
-  CHECK((offers_pmi(MpiMeeting::Auto, MpiSpeech::Unknown) && offers_pmix(MpiMeeting::Auto, MpiSpeech::Unknown)));
-  CHECK_FALSE(offers_pmix(MpiMeeting::Auto, MpiSpeech::Pmi));
-  CHECK_FALSE(offers_pmi(MpiMeeting::Auto, MpiSpeech::Pmix));
+  CHECK((offers_pmi(PmiMode::Auto, MpiDialect::Unknown) && offers_pmix(PmiMode::Auto, MpiDialect::Unknown)));
+  CHECK_FALSE(offers_pmix(PmiMode::Auto, MpiDialect::Pmi));
+  CHECK_FALSE(offers_pmi(PmiMode::Auto, MpiDialect::Pmix));
   CHECK(choice_variables(Words{"A=1"}) == Words{"MPIR_CVAR_PMI_VERSION=1"});
   CHECK(choice_variables(Words{"MPIR_CVAR_PMI_VERSION=x"}).empty());
 }
 
 TEST_CASE("nobody else is offered both PMI and PMIx, at which MPICH 5 ends") {
-  for (const MpiMeeting meeting : {MpiMeeting::None, MpiMeeting::Pmi1, MpiMeeting::Pmi2, MpiMeeting::Pmix}) {
-    for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
+  for (const PmiMode meeting : {PmiMode::None, PmiMode::Pmi1, PmiMode::Pmi2, PmiMode::Pmix}) {
+    for (const MpiDialect speech : {MpiDialect::Unknown, MpiDialect::Pmi, MpiDialect::Pmix}) {
       CHECK_FALSE((offers_pmi(meeting, speech) && offers_pmix(meeting, speech)));
     }
   }
@@ -180,10 +180,10 @@ TEST_CASE("by these variables another launcher is known") {
 
 TEST_CASE("who has been offered another way than its library speaks cannot come") {
   const Words pmi{"PMI_FD=7"}, pmix{"PMIX_NAMESPACE=x"}, both{"PMI_FD=7", "PMIX_NAMESPACE=x"};
-  for (const MpiSpeech speech : {MpiSpeech::Unknown, MpiSpeech::Pmi, MpiSpeech::Pmix}) {
+  for (const MpiDialect speech : {MpiDialect::Unknown, MpiDialect::Pmi, MpiDialect::Pmix}) {
     CHECK_FALSE(may_come({}, speech));
     CHECK(may_come(both, speech));
-    CHECK(may_come(pmi, speech) == (speech != MpiSpeech::Pmix));
-    CHECK(may_come(pmix, speech) == (speech != MpiSpeech::Pmi));
+    CHECK(may_come(pmi, speech) == (speech != MpiDialect::Pmix));
+    CHECK(may_come(pmix, speech) == (speech != MpiDialect::Pmi));
   }
 }

@@ -8,7 +8,7 @@
 using namespace sml;
 using namespace sml::run;
 using namespace std::chrono_literals;
-using report::Decider;
+using report::FailureCause;
 
 namespace {
 
@@ -22,7 +22,7 @@ struct Job {
   std::vector<PastAttempt> history{};
   TimePoint now = kStart;
 
-  Decision fails(const std::optional<ExitStatus>& status, Duration after, Decider cause = Decider::Worker) {
+  Decision fails(const std::optional<ExitStatus>& status, Duration after, FailureCause cause = FailureCause::Worker) {
     history.push_back({.started = now, .ended = now + after, .cause = cause, .status = status, .signs = signs});
     now += after;
     return decide(options, history, kMiddle);
@@ -39,7 +39,7 @@ std::string why(const Decision& decision) { return std::get<EndJob>(decision).wh
 TEST_CASE("restarts: workers that have gone on without others have used some") {
   Job job;
   job.history.push_back(
-      {.started = kStart, .ended = kStart, .cause = Decider::Worker, .signs = job.signs, .resets = 1});
+      {.started = kStart, .ended = kStart, .cause = FailureCause::Worker, .signs = job.signs, .resets = 1});
   CHECK(again(job.fails(1)));
   CHECK(why(job.fails(1)) == "3 restarts have been used (--max-restarts)");
 }
@@ -72,22 +72,23 @@ TEST_CASE("restarts: what would come again, or was wanted, ends the job") {
   }
   CHECK(why(Job().fails(ExitStatus(SpawnFailed{SpawnStep::Exec, ENOENT}), 0s)) == "status 127 would come again");
   CHECK(again(Job().fails(ExitStatus(Signaled{SIGINT, false}), 1s)));
-  for (const Decider cause : {Decider::Success, Decider::User, Decider::TimeLimit}) {
+  for (const FailureCause cause : {FailureCause::Success, FailureCause::User, FailureCause::TimeLimit}) {
     CHECK(why(Job().fails(std::nullopt, 1s, cause)).empty());
   }
-  for (const Decider cause : {Decider::Host, Decider::Launcher, Decider::Output, Decider::Unknown}) {
+  for (const FailureCause cause :
+       {FailureCause::Host, FailureCause::Launcher, FailureCause::Output, FailureCause::Unknown}) {
     CHECK(!why(Job().fails(std::nullopt, 1s, cause)).empty());
   }
-  CHECK(again(Job().fails(std::nullopt, 1s, Decider::Stalled)));
+  CHECK(again(Job().fails(std::nullopt, 1s, FailureCause::Stalled)));
 }
 
 TEST_CASE("restarts: what is stalled is tried again, unless its end was to be that of the job") {
   using Then = report::NoProgress::Then;
   for (const Then then : {Then::AsAfterFailures, Then::JobEnds}) {
     Job job;
-    report::Facts facts;
-    facts.stalled =
-        report::Facts::Stalled{{.ranks = {}, .limit = report::NoProgress::Limit::Silence, .then = then}, "", kStart};
+    report::AttemptFacts facts;
+    facts.stalled = report::AttemptFacts::Stalled{
+        {.ranks = {}, .limit = report::NoProgress::Limit::Silence, .then = then}, "", kStart};
     job.history.push_back(past_attempt(facts, report::judge(facts), kStart + 1s));
     const Decision decision = decide(job.options, job.history, kMiddle);
     CHECK(again(decision) == (then == Then::AsAfterFailures));
@@ -96,7 +97,7 @@ TEST_CASE("restarts: what is stalled is tried again, unless its end was to be th
 }
 
 TEST_CASE("restarts: a stop by the user is the job's end, though a rank had failed before") {
-  report::Facts facts;
+  report::AttemptFacts facts;
   facts.started = kStart;
   facts.ends.emplace_back();
   facts.ends.back().status = Exited{1};
@@ -104,7 +105,7 @@ TEST_CASE("restarts: a stop by the user is the job's end, though a rank had fail
   const auto decision = [&] {
     Job job;
     job.history.push_back(past_attempt(facts, report::judge(facts), kStart + 9s));
-    CHECK(job.history.back().cause == Decider::Worker);
+    CHECK(job.history.back().cause == FailureCause::Worker);
     return decide(job.options, job.history, kMiddle);
   };
   CHECK(again(decision()));
@@ -118,11 +119,12 @@ TEST_CASE("restarts: a stop by the user is the job's end, though a rank had fail
 
 TEST_CASE("restarts: a lost host is made up for where another attempt has its hosts") {
   Job job;
-  job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = Decider::Host, .host_is_out = true});
+  job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = FailureCause::Host, .host_is_out = true});
   CHECK(again(decide(job.options, job.history, kMiddle)));
   job.history[0].lasts = true;
   CHECK(why(decide(job.options, job.history, kMiddle)) == "that would come again");
-  for (const Decider cause : {Decider::Host, Decider::Worker}) {  // its peers may have been the first to fail
+  for (const FailureCause cause :
+       {FailureCause::Host, FailureCause::Worker}) {  // its peers may have been the first to fail
     job.history[0] = {.started = kStart,
                       .ended = kStart + 1s,
                       .cause = cause,
@@ -140,7 +142,7 @@ TEST_CASE("restarts: an attempt that has lost a host before its workers began co
   const auto lose = [&job](bool another_has_hosts) {
     job.history.push_back({.started = job.now,
                            .ended = job.now + 1s,
-                           .cause = Decider::Host,
+                           .cause = FailureCause::Host,
                            .host_is_out = true,
                            .is_free = true,
                            .no_hosts = another_has_hosts ? "" : "b is out"});
@@ -157,7 +159,7 @@ TEST_CASE("restarts: none beside processes that could not be ended, unless the j
   Job job;
   job.history.push_back({.started = kStart,
                          .ended = kStart + 1s,
-                         .cause = Decider::Worker,
+                         .cause = FailureCause::Worker,
                          .status = ExitStatus(Exited{1}),
                          .left_behind = true});
   CHECK(again(decide(job.options, job.history, kMiddle)));
@@ -242,7 +244,7 @@ TEST_CASE("progress: a file or lines that are named are alone what counts") {
   job.signs.line_matched = true;  // one is enough
   CHECK(again(job.fails(1)));
   job.signs.line_matched = false;
-  CHECK(again(job.fails(std::nullopt, 1h, Decider::Stalled)));
+  CHECK(again(job.fails(std::nullopt, 1h, FailureCause::Stalled)));
   CHECK(why(job.fails(1)).find("not touched, and no line matched --watch;") != std::string::npos);
   job.history.clear();
   job.signs.file_touched.reset();
@@ -256,7 +258,8 @@ TEST_CASE("progress: an attempt that a host has ended says nothing") {
   job.signs.all_joined = false;
   CHECK(again(job.fails(1)));
   for (int lost = 0; lost < 3; ++lost) {
-    job.history.push_back({.started = job.now, .ended = job.now + 1s, .cause = Decider::Host, .host_is_out = true});
+    job.history.push_back(
+        {.started = job.now, .ended = job.now + 1s, .cause = FailureCause::Host, .host_is_out = true});
     CHECK(again(decide(job.options, job.history, kMiddle)));
   }
   CHECK(why(job.fails(1)).starts_with("gave up after 2 attempts"));
@@ -270,7 +273,7 @@ TEST_CASE("progress: failures of one host alone are left to exclusion") {
   const auto fails_on = [&job](std::uint32_t host) {
     job.history.push_back({.started = job.now,
                            .ended = job.now + 1s,
-                           .cause = Decider::Worker,
+                           .cause = FailureCause::Worker,
                            .status = ExitStatus(Exited{1}),
                            .signs = job.signs,
                            .root = HostId(host)});
@@ -311,7 +314,7 @@ TEST_CASE("giving up: without a list any failure counts") {
   Job job;
   job.options.give_up = *GiveUpRule::parse("2/60s");
   CHECK(again(job.fails(1)));
-  CHECK(why(job.fails(std::nullopt, 1s, Decider::Stalled)) == "--give-up 2/60s");
+  CHECK(why(job.fails(std::nullopt, 1s, FailureCause::Stalled)) == "--give-up 2/60s");
 }
 
 TEST_CASE("giving up: the grammar") {

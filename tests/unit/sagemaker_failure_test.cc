@@ -7,8 +7,8 @@ using namespace sml;
 using namespace sml::sagemaker;
 
 namespace {
-report::Facts one_failure(std::vector<std::string> last_lines, ExitStatus status = Exited{1}) {
-  report::Facts facts;
+report::AttemptFacts one_failure(std::vector<std::string> last_lines, ExitStatus status = Exited{1}) {
+  report::AttemptFacts facts;
   facts.program = "python3";
   facts.started = TimePoint();
   facts.ends.push_back({.rank = Rank(3),
@@ -22,13 +22,13 @@ report::Facts one_failure(std::vector<std::string> last_lines, ExitStatus status
                         .out_of_memory = {}});
   return facts;
 }
-std::string text_of(const report::Facts& facts, TextLimit limit = kFailureLimit) {
+std::string text_of(const report::AttemptFacts& facts, TextLimit limit = kFailureLimit) {
   return failure_text(facts, report::judge(facts), limit);
 }
 }  // namespace
 
 TEST_CASE("the failure begins with the exception of the worker that decided") {
-  report::Facts facts =
+  report::AttemptFacts facts =
       one_failure({"Traceback (most recent call last):", "  File \"t.py\", line 3", "ValueError: boom"});
   CHECK(text_of(facts) ==
         "ValueError: boom\nrank 3 on algo-2 exited with status 1 after 1.5 s\nTraceback (most recent call last):\n"
@@ -42,14 +42,14 @@ TEST_CASE("the failure begins with the exception of the worker that decided") {
 }
 
 TEST_CASE("a signal, a lack of memory and a launcher's own fault are said") {
-  report::Facts facts = one_failure({}, Signaled{SIGKILL, false});
+  report::AttemptFacts facts = one_failure({}, Signaled{SIGKILL, false});
   facts.ends[0].out_of_memory = "limit 1 GiB";
   CHECK(text_of(facts) ==
         "rank 3 on algo-2 was killed by SIGKILL (killed) after 1.5 s\nmemory ran out on that host: limit 1 GiB");
-  report::Facts lost;
+  report::AttemptFacts lost;
   lost.faults.push_back({HostIndex(1), "algo-2", Error(ErrorKind::Lost, "lost"), TimePoint()});
   CHECK(text_of(lost) == "algo-2: lost");
-  CHECK(text_of(report::Facts{}).empty());
+  CHECK(text_of(report::AttemptFacts{}).empty());
   CHECK(failure_text(Error(ErrorKind::Config, "a: bad").with_hint("do b"), kFailureLimit) == "a: bad\nhint: do b");
 }
 

@@ -236,7 +236,7 @@ TEST_CASE("the agent waits as long as the launcher, but where others take the pl
 TEST_CASE("workers that are not heard have ended before others take their places") {
   for (const Duration timeout : {Duration(1s), Duration(2s), Duration(5s), Duration(30s), Duration(8760h)}) {
     for (const Duration grace : {Duration(0s), Duration(300ms), Duration(1min)}) {
-      const launch::Unheard unheard = launch::unheard_in_time(timeout, grace);
+      const launch::HeartbeatLossPolicy unheard = launch::unheard_in_time(timeout, grace);
       CAPTURE(timeout.count(), grace.count());
       CHECK(unheard.silence + unheard.grace <= timeout - 250ms);
       CHECK(unheard.silence >= timeout / 2);
@@ -333,17 +333,17 @@ TEST_CASE("what looks like a secret goes to other hosts only when it is asked fo
 TEST_CASE("each host is told the shape of the job where ranks are to find each other by MPI") {
   plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 2}, {"c", 1}});
   const auto without = session_plans(plan, kSettings);
-  CHECK(without[1].prepare_local.mpi.meeting == plan::MpiMeeting::None);
+  CHECK(without[1].prepare_local.mpi.meeting == plan::PmiMode::None);
   CHECK(without[1].prepare_local.mpi.shape.hosts.empty());
-  plan.mpi = plan::MpiMeeting::Auto;
+  plan.mpi = plan::PmiMode::Auto;
   plan.map.helpers = 1;
   const auto plans = session_plans(plan, kSettings);
   const wire::MpiPlan& b = plans[1].prepare_remote.mpi;
-  CHECK(b.meeting == plan::MpiMeeting::Auto);
+  CHECK(b.meeting == plan::PmiMode::Auto);
   CHECK(b.host == 1);
   CHECK(b.shape.hosts == std::vector<std::string>{"a", "b"});
   CHECK(b.shape.size() == 4);
-  CHECK(plans[2].prepare_remote.mpi.meeting == plan::MpiMeeting::None);  // it has no member
+  CHECK(plans[2].prepare_remote.mpi.meeting == plan::PmiMode::None);  // it has no member
 }
 
 TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks alone") {
@@ -351,7 +351,7 @@ TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks a
   for (const char* name : {"a", "b", "c"}) list.hosts.push_back({.name = name, .user = {}, .slots = 1});
   plan::LaunchPlan plan = make_plan({{"a", 1}});
   plan.map = *plan::map_job(list, 1, plan::Oversubscribe::No);
-  plan.mpi = plan::MpiMeeting::Auto;
+  plan.mpi = plan::PmiMode::Auto;
   plan.more_programs = spawned_programs(plan, Rank(0), {{.command = {"child"}, .count = 1}});
   const plan::SpawnRoom room{plan::FreeSlots(3), {std::nullopt, std::nullopt, 1}};
   plan::add_world(plan.map,
@@ -363,7 +363,7 @@ TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks a
   CHECK(prepare.workers.empty());
   REQUIRE(prepare.apps.size() == 1);
   CHECK(prepare.apps[0].argv == std::vector<std::string>{"child"});
-  CHECK(prepare.mpi.meeting == plan::MpiMeeting::Auto);
+  CHECK(prepare.mpi.meeting == plan::PmiMode::Auto);
   CHECK(prepare.mpi.shape.hosts == std::vector<std::string>{"a"});
   CHECK(prepare.mpi.shape.universe == 3);
   CHECK(prepare.mpi.host == 3);  // the one with members, and its own index

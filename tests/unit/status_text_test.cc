@@ -22,7 +22,7 @@ struct Told {
     plan.command = {"train.py"};
     tell(JobBegins{&plan, 0}, 0s);
   }
-  void tell(Happening what, Duration after) { progress.on_event({kStart + after, std::move(what)}); }
+  void tell(EventPayload what, Duration after) { progress.on_event({kStart + after, std::move(what)}); }
   void start_all(Duration after) {
     for (std::uint32_t host = 0; host < plan.map.hosts.size(); ++host) {
       tell(HostConnected{HostIndex(host), HostPlace::Remote, "", 1}, after);

@@ -26,7 +26,7 @@ struct Drawn {
     plan.command = {program, "--lr", "a b"};
     tell(JobBegins{&plan, 1'700'000'000}, 0s);
   }
-  void tell(Happening what, Duration at) { timeline.on_event({kStart + at, std::move(what)}); }
+  void tell(EventPayload what, Duration at) { timeline.on_event({kStart + at, std::move(what)}); }
 
   plan::LaunchPlan plan;
   Timeline timeline;

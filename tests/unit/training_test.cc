@@ -90,8 +90,8 @@ TEST_CASE("ranks of the mpi distribution that would each be alone are refused, t
     REQUIRE(prepare(options, fake.here()).has_value());
     return options.lone_mpi;
   };
-  CHECK(rule_of("sagemaker_mpi_enabled") == LoneMpi::Refused);
-  CHECK(rule_of("sagemaker_torch_distributed_enabled") == LoneMpi::Warned);
+  CHECK(rule_of("sagemaker_mpi_enabled") == MpiSingleton::Refused);
+  CHECK(rule_of("sagemaker_torch_distributed_enabled") == MpiSingleton::Warned);
 }
 
 TEST_CASE("the distribution of the job says how many workers a host has") {

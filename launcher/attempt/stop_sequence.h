@@ -1,0 +1,71 @@
+// How an attempt ends its workers: first the user may see where they are, then the workers may save their state, and
+// then they are asked to end.
+#pragma once
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "launcher/attempt/attempt_machine.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/host_readiness.h"
+#include "launcher/attempt/pre_stop_checkpoint.h"
+#include "launcher/attempt/rendezvous_setup.h"
+#include "launcher/attempt/workers.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/job_outcome.h"
+
+namespace sml::attempt {
+
+class StopSequence {
+ public:
+  // The parts of the attempt that this needs; all outlive this.
+  struct Of {
+    const JobOptions& options;
+    const launch::Afterwards& afterwards;
+    fleet::Fleet& fleet;
+    AttemptMachine& machine;
+    const report::AttemptFacts& facts;
+    HostReadiness& roster;
+    Workers& workers;
+    RendezvousSetup& meeting;
+    AttemptOwner& owner;
+    std::function<void()> moved;  // call after changing the machine's deadline
+  };
+  StopSequence(const boost::asio::any_io_executor& loop, Of attempt);
+
+  static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of a hanging worker
+  // Before the next stop, the user is shown where the workers are; `signo` is the signal of that stop.
+  void look_before(int signo) { looked_at_ = signo; }
+  // Call when `rank` hangs. With OnFailure::Abort, arms look_before() for the stop that follows; otherwise the other
+  // ranks go on, so the user is shown where the ranks are and only this one is killed.
+  void found_hanging(Rank rank);
+  void begin();
+  // Stops the workers without any of these steps.
+  void at_once();
+  // Whether the pause in which workers may save is under way.
+  bool lets_save() const { return pause_.is_on(); }
+  // Ends that pause and stops the workers now.
+  void cut_saving_short();
+  void saving_is_over() { pause_.end(); }
+  // The user has asked for the end in the meantime: no other attempt follows.
+  void no_more() { no_more_ = true; }
+
+ private:
+  int stop_signal() const;
+  bool may_save() const;
+  void let_save();
+  static void let_go(fleet::Host& host, const wire::Stop& stop);
+
+  Of of_;
+  PreStopCheckpoint pause_;
+  std::optional<int> looked_at_;
+  int signo_ = SIGTERM;
+  bool no_more_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,116 @@
+// Checks that the coordinator sends to this host's agent only what this host has computed itself. A key can be guessed
+// or stolen; its holder can start nothing here that this host was not asked to start anyway. The command and the
+// working directory are always this host's own, whatever the coordinator sends. Pure.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/wire/codec.h"
+#include "common/wire/messages.h"
+#include "launcher/dialin/messages.h"
+#include "launcher/dialin/settings.h"
+
+namespace sml::dialin {
+
+// Placeholders for any address in the computed plan: a host cannot know the addresses of the others. The second has
+// colons, so that presets put it in brackets as they do an IPv6 address.
+inline constexpr std::array<std::string_view, 2> kAnyAddress{"\x01", "::"};
+
+enum class Starts : std::uint8_t { No, Yes };  // No: a --check, which only examines the hosts
+
+// The plan of this host as the coordinator would send it if it had made the same plan.
+struct ExpectedPlan {
+  std::string host;  // its name in the job
+  wire::Prepare prepare;
+  Starts starts = Starts::Yes;
+  plan::TorchStore torch_store = plan::TorchStore::OfAgent;
+  std::string health_check{};  // the only health-check command that may be requested; empty: none
+  // For each of kAnyAddress: the variables of each rank. Unknown ports are as plan::preset_environment() writes them.
+  std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
+};
+
+// Parameters of an attempt that only the coordinator knows.
+struct AttemptParameters {
+  std::string job_id;
+  std::uint32_t attempt = 1;    // counts from 1
+  std::uint32_t restarts = 0;   // plan::JobIdentity::restarts
+  std::vector<HostId> order{};  // of all hosts so far, lost ones included; empty: the initial order
+  std::vector<HostId> idle{};   // the hosts without workers
+};
+// Computes this host's plan for an attempt. Returns nullopt if it has none.
+using Reckon = std::function<std::optional<ExpectedPlan>(const AttemptParameters& choice)>;
+
+// The number of attempts that a coordinator may make.
+using AttemptLimit = std::uint32_t;
+inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
+
+// Messages that start nothing on a peer and send its bytes nowhere. Any other message needs a check of its own, or does
+// not compile.
+template <class Message>
+concept StartsNothing = (std::is_same_v<Message, wire::Probe> || std::is_same_v<Message, wire::Signal> ||
+                         std::is_same_v<Message, wire::Stop> || std::is_same_v<Message, wire::Credit> ||
+                         std::is_same_v<Message, wire::Ping> || std::is_same_v<Message, wire::Suspend> ||
+                         std::is_same_v<Message, wire::Resume> || std::is_same_v<Message, wire::Leave> ||
+                         std::is_same_v<Message, wire::AskJoined> || std::is_same_v<Message, wire::Inspect> ||
+                         std::is_same_v<Message, wire::CheckPeerOwnership> ||
+                         std::is_same_v<Message, wire::PeerVerdicts> || std::is_same_v<Message, wire::Fenced> ||
+                         std::is_same_v<Message, wire::Relay> || std::is_same_v<Message, wire::AskTraces> ||
+                         std::is_same_v<Message, wire::AskUse> || std::is_same_v<Message, wire::AskRecorded> ||
+                         std::is_same_v<Message, wire::Received> || std::is_same_v<Message, wire::SpawnAnswer>);
+
+class PlanVerifier {
+ public:
+  // Without restarts `attempts` is 1.
+  PlanVerifier(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
+
+  // Checks the place that the coordinator assigns to this host: its own or, if the coordinator chooses, any but the
+  // coordinator's; and the number of hosts.
+  static Result<void> check_welcome(const Welcome& welcome, const Settings& own);
+  // Takes the mark with which the agent is to open and which identifies the workers of the job. Error (Auth): it is no
+  // plain name.
+  Result<void> take_mark(std::string_view mark);
+  // Takes the coordinator's bytes in pieces of any size, and returns those that may go to the agent: whole messages.
+  // Error (Auth): the coordinator sends something that this host has not computed; the text shows no value of a
+  // variable. Nothing may be sent to the agent after an error.
+  Result<std::string> pass(std::span<const char> bytes);
+
+ private:
+  Result<void> check(wire::ToAgent& message);
+  Result<void> check_one(const wire::Hello& hello);
+  Result<void> check_one(wire::Prepare& prepare);
+  Result<void> check_one(const wire::Start& start);
+  Result<void> check_one(const wire::EndLeft& what) const;
+  Result<void> check_one(const wire::AddWorkers& more) const;
+  Result<void> check_one(const wire::StdinData& data) const { return check_input(data.rank); }
+  Result<void> check_one(const wire::StdinEof& end) const { return check_input(end.rank); }
+  Result<void> check_one(const wire::AskHealth& ask) const;
+  Result<void> check_one(const wire::Return&) const;
+  Result<void> check_one(const wire::StartAdded&) const;
+  Result<void> check_one(const wire::HorovodRound&) const;
+  Result<void> check_one(const wire::HorovodCall&) const;
+  Result<void> check_one(const StartsNothing auto&) const { return {}; }
+  Result<void> check_input(Rank rank) const;
+  Result<void> begin_attempt(const wire::Prepare& prepare);
+  Result<void> reckon(const AttemptParameters& choice);
+
+  // The message that is due next. Again: the Prepare of another attempt, once the agent has cleaned up this one.
+  enum class Due : std::uint8_t { Hello, Prepare, Start, Again, Nothing };
+  Reckon reckon_;
+  AttemptLimit attempts_;
+  std::uint32_t attempt_ = 0;  // the last prepared attempt
+  std::string job_id_;
+  Due due_ = Due::Hello;
+  std::string mark_;
+  std::optional<ExpectedPlan> own_;  // set once the coordinator has named the job
+  wire::Decoder<wire::ToAgent> decoder_;
+};
+
+}  // namespace sml::dialin

@@ -1,0 +1,49 @@
+// The stream of messages between a peer and the coordinator after the peer has been accepted, as one end counts and
+// buffers it, so that it can go on over a new connection when one has broken. Pure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/core/clock.h"
+#include "common/wire/resumable_stream.h"
+
+namespace sml::dialin {
+
+class ResumeBuffer {
+ public:
+  // The maximum number of bytes kept: output is limited by the credit that the coordinator has granted, and the plan is
+  // sent once. If the other end needs bytes that were dropped, the stream cannot go on.
+  static constexpr std::size_t kMostKept = std::size_t{24} << 20;
+
+  // Records a frame that is sent now or, while there is no connection, after the next one is made.
+  void say(std::string_view frame);
+  // The bytes from `place` on, which the other end has not received; valid until the next call. Returns nullopt if they
+  // are no longer kept or were never sent.
+  std::optional<std::string_view> unheard(std::uint64_t place);
+  // The other end has received everything before `place`. Returns false if less than that has been sent.
+  [[nodiscard]] bool is_heard(std::uint64_t place) { return said_.acknowledge(place); }
+  bool all_is_heard() const { return said_.size() == 0; }
+
+  // A whole frame of `size` bytes has been received.
+  void hear(std::size_t size) { heard_.add(size); }
+  std::uint64_t heard() const { return heard_.count(); }
+  // Returns the count to acknowledge if an acknowledgement is due.
+  std::optional<std::uint64_t> receipt() { return heard_.receipt(); }
+
+ private:
+  wire::SentBytes said_;
+  wire::ReceivedBytes heard_;
+};
+
+// The longest time that a peer sends nothing before it sends Alive. If its connection has broken on the coordinator's
+// side only, that send makes the peer notice.
+Duration longest_pause(Duration heartbeat_timeout);
+
+// How long an end waits for a new connection after a break: until the peer notices and has reconnected, which takes
+// about `took`, the time of its first connection. At most `heartbeat_timeout`; a killed end is not waited for any
+// longer.
+Duration patience_with_break(Duration took, Duration heartbeat_timeout);
+
+}  // namespace sml::dialin

@@ -1,0 +1,27 @@
+#include "launcher/fleet/make_launcher.h"
+
+#include <utility>
+
+#include "launcher/dialin/incoming_launcher.h"
+#include "launcher/launch/command_launcher.h"
+#include "launcher/ssh/ssh_launcher.h"
+
+namespace sml::fleet {
+
+std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
+                                                  const launch::AgentImage& image, const plan::LaunchPlan& plan,
+                                                  const SshOptions& options, std::optional<dialin::HeadPlan> calls) {
+  if (calls) {
+    return std::make_unique<dialin::IncomingLauncher>(loop, image, std::move(*calls), plan.launcher_environment,
+                                                      options.fanout);
+  }
+  launch::RemoteShellLauncher::Hosts hosts{
+      .list = {}, .own_name = plan.own_name, .user = options.user, .fanout = options.fanout};
+  for (const plan::MappedHost& mapped : plan.map.hosts) hosts.list.push_back(mapped.host);
+  if (!options.command.empty()) {
+    return std::make_unique<launch::CommandLauncher>(loop, image, std::move(hosts), options.command);
+  }
+  return std::make_unique<ssh::SshLauncher>(loop, image, std::move(hosts), options);
+}
+
+}  // namespace sml::fleet

@@ -1,0 +1,22 @@
+// Chooses the way by which the hosts of a run are reached.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/plan/launch_plan.h"
+#include "launcher/dialin/coordinator.h"
+#include "launcher/launch/agent_image.h"
+#include "launcher/launch/agent_launcher.h"
+#include "launcher/ssh/ssh_options.h"
+
+namespace sml::fleet {
+
+// With `calls`, the hosts call the launcher. Host ids are the positions in the plan's list of hosts. `image` and
+// `options` outlive the result.
+std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
+                                                  const launch::AgentImage& image, const plan::LaunchPlan& plan,
+                                                  const SshOptions& options, std::optional<dialin::HeadPlan> calls);
+
+}  // namespace sml::fleet

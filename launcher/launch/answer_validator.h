@@ -1,0 +1,45 @@
+// Validates the answers of one host's agent to queries about running workers: one answer per query, about which ranks,
+// and how much. Pure; part of AttemptProtocolValidator.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/wire/messages.h"
+
+namespace sml::launch {
+
+class AnswerValidator {
+ public:
+  explicit AnswerValidator(wire::TorchTraces torch) : torch_(torch) {}
+
+  // Call when the launcher sends these.
+  void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
+  void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
+  void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
+
+  // As those of AttemptProtocolValidator. `belongs` returns an error unless the rank is one of this host.
+  using Belongs = std::function<Result<void>(Rank)>;
+  Result<void> judge(const wire::Trace& m, const Belongs& belongs);
+  Result<void> judge(const wire::Traced& m, const Belongs&);
+  Result<void> judge(const wire::Recorded& m, const Belongs& belongs);
+  Result<void> judge(const wire::RecordedAll& m, const Belongs&);
+  Result<void> judge(const wire::WorkersUse& m, const Belongs& belongs);
+
+ private:
+  struct Records {
+    std::map<Rank, std::size_t> bytes;
+    std::size_t of_all = 0;
+  };
+
+  wire::TorchTraces torch_;
+  std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // pending queries: ranks that have been answered
+  std::map<std::uint32_t, Records> records_asked_;        // pending queries
+  std::set<std::uint32_t> uses_asked_;                    // pending queries
+};
+
+}  // namespace sml::launch

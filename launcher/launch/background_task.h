@@ -1,0 +1,39 @@
+// A task that a host must finish before its agent may start, such as an installation. It runs on a thread of its own,
+// so that the waiting loop handles all other events meanwhile.
+#pragma once
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/error.h"
+
+namespace sml::launch {
+
+class PreLaunchTask {
+ public:
+  virtual ~PreLaunchTask() = default;
+  // Blocks. Called once.
+  virtual Result<void> run() = 0;
+  // Callable from another thread at any time: makes run() return soon, with everything that it started ended.
+  virtual void cancel() = 0;
+};
+
+// Runs a PreLaunchTask. The destructor cancels the task.
+class BackgroundTask {
+ public:
+  // `chore` outlives this. `done` is called once, on the loop thread; never after this is destroyed.
+  BackgroundTask(const boost::asio::any_io_executor& loop, PreLaunchTask& chore,
+                 std::function<void(Result<void>)> done);
+  ~BackgroundTask();
+  BackgroundTask(const BackgroundTask&) = delete;
+  BackgroundTask& operator=(const BackgroundTask&) = delete;
+
+ private:
+  PreLaunchTask& chore_;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+  std::thread thread_;
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,187 @@
+#include "launcher/launch/resumable_link.h"
+
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/wire/codec.h"
+#include "tests/support/catch.h"
+#include "tests/support/fake_transport.h"
+
+using namespace sml;
+using namespace sml::launch;
+using namespace std::string_literals;
+
+namespace {
+
+// A link whose frames have begun, and the transports that it asked for.
+struct Stage final : TransportEvents {
+  explicit Stage(std::uint32_t heartbeat_timeout_ms = 30'000) {
+    far = std::make_shared<fake::TransportLog>();
+    link = std::make_unique<ResumableLink>(loop.get_executor(), image, *this,
+                                           std::make_unique<fake::ScriptedTransport>(far),
+                                           [this](const std::string& word) {
+                                             mark = word;
+                                             ++made;
+                                             messenger = std::make_shared<fake::TransportLog>();
+                                             return std::make_unique<fake::ScriptedTransport>(messenger);
+                                           });
+    link->start();
+    wire::Hello hello;
+    hello.heartbeat_timeout_ms = heartbeat_timeout_ms;
+    const wire::Hello told = link->greet(hello);
+    secret = told.return_secret;
+    hold_ms = told.hold_ms;
+    wire::HelloAck ack;
+    ack.pid = 17;
+    ack.door = "door";
+    link->agree(ack);
+  }
+  void transport_step(std::string_view) override {}
+  void transport_is_local() override {}
+  void transport_open(std::string_view, std::string_view) override {}
+  void transport_bytes(std::span<const char> bytes) override { came.append(bytes.data(), bytes.size()); }
+  void transport_closed(const Error& why) override { end = why; }
+
+  void settle() {
+    loop.restart();
+    loop.poll();
+  }
+  void breaks() { far->events->transport_closed(Error(ErrorKind::Lost, "reset")); }
+  void say(const std::string& bytes) const { messenger->events->transport_bytes(bytes); }
+  wire::Return asked() const {
+    wire::Decoder<wire::ToAgent> decoder;
+    const std::string sent = messenger->all_sent();
+    decoder.feed(sent);
+    return std::get<wire::Return>(**decoder.next());
+  }
+
+  boost::asio::io_context loop;
+  AgentImage image = AgentImage::embedded();
+  std::shared_ptr<fake::TransportLog> far;
+  std::shared_ptr<fake::TransportLog> messenger;
+  std::string mark;
+  std::string secret;
+  std::uint32_t hold_ms = 0;
+  int made = 0;
+  std::string came;
+  std::optional<Error> end;
+  std::unique_ptr<ResumableLink> link;
+};
+
+}  // namespace
+
+TEST_CASE("a connection that breaks goes on where it was") {
+  Stage stage;
+  stage.link->send("to the agent");
+  stage.far->events->transport_bytes("from it"s);
+  stage.breaks();
+  CHECK_FALSE(stage.end);
+  REQUIRE(stage.made == 1);
+  stage.link->send(", and more");
+  stage.say("noise\n" + wire::agent_line(stage.mark));
+  const wire::Return asked = stage.asked();
+  CHECK(asked.door == "door");
+  CHECK(asked.pid == 17);
+  CHECK_FALSE(asked.secret.empty());
+  CHECK(asked.secret == stage.secret);
+  CHECK(asked.mark == stage.mark);
+  CHECK(asked.received == 7);
+  stage.messenger->sent.clear();
+  stage.say(wire::goes_on_line(stage.mark, 3) + ", and");
+  CHECK(stage.messenger->all_sent() == "the agent, and more");
+  stage.say(" on");
+  CHECK(stage.came == "from it, and on");
+  stage.settle();
+  CHECK(stage.far->destroyed);
+  CHECK_FALSE(stage.end);
+}
+
+TEST_CASE("an agent waits for a log-in that takes longer than the first, but not for what would be silence") {
+  const Stage stage;  // where that took no time
+  CHECK(stage.hold_ms >= 1000);
+  CHECK(stage.hold_ms < 2000);
+  CHECK(Stage(700).hold_ms == 700);
+}
+
+TEST_CASE("one that is only silent is kept until another has come") {
+  Stage stage;
+  stage.far->events->transport_bytes("abc"s);
+  stage.link->doubt();
+  stage.link->doubt();
+  REQUIRE(stage.made == 1);
+  SECTION("it speaks again before anybody was asked") {
+    stage.far->events->transport_bytes("def"s);
+    CHECK(stage.messenger->destroyed);
+    CHECK(stage.came == "abcdef");
+  }
+  SECTION("what comes meanwhile is not taken twice") {
+    stage.say(wire::agent_line(stage.mark));
+    CHECK(stage.asked().received == 3);
+    stage.far->events->transport_bytes("def"s);
+    stage.say(wire::goes_on_line(stage.mark, 0) + "de");
+    stage.say("fghi");
+    CHECK(stage.came == "abcdefghi");
+  }
+  SECTION("a messenger that fails changes nothing") {
+    stage.say(wire::agent_line(stage.mark) + wire::cannot_return_line(stage.mark, "gone"));
+    stage.far->events->transport_bytes("def"s);
+    CHECK(stage.came == "abcdef");
+    CHECK_FALSE(stage.end);
+  }
+}
+
+TEST_CASE("whose agent has gone is lost, with the first cause") {
+  Stage stage;
+  stage.breaks();
+  stage.say(wire::agent_line(stage.mark) + wire::cannot_return_line(stage.mark, "its agent has gone"));
+  REQUIRE(stage.end);
+  CHECK(stage.end->message() == "reset");
+  CHECK(stage.link->far_side_ended());
+}
+
+TEST_CASE("an agent goes on when only what it was started by has been killed") {
+  Stage stage;
+  stage.far->ended = stage.far->killed = true;
+  stage.breaks();
+  CHECK_FALSE(stage.end);
+  REQUIRE(stage.made == 1);
+  SECTION("it is there") {
+    stage.say(wire::agent_line(stage.mark) + wire::goes_on_line(stage.mark, 0) + "on");
+    CHECK(stage.came == "on");
+    CHECK_FALSE(stage.link->far_side_ended());
+  }
+  SECTION("nobody can be reached who knows") {
+    stage.loop.restart();
+    stage.loop.run();
+    REQUIRE(stage.end);
+    CHECK(stage.link->far_side_ended());
+  }
+}
+
+TEST_CASE("an agent that has ended by itself is not looked for") {
+  Stage stage;
+  stage.far->ended = true;
+  stage.breaks();
+  CHECK(stage.made == 0);
+  CHECK(stage.end);
+}
+
+TEST_CASE("a host that came back with what cannot be is lost") {
+  Stage stage;
+  stage.link->send("abc");
+  stage.breaks();
+  SECTION("it has what was not sent") { stage.say(wire::agent_line(stage.mark) + wire::goes_on_line(stage.mark, 4)); }
+  SECTION("nobody has asked it") { stage.say(wire::goes_on_line(stage.mark, 3)); }
+  REQUIRE(stage.end);
+  CHECK(stage.end->kind() == ErrorKind::Protocol);
+}
+
+TEST_CASE("who has said the last word is not called again") {
+  Stage stage;
+  CHECK(stage.link->say_goodbye() == wire::encode(wire::ToAgent(wire::Received{0})));
+  stage.breaks();
+  CHECK(stage.made == 0);
+  CHECK(stage.end);
+}
