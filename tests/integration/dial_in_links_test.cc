@@ -266,7 +266,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
   std::unique_ptr<Coordinator> head_;
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<launch::AgentTransport> transport_;
-  std::optional<Call> call_;
+  std::optional<CoordinatorConnection> call_;
   std::string to_host_;
   std::string to_head_;
   std::string at_host_;

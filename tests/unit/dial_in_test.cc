@@ -91,7 +91,7 @@ TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
 }
 
 TEST_CASE("dial-in: a conversation goes on with what the other end has not heard") {
-  Conversation one;
+  ResumeBuffer one;
   for (const char* frame : {"first", "second", "third"}) one.say(frame);
   CHECK(one.unheard(5) == "secondthird");  // from now on no more is kept
   CHECK_FALSE(one.unheard(4));
@@ -107,11 +107,11 @@ TEST_CASE("dial-in: a conversation goes on with what the other end has not heard
 }
 
 TEST_CASE("dial-in: a conversation keeps no more than a host may have said") {
-  Conversation one;
+  ResumeBuffer one;
   const std::string piece(kMaxPiece, 'x');
-  for (std::size_t said = 0; said < 2 * Conversation::kMostKept; said += piece.size()) one.say(piece);
+  for (std::size_t said = 0; said < 2 * ResumeBuffer::kMostKept; said += piece.size()) one.say(piece);
   CHECK_FALSE(one.unheard(0));
-  CHECK(one.unheard(2 * Conversation::kMostKept - 3) == "xxx");
+  CHECK(one.unheard(2 * ResumeBuffer::kMostKept - 3) == "xxx");
   for (int i = 0; i < 3; ++i) one.hear(100'000);
   CHECK(one.receipt() == 300'000);
   one.hear(1);

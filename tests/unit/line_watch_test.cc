@@ -183,11 +183,11 @@ TEST_CASE("an expression that takes others for ever is quick") {
 }
 
 TEST_CASE("a job that --watch ended exits with 123, and says who and what") {
-  Facts facts;
+  AttemptFacts facts;
   facts.started = kStart;
   NoProgress what{RankSet(), Limit::Every, 5min, "loss=\x1b"};
   what.ranks.add(3);
-  facts.stalled = Facts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
+  facts.stalled = AttemptFacts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
   JobOutcome verdict = judge(facts);
   CHECK(verdict.exit_code == 123);
   CHECK(verdict.lines == std::vector<std::string>{"stopped: rank 3 on algo-2 has printed no line that matches "
@@ -199,17 +199,17 @@ TEST_CASE("a job that --watch ended exits with 123, and says who and what") {
 
   what.limit = Limit::First;
   what.ranks.add(4);
-  facts.stalled = Facts::Stalled{what, "ranks 3-4 on algo-2", kStart + 10s};
+  facts.stalled = AttemptFacts::Stalled{what, "ranks 3-4 on algo-2", kStart + 10s};
   CHECK(judge(facts).lines.front() ==
         "stopped: ranks 3-4 on algo-2 have printed no line that matches \"loss=\\x1b\" in the first 5 min (--watch)");
 }
 
 TEST_CASE("a job that --on-silent ended exits with 123, too") {
-  Facts facts;
+  AttemptFacts facts;
   facts.started = kStart;
   NoProgress what{.ranks = {}, .limit = Limit::Silence, .patience = 5min};
   what.ranks.add(3);
-  facts.stalled = Facts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
+  facts.stalled = AttemptFacts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
   const JobOutcome verdict = judge(facts);
   CHECK(verdict.exit_code == 123);
   CHECK(verdict.lines == std::vector<std::string>{"stopped: rank 3 on algo-2 has printed nothing for 5 min, while "
@@ -224,11 +224,11 @@ TEST_CASE("a job that --on-silent ended exits with 123, too") {
 }
 
 TEST_CASE("--watch decides when it was first, whatever the user does then") {
-  Facts facts;
+  AttemptFacts facts;
   facts.started = kStart;
   NoProgress what{RankSet(), Limit::Every, 5min, "x"};
   what.ranks.add(0);
-  facts.stalled = Facts::Stalled{what, "rank 0 on a", kStart + 10s};
+  facts.stalled = AttemptFacts::Stalled{what, "rank 0 on a", kStart + 10s};
   facts.stop_signal = 2;
   facts.stop_at = kStart + 11s;
   CHECK(judge(facts).exit_code == 123);
