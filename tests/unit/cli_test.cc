@@ -419,7 +419,8 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
   CHECK(parse_with_program({"--gpus-per-rank", "2"}).gpus_per_rank == 2U);
   CHECK(parse_with_program({"--visible-devices", "none"}).visible_devices == plan::VisibleDevices::None);
   CHECK(error_of({"--bind-to", "board", "p"}) ==
-        "--bind-to: \"board\" is not none, hwthread, core, l3, numa, socket or openmpi");
+        "--bind-to: \"board\" is not none, hwthread, core, l3, numa, socket, user:LIST "
+        "or openmpi");
   CHECK(error_of({"--memory-policy", "near", "p"}) ==
         "--memory-policy: \"near\" is not none, bind, prefer or interleave");
   CHECK(error_of({"--visible-devices", "1", "p"}) == "--visible-devices: \"1\" is not all, per-rank or none");
