@@ -21,7 +21,8 @@ constexpr std::array kPresets{NamedPreset{"tf", Preset::Tf},
                               NamedPreset{"dmlc", Preset::Dmlc},
                               NamedPreset{"accelerate", Preset::Accelerate},
                               NamedPreset{"slurm", Preset::Slurm},
-                              NamedPreset{"hydra", Preset::Hydra}};
+                              NamedPreset{"hydra", Preset::Hydra},
+                              NamedPreset{"openmpi", Preset::OpenMpi}};
 
 constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kChief = "chief";
@@ -109,7 +110,8 @@ std::string jax_address(const Context& c) { return endpoint(c, *find_port(c, Pre
 std::string jax_port(const Context& c) { return port_text(*find_port(c, Preset::Jax)); }
 std::string jax_uri(const Context& c) {
   constexpr std::string_view kAnyJob = "4096";
-  const PresetPort& port = *find_port(c, Preset::Jax);
+  const PresetPort* own = find_port(c, Preset::Jax);
+  const PresetPort& port = own != nullptr ? *own : *find_port(c, Preset::OpenMpi);
   const bool v6 = address_of(c, port.host).find(':') != std::string::npos;
   return std::string(kAnyJob) + ".0;" + (v6 ? "tcp6://" : "tcp://") + endpoint(c, port);
 }
@@ -202,6 +204,7 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::Jax, "JAX_PROCESS_ID", rank_number, "as RANK"},
     PresetVariable{Preset::Jax, "OMPI_MCA_orte_hnp_uri", jax_uri,
                    "by which JAX knows that OMPI_COMM_WORLD_RANK counts"},
+    PresetVariable{Preset::OpenMpi, "OMPI_MCA_orte_hnp_uri", jax_uri, "the same"},
     PresetVariable{Preset::Deepspeed, "CROSS_RANK", host_number, "index of the host, as its launcher counts"},
     PresetVariable{Preset::Deepspeed, "CROSS_SIZE", host_count, "number of hosts"},
     PresetVariable{Preset::Dmlc, "DMLC_ROLE", dmlc_role, "scheduler, server or worker"},
@@ -328,7 +331,8 @@ Error bad_preset(std::string_view word) {
   const std::string shown = "\"" + show(word, 80) + "\"";
   if (word == "torch" || word == "pytorch") return Error(ErrorKind::Usage, shown + " needs no preset; leave it out");
   const std::string meant = word == "tensorflow" ? "; did you mean tf?" : "";
-  return Error(ErrorKind::Usage, shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm or hydra" + meant);
+  return Error(ErrorKind::Usage,
+               shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra or openmpi" + meant);
 }
 }  // namespace
 
@@ -363,12 +367,20 @@ Result<void> arrange_programs(const std::set<Preset>& presets, std::vector<Progr
   return {};
 }
 
+namespace {
+// Whether `preset` is one of them, and no other has all that it has.
+bool stands_alone(const std::set<Preset>& presets, Preset preset) {
+  return presets.contains(preset) && !(preset == Preset::OpenMpi && presets.contains(Preset::Jax));
+}
+}  // namespace
+
 std::vector<PresetPort> preset_ports(const std::set<Preset>& presets, const JobMap& map) {
   std::vector<PresetPort> out;
   for (const RankAssignment& rank : map.ranks) {
     const auto add = [&](Preset preset) { out.push_back({preset, rank.rank, rank.host}); };
     if (presets.contains(Preset::Tf)) add(Preset::Tf);
     if (presets.contains(Preset::Jax) && rank.rank.value() == 0) add(Preset::Jax);
+    if (stands_alone(presets, Preset::OpenMpi) && rank.rank.value() == 0) add(Preset::OpenMpi);
     if (presets.contains(Preset::Dmlc) && role_of(map, rank) == kScheduler) add(Preset::Dmlc);
   }
   return out;
@@ -380,7 +392,7 @@ Environment preset_environment(const std::set<Preset>& presets, const JobMap& ma
   Environment out;
   for (const PresetVariable& v : kPresetVariables) {
     const bool of_members = v.preset != Preset::Tf && v.preset != Preset::Dmlc;
-    if (!presets.contains(v.preset) || (of_members && rank.part == Part::Helper)) continue;
+    if (!stands_alone(presets, v.preset) || (of_members && rank.part == Part::Helper)) continue;
     if (std::string value = v.value(context); !value.empty()) out.push_back(std::string(v.name) + "=" + value);
   }
   return out;

@@ -140,7 +140,7 @@ std::vector<Given> defaults_of_srun(std::span<const Given> given) {
 std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
   std::vector<Given> out = defaults_of_mpi(given, "110");
   out.push_back({"--bind-to", "openmpi"});
-  out.push_back({"--preset", "jax"});  // JAX looks for Open MPI's own variables
+  out.push_back({"--preset", "openmpi"});
   out.push_back({"--pty", ""});
   out.push_back({"--nproc-per-node", is_given(given, {"--hosts"}) ? "1" : "core"});
   return out;

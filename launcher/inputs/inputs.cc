@@ -497,7 +497,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.job.max_restarts = options.restart.max;
   plan.presets = options.presets;
   // JAX finds the others by the variables of a step, which the workers do not have.
-  if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::Jax);
+  if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::OpenMpi);
   plan.mpi = options.mpi;
   plan.oversubscribe = np_says_it ? plan::Oversubscribe::Yes : options.layout.oversubscribe;
   plan.room = np_says_it ? plan::LaunchPlan::Room::Unsaid : plan::LaunchPlan::Room::Counted;

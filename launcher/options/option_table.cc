@@ -94,11 +94,11 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
-        of_these(
-            "tf jax deepspeed dmlc accelerate slurm hydra",
-            {"--preset", "NAME,...", set_preset,
-             "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra. torch, "
-             "Horovod and programs that read Open MPI's variables need none."}),
+        of_these("tf jax deepspeed dmlc accelerate slurm hydra openmpi",
+                 {"--preset", "NAME,...", set_preset,
+                  "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, "
+                  "openmpi. torch, "
+                  "Horovod and programs that read Open MPI's variables need none."}),
         {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
          "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
          "all. Default: auto.",

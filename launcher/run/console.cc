@@ -41,7 +41,9 @@ output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubjec
   using output::Chain;
   const bool terminal = ::isatty(fd) == 1;
   const bool show = options.sanitize == Sanitize::Always || (options.sanitize == Sanitize::Auto && terminal);
-  const bool many_at_terminal = terminal && workers.size() > 1;
+  // without tags nobody would know whose the one line is
+  const bool tagged = !options.tag || !options.tag->empty();
+  const bool many_at_terminal = terminal && tagged && workers.size() > 1;
   const bool collapse = options.progress_bars == ProgressBars::Collapse
                             ? !terminal || many_at_terminal
                             : options.progress_bars == ProgressBars::Auto && many_at_terminal;

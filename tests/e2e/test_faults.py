@@ -233,7 +233,7 @@ class Workers(FaultCase):
         edit_file(self, self.bed, "algo-3", "/home/tester/.bashrc", lambda _: "ulimit -u 150\n")
         done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:200", "sleep", "600", user="tester")
         self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make a process: "
-                                      r"resource temporarily unavailable \(sleep\)")
+                                      r"resource temporarily unavailable \(ulimit -u .*\) \(sleep\)")
 
     @gate
     def test_a_line_without_an_end(self):

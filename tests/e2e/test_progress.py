@@ -98,7 +98,7 @@ class OnATerminal(TestCase):
         """sml-run with this script for each rank; `wait` in it waits for let_go()."""
         script = script.replace("wait", f"read line < {self.folder}/go")
         self.screen = Screen()
-        self.type(shlex.join(["env", "TERM=xterm", str(SML_RUN), "-np", str(np), *options, "sh", "-c", script]) + "\n")
+        self.type(shlex.join(["env", "TERM=xterm", str(SML_RUN), "-np", str(np), "--all-lines", *options, "sh", "-c", script]) + "\n")
 
     def let_go(self, ranks=2):
         self.fifo.write(b"go\n" * ranks)

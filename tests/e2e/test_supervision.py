@@ -149,7 +149,7 @@ class Terminal(TestCase):
 
     @gate
     def test_control_c_stops_the_job_with_130(self):
-        self.type(f"'{BUILD}/sml-run' -np 2 sh -c 'echo ready; exec sleep 600'\n")
+        self.type(f"'{BUILD}/sml-run' -np 2 sh -c 'echo ready $RANK; exec sleep 600'\n")
         self.await_text("[1] ready")
         self.type("\x03")
         self.await_text("stopped by SIGINT\r\n> ")  # before that, what is typed is the worker's

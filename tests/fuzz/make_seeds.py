@@ -84,11 +84,11 @@ def codecs():
     one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
            "Signal": u32(10, 1, 3) + u8(1), "Stop": u32(15, 1000) + u8(0), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
            "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
-           "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "Vouch": u32(1) + caller, "Ruled": u32(1, 1) + u8(1),
+           "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "CheckPeerOwnership": u32(1) + caller, "PeerVerdicts": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
            "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
-           "Received": u64(65536), "Return": text(b"sml1") + text(b"connection_limiter") + u32(17) + text(b"secret") + u64(7)}
+           "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
     worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0, 1)
@@ -107,7 +107,7 @@ def codecs():
     put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
     put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
 
-    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"connection_limiter")
+    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
     one = {"HelloAck": ack,
            "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
            struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
@@ -119,7 +119,7 @@ def codecs():
            "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
            "HostUsed": u64(9, 1 << 30, 1 << 33) + u32(1) + text(b"card0") + u8(87) + u64(5, 9),
            "FifoFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
-           "AskVouch": u32(1) + caller, "Vouched": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)"),
+           "AskPeerOwnership": u32(1) + caller, "PeerVerdictsOfHost": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)"),
            "FenceData": u32(1) + u8(0) + text(b"1") + u32(1, 2) + u8(1) + text(b"news"),
            "Relay": u32(1) + u8(1) + u32(2, 0) + text(b"x"),
            "RankFault": u32(1, 2) + u8(1) + u32(7) + text(b"aborted") + u64(9),

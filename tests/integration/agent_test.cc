@@ -686,11 +686,14 @@ TEST_CASE("agent: when the agent is killed its workers die, and what they had st
 // Of `launcher`'s agent, once it has said so.
 pid_t new_guardian(Launcher& launcher) {
   CHECK(launcher.await<wire::AgentLog>().text == "the guardian of its agent was killed; another guards it now");
-  std::vector<pid_t> guardians = fake::children_of(launcher.agent());
-  std::erase_if(guardians, [](pid_t pid) {
-    return fake::read_file("/proc/" + std::to_string(pid) + "/comm") != "sml-run-guard\n";
-  });
-  REQUIRE(guardians.size() == 1);
+  std::vector<pid_t> guardians;
+  REQUIRE(fake::eventually([&] {  // it takes its name after it was forked
+    guardians = fake::children_of(launcher.agent());
+    std::erase_if(guardians, [](pid_t pid) {
+      return fake::read_file("/proc/" + std::to_string(pid) + "/comm") != "sml-run-guard\n";
+    });
+    return guardians.size() == 1;
+  }));
   return guardians[0];
 }
 

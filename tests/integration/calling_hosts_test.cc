@@ -363,7 +363,7 @@ TEST_CASE("calling hosts: what is wrong with the line is said before anything is
   };
   const Words none = Hosts::environment({}, "");
   says(second, none, "name the head");
-  says(two, none, "or name the head, the same on every host");
+  says(two, none, "2 hosts also need --head ADDR[:PORT], the address of the first, the same on each");
   says(two + Words{"--node-rank", "2", "--head", "a"}, none, "the job has 2 hosts; the last is 1");
   says(second + Words{"--head", "a:0"}, none, "is not ADDR or ADDR:PORT");
   says(second + Words{"--head", "a"}, none, "share no secret");
@@ -386,7 +386,7 @@ TEST_CASE("calling hosts: where a platform tells of hosts that share no secret i
           0);
   folder.write("opt/ml/config/resourceconfig.json", R"({"current_host": "algo-2", "hosts": ["algo-1", "algo-2"]})");
   says({"true"}, {base}, "the hosts of this job share no secret");
-  says({"true"}, {base}, "--secret-file");
+  says({"true"}, {base}, "--make-secret");
 }
 
 TEST_CASE("calling hosts: one on which attempts fail is left out") {

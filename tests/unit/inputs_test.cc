@@ -185,7 +185,7 @@ TEST_CASE("batch systems come after SageMaker's files, and before host files of 
   CHECK(plan_of(options(), fake).host_source == "/opt/ml/input/config/resourceconfig.json");
   fake.files.erase("/opt/ml/input/config/resourceconfig.json");
   CHECK(plan_of(options(), fake).host_source == "SLURM_JOB_NODELIST");
-  CHECK(plan_of(options(), fake).presets == std::set{plan::Preset::Jax});  // as under srun, JAX finds itself
+  CHECK(plan_of(options(), fake).presets == std::set{plan::Preset::OpenMpi});  // as under srun, JAX finds itself
   CHECK(hosts_of(plan_of(options(), fake)) == "n1:8 n2:8 n3:4");
   fake.environment.erase(fake.environment.begin());
   CHECK(plan_of(options(), fake).host_source == "PBS_NODEFILE pbs.txt");

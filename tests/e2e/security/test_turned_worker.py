@@ -149,7 +149,7 @@ class Terminals(TestCase):
             with self.subTest(to=to):
                 status, got, _, _ = self.worker("1", data, to=to)
                 self.assertEqual((status, got.splitlines()), (0, lines))
-                status, got, _, _ = self.worker("2", data, "--color", "never", to=to)
+                status, got, _, _ = self.worker("2", data, "--color", "never", "--all-lines", to=to)
                 for rank in (b"[0] ", b"[1] "):
                     self.assertEqual([ln for ln in got.splitlines() if ln.startswith(rank)], [rank + ln for ln in lines])
 

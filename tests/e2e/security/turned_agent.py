@@ -60,7 +60,7 @@ def until(name):
 
 
 def hello(*addresses, build=b"", machine=b""):
-    return frame("HelloAck", struct.pack(">I", int(VERSION)) + text(build) + bytes(20) + texts(*addresses) + text(machine) +
+    return frame("HelloAck", struct.pack(">I", int(VERSION)) + text(build) + bytes(12) + texts(*addresses) + text(machine) +
                  text(b"") * 3)
 
 
