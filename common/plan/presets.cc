@@ -353,7 +353,10 @@ Result<std::set<Preset>> parse_presets(std::string_view list) {
 
 std::vector<VariableMeaning> preset_variables() {
   std::vector<VariableMeaning> out;
-  for (const PresetVariable& v : kPresetVariables) out.push_back({v.name, v.meaning});
+  for (const PresetVariable& v : kPresetVariables) {
+    const auto same = [&v](const VariableMeaning& other) { return other.name == v.name; };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back({v.name, v.meaning});
+  }
   for (const PresetDefault& v : kPresetDefaults) out.push_back({v.name, v.meaning});
   return out;
 }
