@@ -120,6 +120,10 @@ void Chain::emit(Folding& from, std::span<const Dedup::Source> group, std::strin
       subject.ranks.add(of.ranks.largest());
       subject.local_ranks.add(of.local_ranks.largest());
       if (subject.hosts.empty() || subject.hosts.back() != of.hosts.front()) subject.hosts.push_back(of.hosts.front());
+      for (const std::string& role : of.roles) {
+        const bool known = std::find(subject.roles.begin(), subject.roles.end(), role) != subject.roles.end();
+        if (!known) subject.roles.push_back(role);
+      }
       subject.stream = of.stream;
       subject.tagged = of.tagged;
     }

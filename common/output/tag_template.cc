@@ -67,19 +67,17 @@ Result<TagTemplate> TagTemplate::parse(std::string_view text) {
 }
 
 Result<TagTemplate::Part> TagTemplate::parse_word(std::string_view inside, std::size_t column) {
-  constexpr std::pair<std::string_view, Word> kWords[] = {{"rank", Word::Rank},
-                                                          {"local_rank", Word::LocalRank},
-                                                          {"host", Word::Host},
-                                                          {"stream", Word::Stream},
-                                                          {"time", Word::Time}};
+  constexpr std::pair<std::string_view, Word> kWords[] = {{"rank", Word::Rank},     {"local_rank", Word::LocalRank},
+                                                          {"role", Word::Role},     {"host", Word::Host},
+                                                          {"stream", Word::Stream}, {"time", Word::Time}};
   const std::size_t colon = inside.find(':');
   const std::string_view name = inside.substr(0, colon);
   const auto* const found =
       std::find_if(std::begin(kWords), std::end(kWords), [name](const auto& row) { return row.first == name; });
   if (found == std::end(kWords)) {
-    return bad_template(
-        fmt::format("{{{}}} is none of {{rank}} {{local_rank}} {{host}} {{stream}} {{time}}", show(inside, 40)),
-        column);
+    return bad_template(fmt::format("{{{}}} is none of {{rank}} {{local_rank}} {{role}} {{host}} {{stream}} {{time}}",
+                                    show(inside, 40)),
+                        column);
   }
   Part part{found->second, "", 1};
   if (colon == std::string_view::npos) return part;
@@ -109,6 +107,7 @@ Tag TagTemplate::fill(const TagSubject& subject, const TagLimits& limits) const 
       case Word::LocalRank:
         out += subject.local_ranks.text(part.width == 0 ? digits(limits.local_rank) : part.width);
         break;
+      case Word::Role: out += fmt::format("{}", fmt::join(subject.roles, ",")); break;
       case Word::Host: out += fold_names(subject.hosts); break;
       case Word::Stream: out += subject.stream == Stream::Stdout ? "stdout" : "stderr"; break;
       case Word::Time: pieces.emplace_back(); break;

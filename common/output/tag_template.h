@@ -1,8 +1,9 @@
 // The tag before each line of a worker, from the user's template: "{rank}@{host}: ". Pure.
 //
-// Words: {rank}, {local_rank}, {host}, {stream} (stdout or stderr) and {time}: the time at which the worker's host read
-// the line, in ISO 8601, UTC, with milliseconds. {rank:WIDTH} and {local_rank:WIDTH} are padded with zeros to WIDTH
-// digits; a WIDTH of 0 is that of the largest number in the job. "{{" and "}}" are braces. All other text is literal.
+// Words: {rank}, {local_rank}, {role}, {host}, {stream} (stdout or stderr) and {time}: the time at which the worker's
+// host read the line, in ISO 8601, UTC, with milliseconds. {rank:WIDTH} and {local_rank:WIDTH} are padded with zeros to
+// WIDTH digits; a WIDTH of 0 is that of the largest number in the job. "{{" and "}}" are braces. All other text is
+// literal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,7 +21,8 @@ namespace sml::output {
 struct TagSubject {
   RankSet ranks;
   RankSet local_ranks;
-  std::vector<std::string> hosts;  // without duplicates, in the order of the job
+  std::vector<std::string> hosts;    // without duplicates, in the order of the job
+  std::vector<std::string> roles{};  // likewise
   Stream stream = Stream::Stdout;
   enum class Tagged : std::uint8_t { AsAll, AsTeed } tagged = Tagged::AsAll;
 };
@@ -56,7 +58,7 @@ class TagTemplate {
   bool operator==(const TagTemplate&) const = default;
 
  private:
-  enum class Word : std::uint8_t { Text, Rank, LocalRank, Host, Stream, Time };
+  enum class Word : std::uint8_t { Text, Rank, LocalRank, Role, Host, Stream, Time };
   struct Part {
     Word word = Word::Text;
     std::string text;       // of Word::Text

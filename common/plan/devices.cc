@@ -152,7 +152,8 @@ Devices find_devices(const ReadText& read, const ListFolder& list, std::span<con
 
 Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank) {
   if (wish.visible == VisibleDevices::None) return Environment{"CUDA_VISIBLE_DEVICES=-1", "HIP_VISIBLE_DEVICES=-1"};
-  if (wish.visible != VisibleDevices::PerRank) return Environment();
+  if (wish.visible == VisibleDevices::All) return Environment();
+  if (wish.visible == VisibleDevices::PerRankIfAny && devices.names.empty()) return Environment();
   const std::size_t first = std::size_t{local_rank} * wish.per_rank;
   if (first + wish.per_rank > devices.names.size()) return too_few(wish, devices, local_rank);
   std::string value;

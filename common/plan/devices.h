@@ -14,8 +14,9 @@
 
 namespace sml::plan {
 
-// All: the devices that the host's environment lists, or else all; None: no GPU of NVIDIA or AMD.
-enum class VisibleDevices : std::uint8_t { All, PerRank, None };
+// All: the devices that the host's environment lists, or else all; PerRankIfAny: PerRank, and All on hosts without any;
+// None: no GPU of NVIDIA or AMD.
+enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
 
 struct DeviceWish {
   VisibleDevices visible = VisibleDevices::All;

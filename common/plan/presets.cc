@@ -22,7 +22,8 @@ constexpr std::array kPresets{NamedPreset{"tf", Preset::Tf},
                               NamedPreset{"accelerate", Preset::Accelerate},
                               NamedPreset{"slurm", Preset::Slurm},
                               NamedPreset{"hydra", Preset::Hydra},
-                              NamedPreset{"openmpi", Preset::OpenMpi}};
+                              NamedPreset{"openmpi", Preset::OpenMpi},
+                              NamedPreset{"virtual-local-rank", Preset::VirtualLocalRank}};
 
 constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kChief = "chief";
@@ -180,7 +181,7 @@ std::string slurm_job(const Context& c) {
   for (const char letter : c.job.job_id) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
   return text(hash % kMost);
 }
-std::string slurm_step(const Context&) { return "0"; }
+std::string zero(const Context&) { return "0"; }
 std::string slurm_name(const Context& c) {
   return find_variable(c.facts.inherited, "SLURM_JOB_NAME") != nullptr ? "" : "sml-run";
 }
@@ -232,8 +233,8 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::Slurm, "SLURM_JOB_ID", slurm_job, "a number for the job"},
     PresetVariable{Preset::Slurm, "SLURM_JOBID", slurm_job, "the same"},
     PresetVariable{Preset::Slurm, "SLURM_JOB_NAME", slurm_name, "\"sml-run\""},
-    PresetVariable{Preset::Slurm, "SLURM_STEP_ID", slurm_step, "0"},
-    PresetVariable{Preset::Slurm, "SLURM_STEPID", slurm_step, "0"},
+    PresetVariable{Preset::Slurm, "SLURM_STEP_ID", zero, "0"},
+    PresetVariable{Preset::Slurm, "SLURM_STEPID", zero, "0"},
     PresetVariable{Preset::Slurm, "SLURM_STEP_NODELIST", slurm_hosts, "as SLURM_NODELIST"},
     PresetVariable{Preset::Slurm, "SLURM_STEP_NUM_NODES", host_count, "as SLURM_NNODES"},
     PresetVariable{Preset::Slurm, "SLURM_STEP_NUM_TASKS", members, "as SLURM_NTASKS"},
@@ -243,6 +244,7 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::Hydra, "PMI_SIZE", members, "as WORLD_SIZE"},
     PresetVariable{Preset::Hydra, "MPI_LOCALRANKID", local_rank, "as LOCAL_RANK"},
     PresetVariable{Preset::Hydra, "MPI_LOCALNRANKS", local_size, "as LOCAL_WORLD_SIZE"},
+    PresetVariable{Preset::VirtualLocalRank, "LOCAL_RANK", zero, "0: the only accelerator that the worker sees"},
 };
 
 struct PresetDefault {
@@ -331,8 +333,9 @@ Error bad_preset(std::string_view word) {
   const std::string shown = "\"" + show(word, 80) + "\"";
   if (word == "torch" || word == "pytorch") return Error(ErrorKind::Usage, shown + " needs no preset; leave it out");
   const std::string meant = word == "tensorflow" ? "; did you mean tf?" : "";
-  return Error(ErrorKind::Usage,
-               shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra or openmpi" + meant);
+  return Error(
+      ErrorKind::Usage,
+      shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, openmpi or virtual-local-rank" + meant);
 }
 }  // namespace
 

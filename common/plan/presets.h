@@ -19,7 +19,7 @@
 
 namespace sml::plan {
 
-enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Dmlc, Accelerate, Slurm, Hydra, OpenMpi };
+enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Dmlc, Accelerate, Slurm, Hydra, OpenMpi, VirtualLocalRank };
 
 // "tf,jax" → the presets. The message of an error is meant to follow "--preset: ".
 Result<std::set<Preset>> parse_presets(std::string_view text);

@@ -287,12 +287,12 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
     VariableOption{Dialect::Srun, "SLURM_MPI_TYPE", {"--mpi", ""}},
     VariableOption{Dialect::Horovodrun, "HOROVOD_ELASTIC_TIMEOUT", {"--elastic-timeout", ""}},
+    VariableOption{Dialect::Torchrun, "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", {"--log-line-prefix-template", ""}},
 };
 
 }  // namespace
 
 std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
-  if (dialect == Dialect::Torchrun) return options_of_torchrun(environment);
   std::vector<OfVariable> out;
   for (const VariableOption& known : kVariableOptions) {
     const std::string* entry = plan::find_variable(environment, known.variable);
@@ -302,6 +302,9 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
       if (!word.empty()) option.words.emplace_back(word);
     }
     option.words.emplace_back(plan::value_of(*entry));
+  }
+  if (dialect == Dialect::Torchrun) {
+    for (OfVariable& option : options_of_torchrun(environment)) out.push_back(std::move(option));
   }
   return out;
 }

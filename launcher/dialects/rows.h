@@ -36,12 +36,17 @@ Row optional(Row flag);
 Row as_program(std::string_view names, Program kind);
 // Stores the value in a member of the rendezvous options.
 Row as_said(std::string_view names, std::optional<Said> RendezvousOptions::*member);
-// torchrun's --redirects and --tee, for which 0 means none; its --rdzv-conf; and its default paths of log files.
+// torchrun's --redirects and --tee, for which 0 means none; its --rdzv-conf and --rdzv-backend; and its default paths
+// of log files.
 Row as_streams(std::string_view names, std::string_view option);
 Result<OptionTranslation> torch_meeting_settings(std::string_view written, Values values);
+Result<OptionTranslation> torch_rendezvous_backend(std::string_view written, Values values);
 void add_torch_log_defaults(const Told& told, std::vector<Given>& out);
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
+
+// The group of torchrun's options that say what the word after the options is.
+inline constexpr std::string_view kHowToRun = "how the script is run";
 
 OptionTranslation one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the part of its value that identifies it.

@@ -57,7 +57,56 @@ std::string in_layout(string_view run_id) {
 Result<OptionTranslation> numa_binding(string_view, Values values) {
   if (values[0] == "node") return one("--bind-to", "numa");
   if (values[0] == "socket") return one("--bind-to", "socket");
-  return bad_value(values[0], "node or socket");
+  if (values[0] == "core-complex") return one("--bind-to", "l3");
+  if (values[0] != "exclusive") return bad_value(values[0], "node, socket, exclusive or core-complex");
+  OptionTranslation out = one("--bind-to", "core");
+  out.options.push_back({"--cpus-per-rank", "share"});
+  return out;
+}
+
+bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool continues_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
+
+// The length of the placeholder after a '$', "name" or "{name}"; 0 if there is none.
+std::size_t placeholder_size(string_view text) {
+  const bool braced = text.starts_with('{');
+  std::size_t end = braced ? 1 : 0;
+  if (end == text.size() || !begins_name(text[end])) return 0;
+  while (end < text.size() && continues_name(text[end])) ++end;
+  if (!braced) return end;
+  return end < text.size() && text[end] == '}' ? end + 1 : 0;
+}
+
+// The word of a tag for a placeholder of torch's template; empty for an unknown one.
+string_view tag_word(string_view placeholder) {
+  if (placeholder.starts_with('{')) placeholder = placeholder.substr(1, placeholder.size() - 2);
+  if (placeholder == "role_name") return "{role}";
+  if (placeholder == "local_rank") return "{local_rank}";
+  if (placeholder == "rank") return "{rank}";
+  if (placeholder == "hostname") return "{host}";
+  return "";
+}
+
+// A template of Python's string.Template as a tag: as safe_substitute() does, unknown placeholders stay.
+Result<OptionTranslation> line_prefix(string_view, Values values) {
+  const string_view text = values[0];
+  std::string tag;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const string_view rest = text.substr(at + 1);
+    const std::size_t size = text[at] == '$' ? placeholder_size(rest) : 0;
+    const string_view word = tag_word(rest.substr(0, size));
+    if (text[at] == '$' && rest.starts_with('$')) {
+      tag += '$';
+      ++at;
+    } else if (!word.empty()) {
+      tag += word;
+      at += size;
+    } else {
+      if (text[at] == '{' || text[at] == '}') tag += text[at];
+      tag += text[at];
+    }
+  }
+  return one("--tee-tag", tag);
 }
 
 // False for a name, which torchrun accepts: it belongs to the host on which torchrun runs, where rank 0 will be.
@@ -159,7 +208,9 @@ Settled calling(const RendezvousOptions& m) {
   return out;
 }
 
-constexpr string_view kNoFunctions = "sml-run starts programs only; write the script alone";
+constexpr string_view kNoFilters =
+    "this would copy the lines that hold one of these words to LOG_DIR/.../filtered_stdout.log or filtered_stderr.log, "
+    "which sml-run does not write; leave it out, and search the files of --tee 3";
 
 }  // namespace
 
@@ -186,6 +237,15 @@ Result<OptionTranslation> torch_meeting_settings(string_view written, Values val
   return out;
 }
 
+// etcd is a server beside the hosts; here a host of the job would be taken for it.
+Result<OptionTranslation> torch_rendezvous_backend(string_view written, Values values) {
+  if (!values[0].starts_with("etcd")) return note_of(written);
+  return Error(ErrorKind::Usage,
+               fmt::format("\"{}\": sml-run meets at a host of the job, not at a server of etcd; write "
+                           "c10d, and the first host for --rdzv-endpoint",
+                           show(values[0], 40)));
+}
+
 Row as_streams(string_view names, string_view option) {
   return computed(names, 1, [option](string_view, Values values) {
     return values[0] == "0" ? OptionTranslation() : one(std::string(option), values[0]);
@@ -197,7 +257,6 @@ Row as_streams(string_view names, string_view option) {
 void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
   const string_view folder = last_given(told.given, "--log-dir");
   const string_view run_id = last_given(told.given, "--run-id");
-  const string_view role = last_given(told.given, "--role");
   out.push_back({"--redirects", "0"});  // a stream that is not named goes to no file
   if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
   out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
@@ -205,7 +264,7 @@ void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
                                              run_id.empty() ? "none" : in_layout(run_id))});
   if (told.meeting.place) out.push_back({"--log-on-host", ""});
   if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
-  out.push_back({"--tee-tag", fmt::format("[{}{{local_rank}}]:", role.empty() ? "default" : role)});
+  out.push_back({"--tee-tag", "[{role}{local_rank}]:"});
 }
 
 std::string with_torch_port(const std::string& endpoint) {
@@ -279,6 +338,9 @@ std::vector<Given> defaults_of_torchrun(const Told& told) {
                          {"--host-source", "local"},
                          {"--torch-store", ""},
                          {"--max-fruitless", "0"}};
+  // Whoever has started torchrun reads there why it failed.
+  const string_view error_file = plan::variable(told.environment, "TORCHELASTIC_ERROR_FILE");
+  if (!error_file.empty()) out.push_back({"--error-file", std::string(error_file)});
   if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);
   return out;
 }
@@ -300,18 +362,19 @@ std::vector<Row> torchrun_rows() {
       as_option("role", "--role"),
       as_option("rdzv-id", "--run-id"),
       as_option("shutdown-timeout", "--grace"),
-      as_program("m module", Program::Module),
-      as_program("no-python", Program::Executable),
+      one_of(kHowToRun, as_program("m module", Program::Module)),
+      one_of(kHowToRun, as_program("no-python", Program::Executable)),
+      one_of(kHowToRun, as_program("run-path", Program::Script)),
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
       as_said("local-addr", &RendezvousOptions::own),
       computed("rdzv-conf", 1, torch_meeting_settings),
-      noted("rdzv-backend signals-to-handle", 1),
-      refused("run-path", 0, kNoFunctions),
-      refused("log-line-prefix-template", 1, "write it for --tag, with {rank}, {local_rank} and {host}"),
-      refused("duplicate-stdout-filters duplicate-stderr-filters", 1,
-              "sml-run does not filter lines by what they hold"),
-      refused("virtual-local-rank", 0, "write --visible-devices per-rank; LOCAL_RANK stays what it is"),
+      computed("rdzv-backend", 1, torch_rendezvous_backend),
+      noted("signals-to-handle", 1),
+      computed("log-line-prefix-template", 1, line_prefix),
+      refused("duplicate-stdout-filters duplicate-stderr-filters", 1, kNoFilters),
+      as_fixed("virtual-local-rank", {{"--preset", "virtual-local-rank"}, {"--visible-devices", "per-rank-if-any"}}),
+      as_option("print-completion", "--completion"),
       computed("numa-binding", 1, numa_binding),
   };
 }

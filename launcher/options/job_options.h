@@ -77,7 +77,8 @@ enum class FailureKind : std::uint8_t { Failure, Message };  // the file of a tr
 struct FailureOptions {
   FailureFile wanted = FailureFile::Wanted;
   FailureKind kind = FailureKind::Failure;
-  std::string path;  // empty: none
+  std::string path;         // empty: none
+  std::string json_path{};  // for the error file of the root cause, as torchrun leaves it; empty: none
 };
 
 // How the progress of a job is shown and watched while it runs.

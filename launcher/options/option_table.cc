@@ -94,11 +94,12 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
-        of_these("tf jax deepspeed dmlc accelerate slurm hydra openmpi",
+        of_these("tf jax deepspeed dmlc accelerate slurm hydra openmpi virtual-local-rank",
                  {"--preset", "NAME,...", set_preset,
                   "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, "
-                  "openmpi. torch, "
-                  "Horovod and programs that read Open MPI's variables need none."}),
+                  "openmpi; or "
+                  "LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's variables need "
+                  "none."}),
         {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
          "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
          "all. Default: auto.",
@@ -134,7 +135,10 @@ std::vector<OptionGroup> options_of_the_run() {
          "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
          "them SIG and give them up to D to save what they have and end."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."}}}};
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
+        {"--error-file", "FILE", set_error_file,
+         "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as torchrun "
+         "does."}}}};
 }
 
 // Options that choose the hosts of restarts.
@@ -325,9 +329,9 @@ OptionGroup options_of_shares() {
        {"--report-bindings -report-bindings", "", set_report_bindings, "Say where each worker is bound to."},
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
-       {"--visible-devices", "all|per-rank|none", set_visible_devices,
+       {"--visible-devices", "all|per-rank|per-rank-if-any|none", set_visible_devices,
         "Which GPUs or other accelerators of its host a worker sees: all, which is the default, its own, in the "
-        "order of the local ranks, or none."}}};
+        "order of the local ranks (per-rank-if-any: a host may have none), or none."}}};
 }
 
 // Options for array jobs: one run for each line of a file.
@@ -422,7 +426,8 @@ OptionGroup options_of_the_output() {
       "Output of the workers",
       "output",
       {{"--tag", "TEMPLATE", set_tag,
-        "Put this before each line of a worker, with {rank}, {local_rank}, {host}, {stream} and {time}; {rank:4} has "
+        "Put this before each line of a worker, with {rank}, {local_rank}, {role}, {host}, {stream} and {time}; "
+        "{rank:4} has "
         "at "
         "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
        {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},

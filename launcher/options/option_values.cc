@@ -98,8 +98,9 @@ Result<void> set_gpus_per_rank(Options& o, string_view value) {
 Result<void> set_visible_devices(Options& o, string_view value) {
   if (value == "all") return keep(o.visible_devices, plan::VisibleDevices::All);
   if (value == "per-rank") return keep(o.visible_devices, plan::VisibleDevices::PerRank);
+  if (value == "per-rank-if-any") return keep(o.visible_devices, plan::VisibleDevices::PerRankIfAny);
   if (value == "none") return keep(o.visible_devices, plan::VisibleDevices::None);
-  return bad_value(value, "all, per-rank or none");
+  return bad_value(value, "all, per-rank, per-rank-if-any or none");
 }
 
 Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
@@ -532,6 +533,7 @@ Result<void> set_failure_file(Options& o, string_view value) {
   o.failure.wanted = FailureFile::Wanted;
   return keep(o.failure.path, value);
 }
+Result<void> set_error_file(Options& o, string_view value) { return keep(o.failure.json_path, value); }
 Result<void> set_no_failure_file(Options& o, string_view) {
   o.failure.path.clear();
   return keep(o.failure.wanted, FailureFile::None);

@@ -164,6 +164,7 @@ Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);
 Result<void> set_no_install(Options& o, std::string_view);
 Result<void> set_failure_file(Options& o, std::string_view value);
+Result<void> set_error_file(Options& o, std::string_view value);
 Result<void> set_no_failure_file(Options& o, std::string_view);
 Result<void> add_pipe(Options& o, std::string_view value);
 Result<void> add_pipe_fanout(Options& o, std::string_view value);

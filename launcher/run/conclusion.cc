@@ -54,6 +54,14 @@ std::string Conclusion::report() const {
   return report::report_json(record, outcome_.facts, verdict_);
 }
 
+void Conclusion::leave_error_file() const {
+  const std::string& path = job_.options.failure.json_path;
+  if (path.empty() || verdict_.root_cause == nullptr) return;
+  const std::string text = report::error_file_for_parent(verdict_.root_cause->error, verdict_.root_cause->status);
+  if (text.empty()) return;
+  if (const Result<void> written = write_failure(path, text); !written) job_.say(written.error().message());
+}
+
 // The failure text is for the host of the root cause.
 launch::RunEnd Conclusion::leave_reason() const {
   const bool message = job_.options.failure.kind == FailureKind::Message;

@@ -32,7 +32,8 @@ class Conclusion {
 
   const report::JobOutcome& verdict() const { return verdict_; }
   void say_verdict() const;
-  std::string report() const;  // the text for --report
+  std::string report() const;     // the text for --report
+  void leave_error_file() const;  // writes --error-file, if that is given and the root cause is a worker that wrote one
   // Writes --failure-file, if that is given; returns what is to be sent to the hosts.
   launch::RunEnd leave_reason() const;
   report::JobEnds event() const;

@@ -246,6 +246,7 @@ std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map) {
     subject.ranks.add(rank.rank.value());
     subject.local_ranks.add(rank.local_rank.value());
     subject.hosts = {map.hosts[rank.host.value()].host.name};
+    subject.roles = {map.roles.empty() ? "default" : map.roles[rank.program]};
   }
   return out;
 }

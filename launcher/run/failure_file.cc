@@ -30,4 +30,11 @@ Result<void> leave_failure(const std::string& path, std::string_view text) {
   return {};
 }
 
+Result<void> write_failure(const std::string& path, std::string_view text) {
+  const Result<os::UniqueFd> fd = os::open_own_file(path, {.if_there = os::IfThere::Empty});
+  if (!fd) return fd.error();
+  if (!os::write_all(fd->get(), text)) return sys_error(ErrorKind::Io, "cannot write " + path, errno);
+  return {};
+}
+
 }  // namespace sml

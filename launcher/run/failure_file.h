@@ -11,4 +11,7 @@ namespace sml {
 // folder means that no platform reads the file: both count as success. Error (Io) names the file.
 Result<void> leave_failure(const std::string& path, std::string_view text);
 
+// Writes the text in place of what the file holds. Error (Io) names the file.
+Result<void> write_failure(const std::string& path, std::string_view text);
+
 }  // namespace sml

@@ -429,6 +429,7 @@ int Run::conclude() {
   conclusion.say_verdict();
   if (records_.wants_report()) records_.write_report(conclusion.report(), say);
   fleet_.dismiss();
+  conclusion.leave_error_file();
   fleet_.tell_end(conclusion.leave_reason());
   fleet_.clean_up(say);
   events_.tell(conclusion.event());

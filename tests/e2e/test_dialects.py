@@ -113,6 +113,38 @@ class Links(LinkCase):
         done = self.call("torchrun", f"--nproc-per-node 2 --local-ranks-filter 1 {program}")
         self.assertEqual(done.stdout, "out 1\n")
 
+    def test_torchrun_puts_the_prefix_that_is_asked_for_before_lines(self):
+        line = "--nproc-per-node 2 --role train --tee 3 --no-python echo hi"
+        done = self.call("torchrun", line)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["[train0]:hi", "[train1]:hi"])
+        env = {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE": "[rank${rank}]: "}
+        self.assertEqual(sorted(self.call("torchrun", line, env=env).stdout.splitlines()), ["[rank0]: hi", "[rank1]: hi"])
+        done = self.call("torchrun", "--log-line-prefix-template '${role_name}/$local_rank ' " + line, env=env)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["train/0 hi", "train/1 hi"])
+
+    def test_torchrun_s_virtual_local_rank_is_0_on_the_one_device_that_a_worker_sees(self):
+        line = "--nproc-per-node 2 --virtual-local-rank --no-python sh -c 'echo $RANK $LOCAL_RANK $CUDA_VISIBLE_DEVICES'"
+        done = self.call("torchrun", line, env={"CUDA_VISIBLE_DEVICES": "4,7"})
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 0 4", "1 0 7"])
+
+    def test_torchrun_leaves_the_first_failure_s_error_file_for_who_has_started_it(self):
+        theirs = {"message": {"message": "ValueError: no", "extraInfo": {"py_callstack": "...", "timestamp": "17"}}}
+        ours = self.folder / "error.json"
+        ours.write_text("of an earlier job")
+        script = f"test $RANK = 0 && exec sleep 600; echo '{json.dumps(theirs)}' > $TORCHELASTIC_ERROR_FILE; exit 5"
+        done = self.call("torchrun", f"--nproc-per-node 2 --no-python sh -c {shlex.quote(script)}",
+                         env={"TORCHELASTIC_ERROR_FILE": str(ours)})
+        self.assert_status(done, 5)
+        theirs["message"]["errorCode"] = 5
+        self.assertEqual(json.loads(ours.read_text()), theirs)
+
+    def test_torchrun_prints_a_script_for_the_shell_instead_of_starting_a_job(self):
+        done = self.call("torchrun", "--print-completion bash")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, sml_run("--completion", "bash").stdout)
+
     def test_torchrun_without_a_folder_makes_one_and_tells_it(self):
         done = self.call("torchrun", "--redirects 3 --no-python sh -c 'echo $TORCHELASTIC_RUN_ID'",
                          env={"TMPDIR": str(self.folder), "PET_RDZV_ID": "none"})

@@ -423,7 +423,8 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
         "or openmpi");
   CHECK(error_of({"--memory-policy", "near", "p"}) ==
         "--memory-policy: \"near\" is not none, bind, prefer or interleave");
-  CHECK(error_of({"--visible-devices", "1", "p"}) == "--visible-devices: \"1\" is not all, per-rank or none");
+  CHECK(error_of({"--visible-devices", "1", "p"}) ==
+        "--visible-devices: \"1\" is not all, per-rank, per-rank-if-any or none");
   CHECK(error_of({"--gpus-per-rank", "0", "p"}) ==
         "--gpus-per-rank: \"0\" is not a whole number from 1 to 1024; --visible-devices none hides them");
 }

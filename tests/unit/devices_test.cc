@@ -79,3 +79,13 @@ TEST_CASE("too few devices are an error, and none can be asked for") {
   CHECK(variables({VisibleDevices::None, 1}, host.devices(), 9) == "CUDA_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1");
   CHECK(variables({VisibleDevices::All, 1}, host.devices(), 9) == "");
 }
+
+TEST_CASE("a host without accelerators may do without where these are shared if there are any") {
+  constexpr DeviceWish if_any{VisibleDevices::PerRankIfAny, 1};
+  FakeHost host;
+  CHECK(variables(if_any, host.devices(), 0) == "");
+  host.folders["/dev"] = {"nvidia0", "nvidia1"};
+  CHECK(variables(if_any, host.devices(), 1) == "CUDA_VISIBLE_DEVICES=1");
+  CHECK(variables(if_any, host.devices(), 2) ==
+        "local rank 2 cannot have 1 device of its own: there are only 2 NVIDIA GPUs");
+}

@@ -8,6 +8,7 @@
 #include "launcher/dialects/dialect.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/completion.h"
 #include "launcher/options/option_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_machines.h"
@@ -417,10 +418,7 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   CHECK(tag("horovodrun -np 2 p") == *output::TagTemplate::parse("[{rank}]<{stream}>:"));
   CHECK(tag("srun -n 2 -l p") == *output::TagTemplate::parse("{rank:0}: "));
   CHECK(tag("torchrun --nproc-per-node 2 --tee 3 p") == output::TagTemplate());
-  CHECK(plan_of("torchrun --tee 3 p")->options.output.teed_tag ==
-        *output::TagTemplate::parse("[default{local_rank}]:"));
-  CHECK(plan_of("torchrun --tee 3 --role r p")->options.output.teed_tag ==
-        *output::TagTemplate::parse("[r{local_rank}]:"));
+  CHECK(plan_of("torchrun --tee 3 p")->options.output.teed_tag == *output::TagTemplate::parse("[{role}{local_rank}]:"));
   CHECK(plan_of("srun -n 2 p")->options.on_failure == OnFailure::Continue);
   CHECK(plan_of("srun -n 2 -K p")->options.on_failure == OnFailure::Abort);
   CHECK(plan_of("srun -n 2 p")->options.mpi == plan::PmiMode::Auto);
@@ -437,6 +435,46 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   const LogOptions logs = plan_of("horovodrun -np 2 --output-filename d p")->options.logs;
   CHECK(logs.directory == "d");
   CHECK(logs.layout == "rank.{rank:0}/{stream}");  // as many digits as np - 1 has
+}
+
+TEST_CASE("the template that torchrun puts before lines is a tag", "[dialects]") {
+  const auto tag = [](const std::string& line, const std::vector<std::string>& variables = {}) {
+    return plan_of("torchrun --tee 3 " + line + " p", variables)->options.output.teed_tag;
+  };
+  const auto is = [](const char* text) { return *output::TagTemplate::parse(text); };
+  CHECK(tag("--log-line-prefix-template '${hostname}/${role_name}[${local_rank}] $rank: '") ==
+        is("{host}/{role}[{local_rank}] {rank}: "));
+  CHECK(tag("--log_line_prefix_template '$$rank {${rank}} ${rank $ranks ${host} $'") ==
+        is("$rank {{{rank}}} ${{rank $ranks ${{host}} $"));
+  const std::vector<std::string> variable{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=[rank${rank}]: "};
+  CHECK(tag("", variable) == is("[rank{rank}]: "));
+  CHECK(tag("--log-line-prefix-template '<$rank>'", variable) == is("<{rank}>"));
+  CHECK(tag("", {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE="}) == is("[{role}{local_rank}]:"));
+}
+
+TEST_CASE("later options of torchrun", "[dialects]") {
+  const Result<Planned> one_device = plan_of("torchrun --nproc-per-node 2 --virtual-local-rank p");
+  REQUIRE(one_device.has_value());
+  CHECK(one_device->plan.presets == std::set{plan::Preset::VirtualLocalRank});
+  CHECK(one_device->plan.devices.visible == plan::VisibleDevices::PerRankIfAny);
+  const auto binding = [](const std::string& kind) { return plan_of("torchrun --numa-binding " + kind + " p"); };
+  CHECK(binding("exclusive")->plan.binding.bind_to == plan::BindTo::Core);
+  CHECK(binding("exclusive")->plan.binding.cores_per_rank ==
+        plan_of("sml-run --cpus-per-rank share p")->plan.binding.cores_per_rank);
+  CHECK(binding("core-complex")->plan.binding.bind_to == plan::BindTo::L3);
+  CHECK(binding("board").error().message() ==
+        "--numa-binding: \"board\" is not node, socket, exclusive or core-complex");
+  check({"torchrun --run-path /a/train.py --x", "localhost*1", "", "python -u /a/train.py --x"});
+  const auto printed =
+      parse_command_line(std::vector<std::string>{"--print-completion", "zsh"}, {.called = "torchrun"});
+  REQUIRE(printed.has_value());
+  CHECK(std::get<Printed>(*printed).text == completion_script(Shell::Zsh));
+  const auto error_file = [](const char* line) {
+    return plan_of(line, {"TORCHELASTIC_ERROR_FILE=/up/error.json"})->options.failure.json_path;
+  };
+  CHECK(error_file("torchrun p") == "/up/error.json");
+  CHECK(error_file("torchrun --error-file mine p") == "mine");
+  CHECK(error_file("sml-run p").empty());
 }
 
 TEST_CASE("a line of torchrun that is started on every host makes the hosts call each other", "[dialects]") {
@@ -1114,6 +1152,15 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"mpirun --max-restarts 3 ./app",
        "--max-restarts: \"3\" is not 0; mpirun starts single processes anew, and sml-run the whole job: write sml-run "
        "--max-restarts"},
+      {"torchrun --no-python --module x", "--module cannot be had together with --no-python; leave one of the two out"},
+      {"torchrun --nnodes 2 --rdzv-backend=etcd-v2 --rdzv-endpoint=etcd:2379 train.py",
+       "--rdzv-backend: \"etcd-v2\": sml-run meets at a host of the job, not at a server of etcd; write c10d, and the "
+       "first host for --rdzv-endpoint"},
+      {"torchrun --duplicate-stdout-filters apple,pear train.py",
+       "--duplicate-stdout-filters: this would copy the lines that hold one of these words to "
+       "LOG_DIR/.../filtered_stdout.log or filtered_stderr.log, which sml-run does not write; leave it out, and search "
+       "the files of --tee 3"},
+      {"torchrun --print-completion tcsh p", "--print-completion: \"tcsh\" is not bash, zsh or fish"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help all lists them"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
       {"deepspeed --no_ssh train.py", "--no_ssh: the hosts are not named; name them with --hostfile"},

@@ -56,9 +56,9 @@ TEST_CASE("presets have names", "[presets]") {
   CHECK(*parse_presets("slurm") == std::set{Preset::Slurm});
   for (const char* bad : {"", "torch", "tf,", "TF", "tf jax"}) CHECK_FALSE(parse_presets(bad).has_value());
   CHECK(parse_presets("tf,mxnet").error().message() ==
-        "\"mxnet\" is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra or openmpi");
+        "\"mxnet\" is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, openmpi or virtual-local-rank");
   CHECK(parse_presets("torch").error().message() == "\"torch\" needs no preset; leave it out");
-  CHECK(parse_presets("tensorflow").error().message().ends_with("or openmpi; did you mean tf?"));
+  CHECK(parse_presets("tensorflow").error().message().ends_with("or virtual-local-rank; did you mean tf?"));
 }
 
 TEST_CASE("tf: workers of one program are a cluster of workers, each at a port of its own", "[presets]") {

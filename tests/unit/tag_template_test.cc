@@ -8,7 +8,8 @@ using namespace sml::output;
 namespace {
 
 TagSubject one() {
-  TagSubject subject{.ranks = {}, .local_ranks = {}, .hosts = {"algo-2"}, .stream = Stream::Stderr};
+  TagSubject subject{
+      .ranks = {}, .local_ranks = {}, .hosts = {"algo-2"}, .roles = {"trainer"}, .stream = Stream::Stderr};
   subject.ranks.add(7);
   subject.local_ranks.add(3);
   return subject;
@@ -29,6 +30,7 @@ TEST_CASE("the words of a tag") {
   CHECK(filled("[1,{rank}]<{stream}>:") == "[1,7]<stderr>:");
   CHECK(filled("{rank}@{host}/{local_rank}: ") == "7@algo-2/3: ");
   CHECK(filled("{time} {rank}|{time}") == "2026-11-21T15:53:27.089Z 7|2026-11-21T15:53:27.089Z");
+  CHECK(filled("{role}{local_rank}") == "trainer3");
   CHECK(filled("").empty());
   CHECK(filled("plain\t") == "plain\t");
 }
@@ -49,7 +51,7 @@ TEST_CASE("braces in a tag") {
 }
 
 TEST_CASE("a template that cannot be is refused with its column") {
-  CHECK(filled("{rnk}") == "column 1: {rnk} is none of {rank} {local_rank} {host} {stream} {time}");
+  CHECK(filled("{rnk}") == "column 1: {rnk} is none of {rank} {local_rank} {role} {host} {stream} {time}");
   CHECK(filled("a {rank") == "column 3: a { without its }; write {{ for a brace");
   CHECK(filled("a {rank{host}") == "column 3: a { without its }; write {{ for a brace");
   CHECK(filled("{rank}} ") == "column 7: a } without its {; write }} for a brace");
@@ -57,8 +59,8 @@ TEST_CASE("a template that cannot be is refused with its column") {
   CHECK(filled("{rank:21}") == "column 1: \"21\" is not a width from 0 to 20, as in {rank:4}");
   CHECK(filled("{rank:-1}") == "column 1: \"-1\" is not a width from 0 to 20, as in {rank:4}");
   CHECK(filled("{host:3}") == "column 1: {host:3} takes no width; write {host}");
-  CHECK(filled("{}") == "column 1: {} is none of {rank} {local_rank} {host} {stream} {time}");
-  CHECK(filled("{\n}") == "column 1: {\\n} is none of {rank} {local_rank} {host} {stream} {time}");
+  CHECK(filled("{}") == "column 1: {} is none of {rank} {local_rank} {role} {host} {stream} {time}");
+  CHECK(filled("{\n}") == "column 1: {\\n} is none of {rank} {local_rank} {role} {host} {stream} {time}");
 }
 
 TEST_CASE("a tag of several workers") {
