@@ -50,7 +50,7 @@ Result<OptionTranslation> port(string_view written, Values values) {
 }
 
 Result<OptionTranslation> rendezvous(string_view written, Values values) {
-  return values[0] == "static" ? OptionTranslation() : note_of(written, values[0]);
+  return values[0] == "static" ? OptionTranslation() : torch_rendezvous_backend(written, values);
 }
 
 Result<OptionTranslation> mixed_precision(string_view, Values values) {
@@ -139,6 +139,48 @@ std::vector<Row> fsdp_rows() {
   };
 }
 
+// Options of the kinds of jobs that sml-run does not prepare: without the option that selects the kind, which is
+// rejected, they have no effect with Accelerate either.
+std::vector<Row> rows_of_other_kinds() {
+  return {
+      // --use_deepspeed
+      noted("deepspeed-config-file zero-stage offload-optimizer-device offload-param-device "
+            "offload-optimizer-nvme-path offload-param-nvme-path gradient-accumulation-steps "
+            "gradient-clipping zero3-init-flag zero3-save-16bit-model deepspeed-hostfile "
+            "deepspeed-exclusion-filter deepspeed-inclusion-filter deepspeed-multinode-launcher "
+            "deepspeed-moe-layer-cls-names",
+            1),
+      // --use_megatron_lm
+      noted("megatron-lm-tp-degree megatron-lm-use-custom-fsdp megatron-lm-no-load-optim "
+            "megatron-lm-eod-mask-loss megatron-lm-overlap-cpu-optimizer-d2h-h2d megatron-lm-no-save-optim "
+            "megatron-lm-optimizer-cpu-offload megatron-lm-use-precision-aware-optimizer "
+            "megatron-lm-decoder-last-pipeline-num-layers megatron-lm-pp-degree "
+            "megatron-lm-num-micro-batches megatron-lm-sequence-parallelism "
+            "megatron-lm-recompute-activations megatron-lm-use-distributed-optimizer "
+            "megatron-lm-gradient-clipping megatron-lm-recompute-granularity megatron-lm-recompute-method "
+            "megatron-lm-recompute-num-layers megatron-lm-attention-backend "
+            "megatron-lm-expert-model-parallel-size megatron-lm-context-parallel-size "
+            "megatron-lm-attention-dropout megatron-lm-hidden-dropout megatron-lm-attention-softmax-in-fp32 "
+            "megatron-lm-expert-tensor-parallel-size megatron-lm-calculate-per-token-loss "
+            "megatron-lm-use-rotary-position-embeddings",
+            1),
+      // --mixed_precision fp8
+      noted("fp8-backend fp8-margin fp8-interval fp8-format fp8-amax-history-len fp8-amax-compute-algo "
+            "fp8-override-linear-precision fp8-opt-level fp8-enable-fsdp-float8-all-gather fp8-pad-inner-dim",
+            1),
+      noted("fp8-use-autocast-during-eval", 0),
+      // --use_parallelism_config
+      noted("parallelism-config-dp-replicate-size parallelism-config-dp-shard-size "
+            "parallelism-config-tp-size parallelism-config-cp-size parallelism-config-cp-backend "
+            "parallelism-config-cp-comm-strategy parallelism-config-sp-size parallelism-config-sp-backend "
+            "parallelism-config-sp-seq-length parallelism-config-sp-seq-length-is-variable "
+            "parallelism-config-sp-attn-implementation",
+            1),
+      // compute_environment: AMAZON_SAGEMAKER
+      noted("aws-access-key-id aws-secret-access-key", 1),
+  };
+}
+
 }  // namespace
 
 std::vector<Given> defaults_of_accelerate(const Told& told) {
@@ -198,14 +240,15 @@ std::vector<Row> accelerate_rows() {
       noted("monitor-interval", 1),
       as_is("main-training-function", 1),
       as_is("same-network q quiet no-tpu-cluster", 0),
-      as_program("m module", Program::Module),
-      as_program("no-python", Program::Executable),
+      one_of(kHowToRun, as_program("m module", Program::Module)),
+      one_of(kHowToRun, as_program("no-python", Program::Executable)),
       refused("use-deepspeed use-megatron-lm use-parallelism-config tpu tpu-cluster tpu-use-sudo downcast-bf16", 0,
               kItsOwn),
       refused("vm env mpirun-hostfile mpirun-ccl", 1, kItsOwn),
   };
-  const std::vector<Row> fsdp = fsdp_rows();
-  rows.insert(rows.end(), fsdp.begin(), fsdp.end());
+  for (const std::vector<Row>& more : {fsdp_rows(), rows_of_other_kinds()}) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
   return rows;
 }
 
@@ -246,6 +289,9 @@ Result<std::vector<std::string>> words_of(const ConfigLine& line) {
   if (line.section.empty() && line.key == "compute_environment") {
     if (line.value == "LOCAL_MACHINE") return std::vector<std::string>();
     return Error(ErrorKind::Config, "compute_environment: " + std::string(kItsOwn));
+  }
+  if (line.section == "parallelism_config") {  // which selects that kind of job
+    return Error(ErrorKind::Config, fmt::format("{}: {}", show(line.key, 60), kItsOwn));
   }
   const std::string option = option_of(line);
   const std::optional<bool> yes = truth(line.value);

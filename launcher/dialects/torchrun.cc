@@ -111,8 +111,8 @@ Result<OptionTranslation> line_prefix(string_view, Values values) {
 
 // False for a name, which torchrun accepts: it belongs to the host on which torchrun runs, where rank 0 will be.
 bool is_address(string_view text) {
-  const bool numeric =
-      text.find_first_not_of("0123456789.") == string_view::npos || text.find(':') != string_view::npos;
+  const bool v4 = text.find('.') != string_view::npos && text.find_first_not_of("0123456789.") == string_view::npos;
+  const bool numeric = v4 || text.find(':') != string_view::npos;
   return numeric && text != "127.0.0.1";
 }
 

@@ -102,6 +102,7 @@ ALL = (
     Launcher("deepspeed", "0.19", {"deepspeed": DEEPSPEED},
              f"{TORCH} -c 'from importlib.metadata import version; print(version(\"deepspeed\"))'", TORCH_PACKAGES, along=1),
     Launcher("accelerate", "1.15", {"accelerate": f"{TORCH} -m accelerate.commands.accelerate_cli"},
-             f"{TORCH} -c 'import accelerate; print(accelerate.__version__)'", TORCH_PACKAGES, along=1),
+             f"{TORCH} -c 'import accelerate; print(accelerate.__version__)'", TORCH_PACKAGES, along=1,
+             help_command=f"{TORCH} -m accelerate.commands.accelerate_cli launch --help"),
 )
 OUR_NAMES = (*MPIRUN, *HYDRA, "torchrun", "horovodrun", "srun", "deepspeed", "accelerate", "sml-run")

@@ -203,6 +203,12 @@ class Links(LinkCase):
         self.assert_status(done, 0)
         self.assertIn("sml-run: without effect here: -mca oob_tcp_if_include, --display-allocation\n", done.stderr)
 
+    def test_accelerate_knows_options_of_kinds_of_jobs_that_are_not_chosen(self):
+        done = self.call("accelerate", "launch --zero_stage 2 --fp8_margin 1 --num_processes 2 --no_python echo hi")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "hi\n" * 2)
+        self.assertIn("without effect here: --zero_stage, --fp8_margin", done.stderr)
+
     @gate
     def test_what_cannot_be_had_starts_nothing(self):
         started = self.folder / "started"

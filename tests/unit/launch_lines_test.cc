@@ -621,12 +621,18 @@ TEST_CASE("launch lines of accelerate", "[dialects]") {
        "CUDA_VISIBLE_DEVICES=1,3 OMP_NUM_THREADS=1", "python -u -m package.train"},
       {"accelerate launch --cpu --num_processes 2 --no_python ./app", "localhost*2", "ACCELERATE_USE_CPU=true",
        "./app"},
+      // without the option that selects the kind of job Accelerate passes these over too
+      {"accelerate launch --num_processes 2 --zero_stage 2 --fp8_backend te --fp8_use_autocast_during_eval script.py",
+       "localhost*2", "OMP_NUM_THREADS=1", "python -u script.py",
+       "--zero_stage, --fp8_backend, --fp8_use_autocast_during_eval"},
       // a line of each machine, and one of all
       {"accelerate launch --num_machines 2 --num_processes 4 --machine_rank 1 --main_process_ip node0 "
        "--main_process_port 29500 --rdzv_backend static script.py",
        "host-0*2 host-1*2", "OMP_NUM_THREADS=1", "python -u script.py"},
       {"accelerate launch --config_file two-machines.yaml script.py", "host-0*2 host-1*2", "OMP_NUM_THREADS=1",
        "python -u script.py"},
+      {"accelerate launch --config_file two-machines.yaml --cpu script.py", "host-0*2 host-1*2",
+       "ACCELERATE_USE_CPU=true", "python -u script.py"},
       {"accelerate launch -H a:2,b:2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
        "python -u script.py"},
       {"accelerate launch -H a,b --num_machines 2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
@@ -724,6 +730,8 @@ TEST_CASE("of accelerate there is launch, and what it prepares with more than va
   CHECK(
       error_of("accelerate launch --num_machines 2 --num_processes 5 --machine_rank 0 --main_process_ip a script.py") !=
       "(accepted)");
+  CHECK(error_of("accelerate launch --module --no_python script.py") ==
+        "--no_python cannot be had together with --module; leave one of the two out");
   CHECK(error_of("accelerate launch --config_file nowhere script.py") == "--config-file nowhere: no such file");
 }
 
