@@ -20,10 +20,30 @@ ElasticJob::ElasticJob(Around around, ElasticJoin::Around joining)
     : around_(std::move(around)), joining_(std::move(joining)) {
   if (!is_elastic(around_.options, around_.plan)) return;
   const std::uint32_t most = around_.options.restart.max;
-  const auto following = [this](const plan::JobMap& round, const std::vector<HostId>& out) {
+  const auto following = [this](const plan::JobMap& round, std::vector<HostId> out) {
+    std::erase_if(out, [this](HostId host) { return has_cooled_down(host); });
     return around_.owner.next_round(round, out);
   };
   rounds_.emplace(around_.plan.map, following, most - std::min(most, around_.restarts_used));
+}
+
+bool ElasticJob::has_cooled_down(HostId host) const {
+  const auto found = cooling_.find(host);
+  if (found == cooling_.end() || !found->second.since) return false;
+  const std::optional<Duration> time = around_.options.restart.exclude.cool_down_of(found->second.times);
+  return time && Clock::now() >= *found->second.since + *time;
+}
+
+void ElasticJob::note_failed_hosts(const ElasticRounds::Next& round) {
+  for (const ElasticRounds::Next::Joining& joining : round.joining) {
+    if (const auto back = cooling_.find(joining.host); back != cooling_.end()) back->second.since.reset();
+  }
+  for (const HostId host : rounds_->out()) {
+    CoolingDown& cooling = cooling_[host];
+    if (cooling.since) continue;
+    cooling.since = Clock::now();
+    ++cooling.times;
+  }
 }
 
 void ElasticJob::say(const std::string& text) const {
@@ -90,6 +110,11 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 // As in Horovod's launcher, only rank 0 gets the notice; all others learn of it at the next commit.
 void ElasticJob::look_at_hosts() {
   if (!hears_of_hosts() || !around_.run() || joining_.is_reaching()) return;
+  if (rounds_->lacks_a_reset()) {
+    return around_.stop(Error(ErrorKind::Lost,
+                              "hosts are listed no more, and no restart is left to go on without them "
+                              "(--max-restarts, or --reset-limit of horovodrun)"));
+  }
   if (told_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
   const auto door = doors_.find(leader);
@@ -190,6 +215,7 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
   end_workers_on(round.out);
   around_.fleet.first().session->send(message);
   rounds_->begin(round, Rank(around_.plan.map.world_size()));
+  note_failed_hosts(round);
   joining_.begin(round);
   say_begin(round);
 }

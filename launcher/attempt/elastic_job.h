@@ -60,6 +60,13 @@ class ElasticJob {
   const std::vector<HostId>& hosts_out() const;
 
  private:
+  // A host on which workers have failed.
+  struct CoolingDown {
+    std::optional<TimePoint> since;  // nullopt: it has come back
+    std::uint32_t times = 0;
+  };
+  bool has_cooled_down(HostId host) const;
+  void note_failed_hosts(const ElasticRounds::Next& round);
   void note_door(Rank rank, Result<NotificationEndpoint> door);
   void look();
   void begin(const ElasticRounds::Next& round);
@@ -71,6 +78,7 @@ class ElasticJob {
   ElasticJoin joining_;
   std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
   std::vector<report::AttemptFacts::HostFault> lost_;
+  std::map<HostId, CoolingDown> cooling_;
   std::map<Rank, NotificationEndpoint> doors_;  // workers that have registered
   bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
   std::int64_t told_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing

@@ -150,20 +150,35 @@ void ElasticRounds::begin(const Next& next, Rank first) {
   for (const Next::Member& member : next.members) members_[member.rank.value()].standing = Standing::Runs;
   members_.resize(first.value(), Member{.host = {}, .slot = {}, .standing = Standing::Out});
   const std::vector<HostIndex> places = next.map.places();
-  for (const Next::Joining& host : next.joining) add(next.map.hosts[places[host.host.value()].value()]);
+  for (const Next::Joining& host : next.joining) {
+    add(next.map.hosts[places[host.host.value()].value()]);
+    std::erase(out_, host.host);
+  }
   current_ = next.map;
   used_ = next.number;
 }
 
-bool ElasticRounds::hosts_have_changed() const {
+bool ElasticRounds::may_change() const {
   const auto may_hear = [](const Member& member) {
     return member.standing == Standing::Out || (member.standing == Standing::Runs && member.registered);
   };
-  if (used_ == most_resets_ || !std::all_of(members_.begin(), members_.end(), may_hear)) return false;
+  return std::all_of(members_.begin(), members_.end(), may_hear);
+}
+
+bool ElasticRounds::hosts_have_changed() const {
+  if (used_ == most_resets_ || !may_change()) return false;
   const Result<plan::JobMap> next = following();
   if (!next) return false;
   return std::any_of(next->hosts.begin(), next->hosts.end(),
                      [this](const plan::MappedHost& host) { return host.ranks.empty() != ranks_on(host.id).empty(); });
+}
+
+bool ElasticRounds::lacks_a_reset() const {
+  if (used_ < most_resets_ || !may_change()) return false;
+  const Result<plan::JobMap> next = following();
+  if (!next) return false;
+  return std::any_of(next->hosts.begin(), next->hosts.end(),
+                     [this](const plan::MappedHost& host) { return host.ranks.empty() && !ranks_on(host.id).empty(); });
 }
 
 Rank ElasticRounds::leader() const {

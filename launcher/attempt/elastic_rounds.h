@@ -76,10 +76,12 @@ class ElasticRounds {
 
   // Whether the next round would have other hosts than this one, and all members run and can be notified of that.
   bool hosts_have_changed() const;
+  // Whether the next round would do without a host of this one, and no reset is left for it.
+  bool lacks_a_reset() const;
   Rank leader() const;  // the member whose number is 0
 
   std::uint32_t resets() const { return used_; }
-  // Hosts on which workers have failed, and which later rounds have done without.
+  // Hosts on which workers have failed, and which later rounds have done without, unless they have come back.
   const std::vector<HostId>& out() const { return out_; }
 
   // numbers sent to a worker that belongs to no round
@@ -98,6 +100,7 @@ class ElasticRounds {
   std::vector<Rank> ranks_on(HostId host) const;  // that belong to the round
   bool has_failed(HostId host) const;             // whether a member there has failed
   Result<plan::JobMap> following() const;
+  bool may_change() const;  // all members run and can be notified
   void add(const plan::MappedHost& host);
 
   Following following_;

@@ -40,6 +40,21 @@ Result<OptionTranslation> output_filename(string_view, Values values) {
   return out;
 }
 
+// Seconds, from 1 to 3600 (runner/launch.py of Horovod).
+Result<OptionTranslation> cooldown_range(string_view, Values values) {
+  constexpr std::uint32_t kMost = 3600;
+  std::uint32_t bounds[2] = {};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::string& text = values[i];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bounds[i]);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (!whole || bounds[i] < 1 || bounds[i] > kMost)
+      return bad_value(text, "a whole number of seconds from 1 to 3600");
+  }
+  if (bounds[1] < bounds[0]) return bad_value(values[1], fmt::format("{} or more", bounds[0]));
+  return one("--exclude-for", fmt::format("{}s:{}s", bounds[0], bounds[1]));
+}
+
 // --NAME and --no-NAME set VARIABLE to 1 and 0.
 struct Switch {
   string_view yes;
@@ -192,7 +207,7 @@ std::vector<Row> horovodrun_rows() {
       as_option("max-np max-num-proc", "--max-np"),
       as_option("elastic-timeout", "--elastic-timeout"),
       as_option("reset-limit", "--max-restarts"),
-      refused("blacklist-cooldown-range", 2, "hosts come back after one time, that of --exclude-for; give that"),
+      computed("blacklist-cooldown-range", 2, cooldown_range),
   };
   for (const Knob& knob : kKnobs) rows.push_back(as_knob(knob));
   for (const Switch& s : kSwitches) {

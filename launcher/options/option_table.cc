@@ -158,8 +158,9 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
           {"--exclude-after", "K[/D]", set_exclude_after,
            "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
            "job goes on smaller where it may."}),
-      needing("--exclude-after --exclude-file", {"--exclude-for", "D", set_exclude_for,
-                                                 "For so long; then it may come back, as a spare. Default: for good."}),
+      needing("--exclude-after --exclude-file", {"--exclude-for", "D[:MAX]", set_exclude_for,
+                                                 "For so long, twice as long the next time, up to MAX; then it may "
+                                                 "come back, as a spare. Default: for good."}),
       {"--exclude-file", "FILE", set_exclude_file,
        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
       {"--min-hosts", "N", set_min_hosts,

@@ -75,9 +75,7 @@ Result<void> set_health_check(Options& o, string_view value) {
 }
 
 Result<void> set_exclude_after(Options& o, string_view value) { return o.restart.exclude.read_after(value); }
-Result<void> set_exclude_for(Options& o, string_view value) {
-  return store(o.restart.exclude.cool_down, duration(value, 1s));
-}
+Result<void> set_exclude_for(Options& o, string_view value) { return o.restart.exclude.read_cool_down(value); }
 Result<void> set_exclude_file(Options& o, string_view value) {
   if (value.empty()) return bad_value(value, "the name of a file");
   return keep(o.restart.exclude.file, value);

@@ -126,6 +126,27 @@ Result<void> ExcludeOptions::read_after(string_view text) {
   return {};
 }
 
+Result<void> ExcludeOptions::read_cool_down(string_view text) {
+  constexpr Duration kLeast = std::chrono::seconds(1);
+  string_view rest = text;
+  const Result<Duration> first = parse_duration(take_until(rest, ':'));
+  const bool doubles = text.find(':') != string_view::npos;
+  const Result<Duration> most = doubles ? parse_duration(rest) : first;
+  if (!first || !most || *first < kLeast || *most < *first) {
+    return bad(text, "a duration from 1s on, or two with the longer one last: 30m or 1m:1h");
+  }
+  cool_down = *first;
+  longest_cool_down = doubles ? std::optional(*most) : std::nullopt;
+  return {};
+}
+
+std::optional<Duration> ExcludeOptions::cool_down_of(std::uint32_t number) const {
+  if (!cool_down || !longest_cool_down) return cool_down;
+  Duration out = *cool_down;
+  for (std::uint32_t i = 1; i < number && out < *longest_cool_down; ++i) out *= 2;
+  return std::min(out, *longest_cool_down);
+}
+
 Result<RestartDelay> RestartDelay::parse(string_view text) {
   RestartDelay out;
   string_view rest = text;

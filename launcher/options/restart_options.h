@@ -52,10 +52,16 @@ struct ExcludeOptions {
   std::uint32_t after = 0;              // number of failures; 0: never
   std::optional<Duration> within{};     // only failures within this time count; nullopt: all
   std::optional<Duration> cool_down{};  // how long it is excluded; nullopt: for good
-  std::string file{};                   // names hosts not to be used; empty: none
+  // The time doubles each time that the host is excluded again, up to this one; nullopt: it stays the same.
+  std::optional<Duration> longest_cool_down{};
+  std::string file{};  // names hosts not to be used; empty: none
 
   // Parses "K" or "K/D".
   Result<void> read_after(std::string_view text);
+  // Parses "D" or "D:MAX".
+  Result<void> read_cool_down(std::string_view text);
+  // For the exclusion of that number, from 1 on; nullopt: for good.
+  std::optional<Duration> cool_down_of(std::uint32_t number) const;
 };
 
 // Where the host list of a running job is read from repeatedly.

@@ -54,6 +54,8 @@ class ChangingHosts {
   }
   // True if more hosts may still join when there are too few for another attempt.
   bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
+  // Whether the host list names no host but these.
+  bool lists_only(const std::vector<HostId>& hosts) const { return pool_.lists_only(hosts); }
   // The time to wait before `next`, a result of next(), is computed again. Nullopt if it has a value, or if the time to
   // wait for hosts is over.
   std::optional<Duration> wait_for(const Result<plan::JobMap>& next, TimePoint now);

@@ -14,11 +14,13 @@ std::optional<std::uint32_t> Exclusion::failed(HostId host, TimePoint now) {
   if (count < options_.after) return std::nullopt;
   of.failures.clear();
   of.out_since = now;
+  ++of.times_out;
   return count;
 }
 
 bool Exclusion::is_out(const OfHost& host, TimePoint now) const {
-  return host.out_since && (!options_.cool_down || now < *host.out_since + *options_.cool_down);
+  const std::optional<Duration> cool_down = options_.cool_down_of(host.times_out);
+  return host.out_since && (!cool_down || now < *host.out_since + *cool_down);
 }
 
 std::vector<HostId> Exclusion::out(TimePoint now) const {

@@ -27,6 +27,7 @@ class Exclusion {
   struct OfHost {
     std::vector<TimePoint> failures;  // since it was last excluded
     std::optional<TimePoint> out_since;
+    std::uint32_t times_out = 0;
   };
   bool is_out(const OfHost& host, TimePoint now) const;
 

@@ -78,6 +78,12 @@ HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std:
   return news;
 }
 
+bool HostPool::lists_only(const std::vector<HostId>& hosts) const {
+  return std::all_of(known_.begin(), known_.end(), [&](const Known& known) {
+    return !known.is_listed || std::find(hosts.begin(), hosts.end(), known.host.id) != hosts.end();
+  });
+}
+
 std::vector<HostId> HostPool::withdrawn() const {
   std::vector<HostId> out;
   for (const Known& known : known_) {

@@ -38,6 +38,8 @@ class HostPool {
 
   // The hosts that are not listed at present.
   std::vector<HostId> withdrawn() const;
+  // Whether the list names no host but these.
+  bool lists_only(const std::vector<HostId>& hosts) const;
   // The hosts added since the first list, by ascending id.
   const std::vector<plan::MappedHost>& newcomers() const { return newcomers_; }
   // When the list last changed.

@@ -82,4 +82,9 @@ Result<plan::JobMap> NextHosts::after_round(plan::JobMap round, std::vector<Host
   return changing.next_round(std::move(round), out);
 }
 
+bool NextHosts::all_are_out_for_good(const ChangingHosts& changing) const {
+  const bool for_good = options_.elastic == Elastic::Horovod && !options_.exclude.cool_down;
+  return for_good && changing.lists_only(exclusion_.out(Clock::now()));
+}
+
 }  // namespace sml::run

@@ -34,6 +34,10 @@ class NextHosts {
   // The same for a round, see ChangingHosts::next_round(); `out` are hosts that the round has gone on without.
   Result<plan::JobMap> after_round(plan::JobMap round, std::vector<HostId> out, const ChangingHosts& changing) const;
 
+  // Whether no listed host can have workers any more: an elastic Horovod job ends then, as under Horovod's launcher,
+  // and waits for no others.
+  bool all_are_out_for_good(const ChangingHosts& changing) const;
+
  private:
   std::vector<HostId> out() const;
 

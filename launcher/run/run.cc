@@ -206,11 +206,10 @@ void Run::decide() {
       next_hosts_.blame_unwell(verdict, attempt_->plan().map, attempt_->planned().map, changing_hosts_);
   news.insert(news.end(), unwell.begin(), unwell.end());
   const Result<plan::JobMap> next = next_map();
-  const Restarts::Around around{
-      .hosts_lost = fleet_.lost().size() - other_names_,
-      .why_no_hosts = next || changing_hosts_.may_mend() ? std::string() : next.error().message(),
-      .file_touched = progress_file_.touched(),
-      .line_matched = progress_.line_matched()};
+  const Restarts::Around around{.hosts_lost = fleet_.lost().size() - other_names_,
+                                .why_no_hosts = next || may_mend() ? std::string() : next.error().message(),
+                                .file_touched = progress_file_.touched(),
+                                .line_matched = progress_.line_matched()};
   const Decision decision =
       restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, around, Clock::now());
   if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
@@ -270,10 +269,12 @@ void Run::rest() {
   });
 }
 
+bool Run::may_mend() const { return changing_hosts_.may_mend() && !next_hosts_.all_are_out_for_good(changing_hosts_); }
+
 void Run::host_lost_at_rest() {
   if (machine_.state() != RunState::Resting) return;
   const Result<plan::JobMap> next = next_map();
-  if (next || changing_hosts_.may_mend()) return;
+  if (next || may_mend()) return;
   end_ = {next.error().message()};
   rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
   attempt_->leave();

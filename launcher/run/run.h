@@ -83,6 +83,7 @@ class Run final : private attempt::AttemptOwner {
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                     const std::vector<std::string>& news);
+  bool may_mend() const;  // whether more hosts may come where there are too few
   Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->planned().map, changing_hosts_); }
   void look_for_growth();
   void rest();

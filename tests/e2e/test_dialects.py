@@ -212,7 +212,7 @@ class Links(LinkCase):
     @gate
     def test_what_cannot_be_had_starts_nothing(self):
         started = self.folder / "started"
-        for name, line, said in (("horovodrun", "-np 2 --blacklist-cooldown-range 1 2", "that of --exclude-for; give that"),
+        for name, line, said in (("horovodrun", "-np 2 --jsrun", "--jsrun: sml-run starts the workers itself"),
                                  ("torchrun", "--nnodes 2", "--nnodes 2: name the hosts with -H"),
                                  ("mpirun", "-np 1 --xml", "--xml: sml-run writes no XML")):
             done = self.call(name, f"{line} touch {started}")

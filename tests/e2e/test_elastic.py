@@ -125,6 +125,36 @@ class Hosts(HostsCase):
         self.assertEqual(by_rank(done.stdout), {1: [f"as 0 2 0 1 0 2 total {total}"], 3: [f"as 1 2 0 1 1 2 total {total}"]})
         self.assertEqual(len(self.events("attempt_failed")), 0)
 
+    def test_when_all_hosts_of_the_list_are_out_for_good_no_others_are_waited_for(self):
+        self.list("algo-1:1", "algo-2:1")
+        with self.start("10", "algo-1:0:4:5", "algo-2:0:4:5",
+                        options=("--elastic-timeout", "1h", "--restart-delay", "0")) as job:
+            done = job.finish()
+        self.assert_status(done, 5)
+        assert_says(self, done, "^no restart: algo-[12] is out, and 0 hosts are fewer than the 1 of --min-hosts$")
+
+    def test_a_host_that_leaves_when_no_reset_is_left_ends_the_job(self):
+        self.list("algo-1:1", "algo-2:1")
+        with self.start("10", "algo-1:0:2:hears", "algo-1:0:5:hears", options=("--max-restarts", "1")) as job:
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1", "algo-3:1")
+            self.listens(job)
+            self.list("algo-1:1", "algo-2:1")
+            done = job.finish()
+        self.assert_status(done, 125)
+        assert_says(self, done, "hosts are listed no more, and no restart is left to go on without them")
+        self.assertEqual(done.stdout.count("total"), 0)
+
+    def test_a_host_on_which_a_worker_has_failed_comes_back_when_it_has_cooled_down(self):
+        self.list("algo-1:1", "algo-2:1")
+        with self.start("10", "algo-2:0:4:3", "algo-1:0:6:hears", options=("--exclude-for", "1s:1m")) as job:
+            self.listens(job)
+            done = job.finish()
+        self.assert_status(done, 0)
+        total = 4 * 2 + 3 * 1 + 3 * 2
+        self.assertEqual(by_rank(done.stdout), {0: [f"as 0 2 0 1 0 2 total {total}"], 2: [f"as 1 2 0 1 1 2 total {total}"]})
+        assert_says(self, done, "^1 worker joins on algo-2; 1 worker goes on with what its state has committed in memory: reset 2$")
+
     @gate
     def test_a_spare_takes_in_what_the_others_have(self):
         events, ready = self.shared / "events", self.shared / "ready"

@@ -263,3 +263,40 @@ TEST_CASE("elastic rounds: nobody is told of hosts when no reset is left, or bef
   rounds.registered(Rank(0));
   CHECK_FALSE(rounds.hosts_have_changed());
 }
+
+TEST_CASE("elastic rounds: a host that leaves when no reset is left lacks one, and none that comes") {
+  CHECK_FALSE(growing_rounds_of("a:1,b:1", 0).lacks_a_reset());
+  std::vector<HostId> withdrawn;
+  const auto following = [&](const plan::JobMap& map, std::vector<HostId> out) {
+    out.insert(out.end(), withdrawn.begin(), withdrawn.end());
+    return growing({})(map, out);
+  };
+  ElasticRounds spent(map_of("a:1,b:1"), following, 0);
+  all_register(spent, "a:1,b:1");
+  CHECK_FALSE(spent.lacks_a_reset());
+  withdrawn = {HostId(1)};
+  CHECK(spent.lacks_a_reset());
+  ElasticRounds enough(map_of("a:1,b:1"), following, 1);
+  all_register(enough, "a:1,b:1");
+  CHECK_FALSE(enough.lacks_a_reset());
+}
+
+TEST_CASE("elastic rounds: a host on which a worker has failed is not out any more when it has come back") {
+  bool back = false;
+  ElasticRounds rounds(
+      map_of("a:1,b:1"),
+      [&](const plan::JobMap& map, const std::vector<HostId>& out) {
+        return back ? growing({HostId(1)})(map, {}) : growing({})(map, out);
+      },
+      10);
+  all_register(rounds, "a:1,b:1");
+  rounds.ended(Rank(1), End::Failure);
+  rounds.ready(Rank(0));
+  CHECK(text_of(look(rounds)) == "1: 0=0,1,0,1,0,1; out 1; left 1");
+  CHECK(rounds.out() == std::vector{HostId(1)});
+  back = true;
+  CHECK(rounds.hosts_have_changed());
+  rounds.ready(Rank(0));
+  CHECK(text_of(look(rounds)) == "2: 0=0,2,0,1,0,2; out; left; joins 1 with 1");
+  CHECK(rounds.out().empty());
+}

@@ -48,6 +48,30 @@ TEST_CASE("exclusion: a host that has cooled down may come back, and fail anew")
   CHECK(exclusion.out(kStart + 33min) == Hosts{kA});
 }
 
+TEST_CASE("exclusion: each time may be twice as long as the one before") {
+  ExcludeOptions options{.after = 1};
+  REQUIRE(options.read_cool_down("10s:30s").has_value());
+  Exclusion exclusion(options);
+  TimePoint now = kStart;
+  for (const Duration time : {10s, 20s, 30s, 30s}) {
+    CHECK(exclusion.failed(kA, now) == 1U);
+    CHECK(exclusion.out(now + time - 1ms) == Hosts{kA});
+    CHECK(exclusion.out(now + time).empty());
+    now += time;
+  }
+}
+
+TEST_CASE("exclusion: the grammar of its time") {
+  ExcludeOptions options;
+  REQUIRE(options.read_cool_down("30m").has_value());
+  CHECK(options.cool_down_of(1) == 30min);
+  CHECK(options.cool_down_of(9) == 30min);
+  for (const char* bad : {"", "0s", "500ms", "x", "2m:1m", "1m:", ":1m", "1s:2s:3s"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(options.read_cool_down(bad).has_value());
+  }
+}
+
 TEST_CASE("exclusion: the grammar") {
   ExcludeOptions options;
   REQUIRE(options.read_after("3/1h").has_value());

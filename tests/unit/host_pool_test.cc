@@ -63,6 +63,16 @@ TEST_CASE("pool: hosts that come get the ids that follow, and the slots of the f
   CHECK(Stage(5).says("a,b,c").reach[0].slots == 5);
 }
 
+TEST_CASE("pool: the list names no host but these") {
+  Stage stage;
+  CHECK(stage.pool.lists_only({HostId(0), HostId(1)}));
+  CHECK_FALSE(stage.pool.lists_only({HostId(1)}));
+  stage.says("b:2");
+  CHECK(stage.pool.lists_only({HostId(1)}));
+  stage.says("b:2,c:2");
+  CHECK_FALSE(stage.pool.lists_only({HostId(1)}));
+}
+
 TEST_CASE("pool: whom nobody lists is withdrawn until it is listed again") {
   Stage stage;
   CHECK(stage.says("a:2").withdrawn == Names{"b"});
