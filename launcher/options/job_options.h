@@ -35,8 +35,8 @@ enum class StdinRule : std::uint8_t { None, All, OneRank };
 // Whether the workers' output is made safe for a terminal; Auto: if it goes to one.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
 enum class Color : std::uint8_t { Auto, Always, Never };
-// Auto: Collapse and Fold for several workers with tags at a terminal, else Pass. Collapse does nothing to the bar of a single
-// worker at a terminal, which redraws itself.
+// Auto: Collapse and Fold for several workers with tags at a terminal, else Pass. Collapse does nothing to the bar of a
+// single worker at a terminal, which redraws itself.
 enum class ProgressBars : std::uint8_t { Auto, Pass, Collapse };
 enum class EqualLines : std::uint8_t { Auto, Pass, Fold };
 
