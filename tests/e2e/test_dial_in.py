@@ -537,4 +537,4 @@ class Training(Containers):
         self.program("pass")
         done = self.train("algo-2", env={"TRAINING_JOB_NAME": ""}).finish()
         self.assert_status(done, 2)
-        self.assertIn("--secret-file", done.stderr)
+        self.assertIn("--make-secret", done.stderr)

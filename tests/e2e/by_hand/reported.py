@@ -5,7 +5,8 @@ now, for a person to read.
     reported.py [-k WORD] [--list]
 
 Each line is a shell script that runs on the testbed's host `head` with $S (sml-run), $L (a folder with its links) and
-$W (a scratch folder); `T` is the testbed. Root is needed, as for the other end-to-end tests.
+$W (a scratch folder); what has to be done on another host before runs there first. Root is needed, as for the other
+end-to-end tests.
 """
 import argparse
 import dataclasses
@@ -19,8 +20,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import SML_RUN, TESTBED, Testbed, watchdog  # noqa: E402
 
 PRELUDE = r"""
-T() { python3 "$TESTBED" "$@"; }
-on() { T exec "$@"; }
 deny() { python3 "$W/deny.py" "$@"; }
 """
 
@@ -42,7 +41,16 @@ class Line:
     name: str
     script: str
     then: str  # what came when it was reported
+    before: tuple = ()  # (host, shell script) that runs first
 
+
+PROGRAM = """cat > $W/p.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(void) { int r, n; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WORLD, &n); printf("%d/%d\\n", r, n); MPI_Finalize(); return 0; }
+END
+mpicc.openmpi -o $W/p $W/p.c
+"""
 
 LINES = [
     # ---- from public bug reports
@@ -51,9 +59,9 @@ LINES = [
     Line("ssh_config: -list", "printf 'Host *\\n Ciphers -aes128*\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H algo-1:1 hostname", "refused; 2"),
     Line("ssh_config: ^list", "printf 'Host *\\n KexAlgorithms ^ecdh-sha2-nistp256\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H algo-1:1 hostname", "refused; 2"),
     Line("ssh_config: Match exec", "printf 'Match exec \"true\" host node1\\n HostName algo-1\\n' > $W/cfg; chmod 600 $W/cfg; $S --ssh-config $W/cfg -H node1:1 hostname", "cannot resolve node1, no word; 125"),
-    Line("exec of another shell in .bashrc", "on algo-1 sh -c 'echo \"exec cat\" > ~/.bashrc'; $S --start-timeout 12 -H algo-1:1 true; on algo-1 sh -c ': > ~/.bashrc'",
-         "not ready after 12 s (starting the agent); hint: --start-timeout waits longer"),
-    Line("two containers behind one address", "on algo-1 /usr/sbin/sshd -p 2201; on algo-1 /usr/sbin/sshd -p 2202; $S --accept-new-host-keys -H algo-1:2201/1,algo-1:2202/1 hostname", "refused, no way named; 2"),
+    Line("exec of another shell in .bashrc", "$S --start-timeout 12 -H algo-3:1 true",
+         "not ready after 12 s (starting the agent); hint: --start-timeout waits longer", before=("algo-3", "echo 'exec cat' > ~/.bashrc")),
+    Line("two containers behind one address", "$S --accept-new-host-keys -H algo-1:2201/1,algo-1:2202/1 hostname", "refused, no way named; 2", before=("algo-1", "/usr/sbin/sshd -f /run/sshd/sshd_config -p 2201; /usr/sbin/sshd -f /run/sshd/sshd_config -p 2202")),
     Line("no pidfd_open", "deny ENOSYS 434 $S -np 2 echo hi", "internal error: assign: Bad file descriptor [boost...]; 125"),
     Line("clone3 answered with EPERM", "deny EPERM 435 $S -np 2 echo hi", "cannot start sml-run-agent: operation not permitted; 125"),
     Line("memfd_create denied", "deny EPERM 319 $S -np 2 echo hi", "125"),
@@ -68,7 +76,7 @@ LINES = [
     Line("--head alone", "$S --head 10.0.0.1 hostname", "this machine does not say which of the 1 hosts this one is"),
     Line("--nnodes alone", "$S --nnodes 2 hostname", "--nnodes does not say which of the 2 hosts this one is"),
     Line("no secret", "HOME=/nonexistent $S --nnodes 2 --head 127.0.0.1 hostname", "a hint of 60 words"),
-    Line("--log-dir that cannot be made", "$S --log-dir /proc/none/dir true", "no files can be made in /"),
+    Line("--log-dir that cannot be made", "$S --log-dir /dev/null/dir true", "no files can be made in /"),
     Line("--include of an unknown host", "$S -H algo-[1-2] --include algo-3 true", "\"algo-3\" is none of the job's hosts: algo-3"),
     Line("a blank in -H", "$S -H algo-1:2, algo-2:2 true", "ends with a comma; remove it"),
     Line("hosts by the shell's braces", "$S -H algo-{1,2} true", "there is no program algo-2; is it installed there"),
@@ -98,7 +106,7 @@ LINES = [
     Line("one worker of `train`", "mkdir -p $W/ml/input/config $W/ml/code; echo '{\"current_host\":\"algo-1\",\"hosts\":[\"algo-1\"]}' > $W/ml/input/config/resourceconfig.json; echo 'import os; print(sorted(k for k in os.environ if k in (\"RANK\", \"WORLD_SIZE\", \"LOCAL_RANK\")))' > $W/ml/code/t.py; SAGEMAKER_BASE_DIR=$W/ml SAGEMAKER_PROGRAM=t.py $S train 2>/dev/null",
          "RANK, LOCAL_RANK, WORLD_SIZE"),
     Line("deepspeed's --local_rank", "echo 'import sys; print(sys.argv[1:])' > $W/a.py; $L/deepspeed --num_gpus 2 $W/a.py", "[]"),
-    Line("deepspeed's environment file", "echo MINE=fromfile > $W/.deepspeed_env; cd $W; $L/deepspeed --num_gpus 1 --no_python sh -c 'echo [$MINE]'", "[]"),
+    Line("deepspeed's environment file", "echo MINE=fromfile > $W/.deepspeed_env; cd $W; echo 'import os; print(os.environ.get(\"MINE\"))' > $W/e.py; $L/deepspeed --num_gpus 1 $W/e.py", "[]"),
     Line("torchrun's prefix template", "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE='[rank${rank}]: ' $L/torchrun --nproc-per-node 2 --tee 3 --no-python echo creating 2>&1", "[default0]:creating"),
     Line("--log-line-prefix-template", "$L/torchrun --nproc-per-node 1 --tee 3 --log-line-prefix-template '<${role_name}${local_rank}>' --no-python echo creating 2>&1", "refused"),
     Line("the parent's error file", "TORCHELASTIC_ERROR_FILE=$W/parent.json $L/torchrun --nproc-per-node 1 --no-python sh -c 'exit 3'; cat $W/parent.json", "no file"),
@@ -109,20 +117,24 @@ LINES = [
     Line("srun with resourceconfig.json", "mkdir -p $W/sm/input/config; echo '{\"current_host\":\"n1\",\"hosts\":[\"n1\",\"n2\"]}' > $W/sm/input/config/resourceconfig.json; SAGEMAKER_BASE_DIR=$W/sm SLURM_JOB_ID=1 SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='1(x2)' SLURM_NTASKS=2 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 $S --dry-run true | head -3", "the job runs twice; 0"),
     Line("one rank with a torch store", "echo 'import os, socket; socket.create_connection((os.environ[\"MASTER_ADDR\"], int(os.environ[\"MASTER_PORT\"]))); print(\"met\")' > $W/st.py; $S -np 1 --torch-store python3 $W/st.py", "connection refused"),
     # ---- MPI libraries
-    Line("Open MPI in a Slurm job", "test -x /usr/bin/mpicc.openmpi && printf '#include <mpi.h>\\n#include <stdio.h>\\nint main(void) { int r, n; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WORLD, &n); printf(\"%d/%d\\\\n\", r, n); MPI_Finalize(); return 0; }' > $W/p.c && mpicc.openmpi -o $W/p $W/p.c; $S -np 2 -x SLURM_NODELIST=x -x SLURM_JOBID=5 $W/p", "0/1, 0/1; status 0"),
-    Line("Open MPI behind a shell", "$S -np 2 bash -c 'exec \"$0\"' $W/p", "0/1, 0/1; status 0"),
+    Line("Open MPI in a Slurm job", PROGRAM + "$S -np 2 -x SLURM_NODELIST=x -x SLURM_JOBID=5 $W/p", "0/1, 0/1; status 0"),
+    Line("Open MPI behind a shell", PROGRAM + "$S -np 2 bash -c 'exec \"$0\"' $W/p", "0/1, 0/1; status 0"),
     Line("C output of a killed rank", "printf '#include <stdio.h>\\n#include <signal.h>\\nint main(void) { printf(\"step 41\\\\n\"); raise(SIGSEGV); }' > $W/l.c && cc -o $W/l $W/l.c; $L/mpirun -np 1 $W/l", "no line"),
     # ---- stops and recovery
     Line("TERM to the guardian", "$S -np 2 sh -c 'trap \"echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 2; pkill -TERM -x sml-run-guard; sleep 1; kill -TERM $p; wait $p", "125, nothing saved"),
     Line("--timeout while the job rests", "$S -np 1 --max-restarts 9 --max-fruitless 0 --restart-delay 15s:15s --timeout 2s sh -c 'exit 3'", "124 after 15 s, in a new attempt"),
-    Line("one machine under two names", "on head sh -c 'grep -q b1 /etc/hosts || echo \"$(getent hosts algo-1 | cut -d\" \" -f1) a1 b1\" >> /etc/hosts'; $S --accept-new-host-keys -H a1,b1,algo-2 --max-restarts 1 --min-hosts 1 hostname", "b1: is the same machine as a1; 2"),
+    Line("one machine under two names", "$S --accept-new-host-keys -H a1,b1,algo-2 --max-restarts 1 --min-hosts 1 hostname", "b1: is the same machine as a1; 2",
+         before=("head", "echo \"$(getent hosts algo-1 | cut -d' ' -f1) a1 b1\" >> /etc/hosts")),
 ]
 
 
 def run_line(line, bed, scratch):
     links = scratch / "links"
     (scratch / "deny.py").write_text(DENY)
-    env = {"S": str(SML_RUN), "L": str(links), "W": str(scratch), "TESTBED": str(TESTBED), "SML_TESTBED": bed.name}
+    env = {"S": str(SML_RUN), "L": str(links), "W": str(scratch)}
+    if line.before:
+        host, first = line.before
+        bed.exec(host, ["sh", "-c", first])
     script = PRELUDE + f"mkdir -p {links}; $S --install-links {links} >/dev/null\n" + line.script
     done = subprocess.run([sys.executable, TESTBED, "--name", bed.name, "exec", *(word for k, v in env.items() for word in ("-e", f"{k}={v}")), "head",
                            "bash", "-c", script], capture_output=True, text=True, timeout=watchdog(), stdin=subprocess.DEVNULL)
