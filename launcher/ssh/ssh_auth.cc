@@ -105,7 +105,8 @@ class Authenticator {
 
   Error nothing_to_offer() const {
     return Error(ErrorKind::Auth, "there is no key to log in with" + (tried_.empty() ? "" : " (" + tried_ + ")"))
-        .with_hint("start an ssh agent that has one (ssh-add), or name a key with --ssh-identity-file");
+        .with_hint(advice_.empty() ? "start an ssh agent that has one (ssh-add), or name a key with --ssh-identity-file"
+                                   : advice_);
   }
 
   // Returns true if logged in. Stops at once if the connection is lost.
@@ -123,16 +124,27 @@ class Authenticator {
 
   enum class MissingFile { Ignore, Tell };
   bool try_file(const std::string& path, MissingFile missing) {
-    if (others_can_read(path, ::geteuid())) return note(path, "ignored, as others can read it");
+    if (others_can_read(path, ::geteuid())) {
+      advise("a key that others can read is not used; run: chmod 600 " + shell_quote(path));
+      return note(path, "ignored, as others can read it");
+    }
     PrivateKey key;
     switch (key.load(path)) {
       case KeyState::Missing: return missing == MissingFile::Tell ? note(path, "no such file") : false;
       case KeyState::Unreadable: needs_agent_ = true; return note(path, "unreadable");
-      case KeyState::Encrypted: needs_agent_ = true; return note(path, "encrypted");
+      case KeyState::Encrypted:
+        needs_agent_ = true;
+        advise("sml-run does not ask for a passphrase; run: eval $(ssh-agent); ssh-add " + shell_quote(path));
+        return note(path, "encrypted");
       case KeyState::Usable: break;
     }
     if (try_certificates(path)) return true;
     return !broken_ && (try_key(key) || note(path, "refused"));
+  }
+
+  // Keeps the first advice on a key that cannot be used.
+  void advise(std::string advice) {
+    if (advice_.empty()) advice_ = std::move(advice);
   }
 
   bool try_key(const PrivateKey& key) {
@@ -199,6 +211,7 @@ class Authenticator {
   net::CancelToken& cancel_;
   const WaitForSession& wait_;
   std::string tried_;
+  std::string advice_;  // on the first key that cannot be used; empty: none
   std::set<std::string> used_certificates_;
   Offered offered_ = Offered::Nothing;
   bool needs_agent_ = false;     // a file could not be used without it

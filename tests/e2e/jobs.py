@@ -117,6 +117,7 @@ def by_rank(text):
 # Lines of sml-run that only tell how long something takes. A slow machine prints them, so no test may rest on them. A
 # connection over which nothing comes for half of the heartbeat's time is made anew.
 NOTICES = re.compile(r"\d+ ranks? on \d+ hosts?, from |waiting for |\d+ hosts?: waiting|"
+                     r"hint: does a start-up file there start another program |"
                      r"\S+: the connection to it had broken, and has been made again$")
 # A word that makes a user look: where all is well no line of sml-run has one.
 TROUBLE = (r"(?i)warning|error|cannot|could not|did not|not ready|no connection|lost|broke|refused|failed|killed|gone|stopp|"

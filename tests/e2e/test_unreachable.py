@@ -57,14 +57,16 @@ class Logins(Faults):
     @gate
     def test_a_key_that_others_can_read_is_not_used(self):
         self.edit("algo-1", "/home/root/.ssh/id_ed25519", lambda same: same, mode=0o644)
-        self.assert_refused(self.job(hosts="algo-2"), r"^algo-2: .*id_ed25519: ignored, as others can read it")
+        self.assert_refused(self.job(hosts="algo-2"), r"^algo-2: .*id_ed25519: ignored, as others can read it",
+                            r"^hint: .*chmod 600 .*id_ed25519$")
 
     @gate
     def test_an_encrypted_key_asks_nothing(self):
         sh(self.bed, "algo-1", "ssh-keygen -q -t ed25519 -N secret -f /run/locked_key")
         self.addCleanup(sh, self.bed, "algo-1", "rm -f /run/locked_key*")
         self.edit("algo-1", "/home/root/.ssh/config", lambda _: "IdentityFile /run/locked_key\n")
-        self.assert_refused(self.job(hosts="algo-2"), r"^algo-2: .*locked_key: encrypted")
+        self.assert_refused(self.job(hosts="algo-2"), r"^algo-2: .*locked_key: encrypted",
+                            r"^hint: .*passphrase; run: eval \$\(ssh-agent\); ssh-add /run/locked_key$")
 
     def test_a_user_who_is_not_there(self):
         self.assert_refused(self.job("--ssh-user", "nobodyatall", hosts="algo-2,algo-3"),
