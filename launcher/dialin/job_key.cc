@@ -92,7 +92,7 @@ Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& se
 
 string_view advice_on_secrets() {
   return "run sml-run --make-secret once and copy ~/.config/sml-run/secret to the other hosts, if they do not share "
-         "this home, or set SML_JOB_SECRET on all of them; on a closed network: --insecure-job-key";
+         "this home, or give all of them SML_JOB_SECRET or --secret-file FILE; on a closed network: --insecure-job-key";
 }
 
 bool key_is_there(const ThisHost& here) {
