@@ -238,7 +238,7 @@ class Keys(OnThreeHosts):
         status, got, _, _ = on_terminal(argv)
         self.assertEqual(status, 125)
         self.assertIn(b"locked_key: encrypted", got)
-        self.assertNotIn(b"assphrase", got)
+        self.assertNotIn(b"nter passphrase", got)
 
     @gate
     def test_keys_of_new_hosts_are_kept_once_however_many_ask(self):
