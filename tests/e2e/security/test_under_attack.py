@@ -11,7 +11,7 @@ ATTACKERS = REPO / "tests/e2e/security/attackers.py"
 USER, OTHER = "tester", "65534"
 CACHE = f"/home/{USER}/.cache/sml-run"
 OPEN, PRECIOUS, TARGET, MARK = "/run/open", "/run/precious", "/run/target", "/run/open/hijacked"
-HOME = "/home/tester"  # a record in a folder in which others write is refused before the start
+OWN = "/run/own"  # of the job's user: a report in a folder in which others write is refused before the start
 
 
 class Training:
@@ -27,8 +27,8 @@ class Training:
         self.meeting, self.go, self.model, self.hello = (f"{shared}/{n}" for n in ("meeting", "go", "model.pt", "hello"))
         self.addCleanup(self.clear)
         for host in self.bed.names():
-            sh(self.bed, host, "mkdir -m 1777 $1; mkdir $3; echo precious > $2; chown tester $2 $3", OPEN, PRECIOUS, TARGET)
-            self.addCleanup(sh, self.bed, host, "rm -r $1 $2 $3", OPEN, PRECIOUS, TARGET)
+            sh(self.bed, host, "mkdir -m 1777 $1; mkdir $3 $4; echo precious > $2; chown tester $2 $3 $4", OPEN, PRECIOUS, TARGET, OWN)
+            self.addCleanup(sh, self.bed, host, "rm -r $1 $2 $3 $4", OPEN, PRECIOUS, TARGET, OWN)
 
     def clear(self):
         for file in self.shared.iterdir():
@@ -38,7 +38,7 @@ class Training:
         """Training; then each worker waits until the attackers have had their time."""
         script = ('if [ $RANK = 0 ]; then echo "$MASTER_ADDR $MASTER_PORT $HOROVOD_GLOO_RENDEZVOUS_PORT" > $0.new; mv $0.new $0; '
                   'fi; go=$1; shift; "$@"; status=$?; until [ -e $go ]; do sleep 0.1; done; rm -f $0; exit $status')
-        return ("--torch-store", "--report", f"{HOME}/report.json", "--log-dir", f"{OPEN}/logs", "sh", "-c", script, self.meeting,
+        return ("--torch-store", "--report", f"{OWN}/report.json", "--log-dir", f"{OPEN}/logs", "sh", "-c", script, self.meeting,
                 self.go, PYTHON, TRAIN_DDP, "--epochs", "3", "--points", "3072", "--out", self.model)
 
     def result(self, done):
@@ -85,7 +85,7 @@ class Training:
         self.clear()
         for host in self.bed.names():
             shutil.rmtree(self.bed.path(host, f"{OPEN}/logs"), ignore_errors=True)
-            self.bed.path(host, f"{HOME}/report.json").unlink(missing_ok=True)
+            self.bed.path(host, f"{OWN}/report.json").unlink(missing_ok=True)
         return result
 
     def end_when_tried(self, attackers, jobs):
