@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-BEGINNINGS = re.compile(r"(Of|What|Whose|Who|Those|Nothing|Nobody)\b")
+BEGINNINGS = re.compile(r"(Of|What|Whose|Who|Whoever|Those|Nothing|Nobody)\b")
 ANYWHERE = re.compile(r"\b(is|are|be|been|was|were) told\b")
 # Words that GLOSSARY.md has replaced, as parts of names in the code.
 OLD_NAMES = re.compile(r"\b(Reach|LoginReach|CallReach|LocalReach|SshReach|CommandReach|AgentConduct|AttemptConduct|AnswersConduct|Judgement|Chore|Guest|"

@@ -1,6 +1,6 @@
 // Opens files for writing so that no other user of the machine chooses what is written.
 //
-// Whoever can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
+// A user who can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
 // - a link to a folder on the way is followed if not everybody can write in its folder or any above; elsewhere only if
 //   it belongs to this user or root (as with fs.protected_symlinks, but on every kernel, and below /tmp as well as in
 //   it);

@@ -114,7 +114,7 @@ SystemGuard::SystemGuard(GuardianState& shared_state, std::string mark, const Sc
                          std::optional<os::Cgroup>& cgroup)
     : shared_state_(shared_state), mark_(std::move(mark)), scratch_(scratch), cgroup_(cgroup), pid_(::getppid()) {}
 
-// Whoever guards us from above removes the cgroup; with us in it, it cannot be removed.
+// A guardian above the agent removes the cgroup, which it cannot while the agent is in it.
 SystemGuard::~SystemGuard() {
   const bool from_above = !is_below_ && !is_lost();
   if (is_below_ && ::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);

@@ -1,7 +1,7 @@
 // Finds the jobs that run on this machine by their sockets: this user's jobs, and for root those of other users too.
 // Linux.
 //
-// Nothing that another user's process claims affects this user's jobs: these are looked for first, a job has the id
+// The claims of another user's processes do not affect this user's jobs: these are looked for first, a job has the id
 // that its socket is named after, and where a folder is trusted only because a process named sml-run was found, that
 // process must be the one that answers.
 #pragma once

@@ -338,7 +338,7 @@ std::vector<Given> defaults_of_torchrun(const Told& told) {
                          {"--host-source", "local"},
                          {"--torch-store", ""},
                          {"--max-fruitless", "0"}};
-  // Whoever has started torchrun reads there why it failed.
+  // The process that started torchrun reads there why it failed.
   const string_view error_file = plan::variable(told.environment, "TORCHELASTIC_ERROR_FILE");
   if (!error_file.empty()) out.push_back({"--error-file", std::string(error_file)});
   if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);

@@ -100,7 +100,7 @@ _sml_run_values() {
 @VALUES@  esac
 }
 
-# What follows a word that speaks to running jobs.
+# The words behind a sub-command for running jobs.
 _sml_run_of_job() {
   local given='--format'
   case ${COMP_WORDS[1]} in

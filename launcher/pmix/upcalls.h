@@ -370,7 +370,7 @@ static int on_unpublish(const PmixProc* proc, char** keys, const PmixInfo* infos
   return kPmixSuccess;
 }
 
-/* What a rank's library would have printed: Open MPI 5 has its errors printed so. */
+/* Text that a rank's library hands over to be printed; Open MPI 5 does so with its error messages. */
 static void on_log(const PmixProc* proc, const PmixInfo* data, size_t count, const PmixInfo* directives,
                    size_t directive_count, PmixDone done, void* its) {
   (void)directives;
