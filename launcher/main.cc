@@ -190,22 +190,22 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 }
 
 // Where the coordinator accepts hosts; nullopt if no host calls.
-Result<std::optional<dialin::HeadPlan>> open_for_hosts(const Options& options,
-                                                       const std::optional<dialin::Settings>& settings,
-                                                       launch::PreLaunchTask* chore,
-                                                       std::shared_ptr<dialin::Coordinator> opened,
-                                                       os::UniqueFd listener) {
-  if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::HeadPlan>();
+Result<std::optional<dialin::CoordinatorPlan>> open_for_hosts(const Options& options,
+                                                              const std::optional<dialin::Settings>& settings,
+                                                              launch::PreLaunchTask* chore,
+                                                              std::shared_ptr<dialin::Coordinator> opened,
+                                                              os::UniqueFd listener) {
+  if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::CoordinatorPlan>();
   if (opened) {
     return std::optional(
-        dialin::HeadPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
+        dialin::CoordinatorPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
   }
   if (!listener) {
     Result<os::UniqueFd> made = dialin::listen_on(settings->port);
     if (!made) return made.error();
     listener = std::move(*made);
   }
-  return std::optional(dialin::HeadPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
+  return std::optional(dialin::CoordinatorPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
 }
 
 // For a job that is planned when its hosts have called: waits for them, and fits `options`, `plan` and `settings` to
@@ -263,7 +263,7 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
-  Result<std::optional<dialin::HeadPlan>> head =
+  Result<std::optional<dialin::CoordinatorPlan>> head =
       open_for_hosts(options, dial_in, nullptr, std::move(opened), std::move(listener));
   if (!head) return refuse(head.error());
   const Result<report::CheckReport> found = run::Check(loop, options, plan, image, *logs, std::move(*head), say).run();
@@ -376,7 +376,7 @@ int launch(const Options& given, const Training& training, ThisHost& here, HostF
   if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  Result<std::optional<dialin::HeadPlan>> head =
+  Result<std::optional<dialin::CoordinatorPlan>> head =
       open_for_hosts(options, *dial_in, chore, head_of(gathering, options), std::move(listener));
   if (!head) return fail(options, head.error());
   if (!*head) {

@@ -60,7 +60,7 @@ void DynamicHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vec
     if (late == nullptr) late = &hosts_.emplace_back(Late{.id = plan.host, .name = plan.name});
     late->next = std::move(plan);
   }
-  timer_.expires_after(around_.options.start_timeout);
+  timer_.expires_after(deps_.options.start_timeout);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (!error && !alive.expired()) time_out();
   });
@@ -72,35 +72,35 @@ void DynamicHosts::set_out_soon() {
   const auto waits = [](const Late& late) { return late.next.has_value(); };
   if (std::none_of(hosts_.begin(), hosts_.end(), waits)) return;
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && reaching_ && around_.run()) set_out();
+    if (!alive.expired() && reaching_ && deps_.run()) set_out();
   });
 }
 
 void DynamicHosts::set_out() {
   for (Late& late : hosts_) {
-    if (!late.next || !is_free(find_host(around_.fleet, late.id))) continue;
+    if (!late.next || !is_free(find_host(deps_.fleet, late.id))) continue;
     const bool has_workers = !late.next->prepare_local.workers.empty();
     late = {.id = late.id,
             .name = late.name,
             .step = Step::Coming,
             .next = std::move(late.next),
             .has_workers = has_workers};
-    around_.fleet.add(*std::exchange(late.next, std::nullopt));
-    const fleet::Host& host = *find_host(around_.fleet, late.id);
-    around_.roster.add(host);
-    around_.workers.add(host, around_.plan.map.hosts.size());
+    deps_.fleet.add(*std::exchange(late.next, std::nullopt));
+    const fleet::Host& host = *find_host(deps_.fleet, late.id);
+    deps_.roster.add(host);
+    deps_.workers.add(host, deps_.plan.map.hosts.size());
   }
-  around_.fleet.start();
+  deps_.fleet.start();
   for (Late& late : hosts_) {  // an agent that has waited
-    fleet::Host* host = find_host(around_.fleet, late.id);
-    if (late.step == Step::Coming && host->runs()) around_.health.ask(*host);
+    fleet::Host* host = find_host(deps_.fleet, late.id);
+    if (late.step == Step::Coming && host->runs()) deps_.health.ask(*host);
   }
 }
 
 void DynamicHosts::introduced(fleet::Host& host) {
-  around_.workers.greet(host);
-  around_.roster.greet(host);
-  around_.health.ask(host);
+  deps_.workers.greet(host);
+  deps_.roster.greet(host);
+  deps_.health.ask(host);
 }
 
 void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
@@ -110,15 +110,15 @@ void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
     return fail(*late, "wants what " + late->name +
                            " cannot start: " + show(message.obstacles.front().message, kLongestReason));
   }
-  around_.roster.prepared(host, message);
+  deps_.roster.prepared(host, message);
   late->prepared = true;
   look(host, *late);
 }
 
 void DynamicHosts::look(fleet::Host& host, Late& late) {
-  if (late.step != Step::Coming || !late.prepared || !around_.health.passed(host) || !around_.run()) return;
+  if (late.step != Step::Coming || !late.prepared || !deps_.health.passed(host) || !deps_.run()) return;
   late.step = Step::Learning;
-  if (!late.has_workers) around_.meeting.start_workers(host, {}, around_.afterwards);
+  if (!late.has_workers) deps_.meeting.start_workers(host, {}, deps_.afterwards);
   learn(host, late);
 }
 
@@ -145,13 +145,13 @@ void DynamicHosts::learnt(fleet::Host& host, Late& late, const wire::Added& m) {
 bool DynamicHosts::hears(fleet::Host& host, const wire::ToLauncher& message) {
   Late* late = find(host.id);
   if (std::holds_alternative<wire::HelloAck>(message)) {
-    if (std::optional<Error> same = another_name(around_.fleet, around_.plan.map, host)) {
+    if (std::optional<Error> same = another_name(deps_.fleet, deps_.plan.map, host)) {
       host.session->abandon(std::move(*same));
     }
     return true;
   }
   if (const auto* health = std::get_if<wire::Health>(&message)) {
-    const std::optional<Result<void>> news = around_.health.note(host, *health);
+    const std::optional<Result<void>> news = deps_.health.note(host, *health);
     if (news && !*news) host.session->abandon(news->error());
     if (news && *news) look(host, *late);
     return true;
@@ -180,7 +180,7 @@ void DynamicHosts::ended(const fleet::Host& host, const Error* why) {
     return set_out_soon();
   }
   const std::string reason = why != nullptr ? why->message() : "its agent has left: " + show(late->last_word);
-  if (around_.run()) failed_.insert(host.id);
+  if (deps_.run()) failed_.insert(host.id);
   fail(*late, "wants ranks on " + late->name + ", which cannot have them: " + reason);
 }
 
@@ -197,8 +197,8 @@ void DynamicHosts::fail(Late& late, const std::string& why) {
 void DynamicHosts::drop(Late& late) {
   late.next.reset();
   if (late.step == Step::Away || std::exchange(late.step, Step::Going) == Step::Going) return;
-  fleet::Host& host = *find_host(around_.fleet, late.id);
-  if (host.runs()) return host.session->end_workers({SIGTERM, 0}, around_.afterwards);
+  fleet::Host& host = *find_host(deps_.fleet, late.id);
+  if (host.runs()) return host.session->end_workers({SIGTERM, 0}, deps_.afterwards);
   host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
 }
 
@@ -219,11 +219,11 @@ void DynamicHosts::time_out() {
     return one.next || one.step == Step::Coming || one.step == Step::Learning;
   });
   if (late == hosts_.end()) return;
-  const fleet::Host* host = find_host(around_.fleet, late->id);
+  const fleet::Host* host = find_host(deps_.fleet, late->id);
   const std::string step = host == nullptr ? "waiting for its turn" : host->session->awaited();
   failed_.insert(late->id);
   fail(*late, "wants ranks on " + late->name +
-                  ", which cannot have them: " + fleet::not_ready(around_.options.start_timeout, step).message());
+                  ", which cannot have them: " + fleet::not_ready(deps_.options.start_timeout, step).message());
 }
 
 void DynamicHosts::let_go() {
@@ -236,7 +236,7 @@ void DynamicHosts::let_go() {
 std::vector<const fleet::Host*> DynamicHosts::begin(const plan::JobMap& world) {
   std::vector<const fleet::Host*> out;
   for (const plan::MappedHost& host : world.hosts) {
-    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(find_host(around_.fleet, host.id));
+    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(find_host(deps_.fleet, host.id));
   }
   const auto begins = [&out](const Late& late) {
     return std::any_of(out.begin(), out.end(), [&late](const fleet::Host* host) { return host->id == late.id; });

@@ -27,7 +27,7 @@ namespace sml::attempt {
 class DynamicHosts {
  public:
   // Everything here outlives this.
-  struct Around {
+  struct Deps {
     const JobOptions& options;
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
@@ -38,8 +38,8 @@ class DynamicHosts {
     launch::Afterwards afterwards;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  DynamicHosts(const boost::asio::any_io_executor& loop, Around around)
-      : around_(std::move(around)), loop_(loop), timer_(loop) {}
+  DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps)
+      : deps_(std::move(deps)), loop_(loop), timer_(loop) {}
 
   // Reaches `hosts`; those that are ready already stay so. A host whose plan has no workers gets an empty Start and
   // then each of `worlds`, which run, before it is ready; one with workers waits for their start. Calls `settled` when
@@ -99,7 +99,7 @@ class DynamicHosts {
   void settle();
   void time_out();
 
-  Around around_;
+  Deps deps_;
   boost::asio::any_io_executor loop_;
   boost::asio::steady_timer timer_;
   std::vector<Late> hosts_;

@@ -16,21 +16,20 @@ bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
   return wanted && may_outlive && !plan.calls && plan.map.roles.empty() && plan.map.helpers == 0;
 }
 
-ElasticJob::ElasticJob(Around around, ElasticJoin::Around joining)
-    : around_(std::move(around)), joining_(std::move(joining)) {
-  if (!is_elastic(around_.options, around_.plan)) return;
-  const std::uint32_t most = around_.options.restart.max;
+ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(std::move(joining)) {
+  if (!is_elastic(deps_.options, deps_.plan)) return;
+  const std::uint32_t most = deps_.options.restart.max;
   const auto following = [this](const plan::JobMap& round, std::vector<HostId> out) {
     std::erase_if(out, [this](HostId host) { return has_cooled_down(host); });
-    return around_.owner.next_round(round, out);
+    return deps_.owner.next_round(round, out);
   };
-  rounds_.emplace(around_.plan.map, following, most - std::min(most, around_.restarts_used));
+  rounds_.emplace(deps_.plan.map, following, most - std::min(most, deps_.restarts_used));
 }
 
 bool ElasticJob::has_cooled_down(HostId host) const {
   const auto found = cooling_.find(host);
   if (found == cooling_.end() || !found->second.since) return false;
-  const std::optional<Duration> time = around_.options.restart.exclude.cool_down_of(found->second.times);
+  const std::optional<Duration> time = deps_.options.restart.exclude.cool_down_of(found->second.times);
   return time && Clock::now() >= *found->second.since + *time;
 }
 
@@ -47,7 +46,7 @@ void ElasticJob::note_failed_hosts(const ElasticRounds::Next& round) {
 }
 
 void ElasticJob::say(const std::string& text) const {
-  if (around_.options.verbosity != Verbosity::Quiet) around_.owner.say(text);
+  if (deps_.options.verbosity != Verbosity::Quiet) deps_.owner.say(text);
 }
 
 const std::vector<HostId>& ElasticJob::hosts_out() const {
@@ -56,7 +55,7 @@ const std::vector<HostId>& ElasticJob::hosts_out() const {
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
-  if (!rounds_ || !around_.run() || m.attempt != around_.plan.job.attempt + 1) return;
+  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1) return;
   const std::optional<Rank> rank = rounds_->rank_of(m.slot);
   if (m.step == wire::HorovodStep::Registered) {
     if (!rank) return;
@@ -64,7 +63,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
     return note_door(*rank, read_registration(m.registration));
   }
   if (!rank || rounds_->ready(*rank) == ElasticRounds::Answer::Removed) {
-    return around_.fleet.first().session->send(
+    return deps_.fleet.first().session->send(
         wire::HorovodRound{.attempt = m.attempt, .places = {{m.slot, std::string(ElasticRounds::kRemoved)}}});
   }
   look();
@@ -80,13 +79,13 @@ void ElasticJob::note_door(Rank rank, Result<NotificationEndpoint> door) {
 }
 
 bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::End& end) {
-  if (!rounds_ || !around_.run()) return false;
+  if (!rounds_ || !deps_.run()) return false;
   if (rounds_->is_out(rank)) return true;
   rounds_->ended(rank, succeeded(status) ? ElasticRounds::End::Success : ElasticRounds::End::Failure);
   if (end.failed_by_itself && !rounds_->some_may_go_on()) return false;
   if (end.failed_by_itself) {
-    const HostIndex host = around_.plan.map.ranks[rank.value()].host;
-    say("rank " + std::to_string(rank.value()) + " on " + around_.plan.map.hosts[host.value()].host.name + " " +
+    const HostIndex host = deps_.plan.map.ranks[rank.value()].host;
+    say("rank " + std::to_string(rank.value()) + " on " + deps_.plan.map.hosts[host.value()].host.name + " " +
         describe(status) + "; the others may go on without it (hvd.elastic)");
   }
   look();
@@ -95,7 +94,7 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
 
 // Rank 0's host has the store, without which the workers cannot rendezvous.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
-  if (!rounds_ || !around_.run() || host.position == 0 || why.kind() != ErrorKind::Lost) return false;
+  if (!rounds_ || !deps_.run() || host.position == 0 || why.kind() != ErrorKind::Lost) return false;
   if (!rounds_->has_members_on(host.id)) return true;
   rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;
@@ -109,11 +108,11 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 
 // As in Horovod's launcher, only rank 0 gets the notice; all others learn of it at the next commit.
 void ElasticJob::look_at_hosts() {
-  if (!hears_of_hosts() || !around_.run() || joining_.is_reaching()) return;
+  if (!hears_of_hosts() || !deps_.run() || joining_.is_reaching()) return;
   if (rounds_->lacks_a_reset()) {
-    return around_.stop(Error(ErrorKind::Lost,
-                              "hosts are listed no more, and no restart is left to go on without them "
-                              "(--max-restarts, or --reset-limit of horovodrun)"));
+    return deps_.stop(Error(ErrorKind::Lost,
+                            "hosts are listed no more, and no restart is left to go on without them "
+                            "(--max-restarts, or --reset-limit of horovodrun)"));
   }
   if (told_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
@@ -122,16 +121,16 @@ void ElasticJob::look_at_hosts() {
   told_ = true;
   const std::time_t now = std::time(nullptr);
   told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
-  around_.fleet.tell(around_.plan.map.ranks[leader.value()].host,
-                     wire::HorovodCall{.attempt = around_.plan.job.attempt + 1,
-                                       .rank = leader,
-                                       .port = door->second.port,
-                                       .request = notice(door->second, told_at_)});
+  deps_.fleet.tell(deps_.plan.map.ranks[leader.value()].host,
+                   wire::HorovodCall{.attempt = deps_.plan.job.attempt + 1,
+                                     .rank = leader,
+                                     .port = door->second.port,
+                                     .request = notice(door->second, told_at_)});
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
   const auto door = doors_.find(m.rank);
-  if (!rounds_ || !around_.run() || m.attempt != around_.plan.job.attempt + 1 || door == doors_.end()) return;
+  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1 || door == doors_.end()) return;
   if (is_heard(door->second, m.answer)) {
     return say(
         "the workers have been told that other hosts are there: they go on with these after their next commit "
@@ -150,7 +149,7 @@ void ElasticJob::look() {
   const ElasticRounds::Step step = rounds_->look();
   if (const auto* next = std::get_if<ElasticRounds::Next>(&step)) {
     const auto again = [this] {
-      if (around_.run()) look();
+      if (deps_.run()) look();
     };
     if (joining_.are_ready(*next, again)) begin(*next);
     return;
@@ -159,18 +158,18 @@ void ElasticJob::look() {
   joining_.let_go();  // no worker is left to go on with
   if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return;
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
-    return around_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
-                                                   std::to_string(finished->waiting) +
-                                                   " wait to go on with them (hvd.elastic)"));
+    return deps_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
+                                                 std::to_string(finished->waiting) +
+                                                 " wait to go on with them (hvd.elastic)"));
   }
-  around_.give_up(std::exchange(lost_, {}));
+  deps_.give_up(std::exchange(lost_, {}));
 }
 
 void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {
-  const JobOptions& options = around_.options;
+  const JobOptions& options = deps_.options;
   const wire::Stop stop{options.stop.signal, launch::milliseconds(options.grace),
                         options.stop.target.value_or(SignalTarget::Group)};
-  for (const fleet::Host& host : around_.fleet.hosts()) {
+  for (const fleet::Host& host : deps_.fleet.hosts()) {
     const bool is_one = std::find(hosts.begin(), hosts.end(), host.id) != hosts.end();
     if (is_one && host.runs()) host.session->end_workers(stop, launch::Afterwards::Stay);
   }
@@ -178,9 +177,9 @@ void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {
 
 void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
   const auto names = [this](const auto& hosts, auto id_of) {
-    const std::vector<HostIndex> places = around_.plan.map.places();
+    const std::vector<HostIndex> places = deps_.plan.map.places();
     std::vector<std::string> out;
-    for (const auto& host : hosts) out.push_back(around_.plan.map.hosts[places[id_of(host).value()].value()].host.name);
+    for (const auto& host : hosts) out.push_back(deps_.plan.map.hosts[places[id_of(host).value()].value()].host.name);
     return out;
   };
   const std::vector<std::string> out = names(round.out, [](HostId id) { return id; });
@@ -198,7 +197,7 @@ void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
 
 // The store gets the addresses of joining hosts before their workers connect to it.
 void ElasticJob::begin(const ElasticRounds::Next& round) {
-  wire::HorovodRound message{.attempt = around_.plan.job.attempt + 1,
+  wire::HorovodRound message{.attempt = deps_.plan.job.attempt + 1,
                              .keys = wire::HorovodKeys::Forgotten,
                              .places = {},
                              .hosts = joining_.addresses(round)};
@@ -206,15 +205,15 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
     message.places.push_back({rounds_->slot_of(member.rank), member.numbers});
   }
   for (const Rank rank : round.left) {
-    around_.workers.do_without(rank);
+    deps_.workers.do_without(rank);
     message.places.push_back({rounds_->slot_of(rank), std::string(ElasticRounds::kRemoved)});
     doors_.erase(rank);
   }
   lost_.clear();
   told_ = false;
   end_workers_on(round.out);
-  around_.fleet.first().session->send(message);
-  rounds_->begin(round, Rank(around_.plan.map.world_size()));
+  deps_.fleet.first().session->send(message);
+  rounds_->begin(round, Rank(deps_.plan.map.world_size()));
   note_failed_hosts(round);
   joining_.begin(round);
   say_begin(round);

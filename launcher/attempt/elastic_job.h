@@ -28,7 +28,7 @@ bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
 class ElasticJob {
  public:
   // Everything here outlives this.
-  struct Around {
+  struct Deps {
     const JobOptions& options;
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
@@ -40,7 +40,7 @@ class ElasticJob {
     std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
     std::function<void(Error why)> stop;
   };
-  ElasticJob(Around around, ElasticJoin::Around joining);
+  ElasticJob(Deps deps, ElasticJoin::Deps joining);
 
   void handle(const fleet::Host& host, const wire::HorovodNews& m);
   void handle(const fleet::Host& host, const wire::HorovodAnswer& m);
@@ -74,7 +74,7 @@ class ElasticJob {
   void say(const std::string& text) const;
   void say_begin(const ElasticRounds::Next& round) const;
 
-  Around around_;
+  Deps deps_;
   ElasticJoin joining_;
   std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
   std::vector<report::AttemptFacts::HostFault> lost_;

@@ -22,7 +22,7 @@ namespace sml::attempt {
 class ElasticJoin {
  public:
   // Everything here outlives this.
-  struct Around {
+  struct Deps {
     const JobOptions& options;
     fleet::Fleet& fleet;
     const plan::LaunchPlan& plan;
@@ -34,7 +34,7 @@ class ElasticJoin {
     launch::Afterwards afterwards;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  explicit ElasticJoin(Around around) : around_(std::move(around)) {}
+  explicit ElasticJoin(Deps deps) : deps_(std::move(deps)) {}
 
   // Returns true if all joining hosts of `next` only wait for their start. Otherwise prepares them and calls `settled`
   // when they do, or when one of them cannot.
@@ -46,7 +46,7 @@ class ElasticJoin {
   // Releases the joining hosts, which are not needed any more.
   void let_go();
 
-  bool is_reaching() const { return around_.late.is_reaching(); }
+  bool is_reaching() const { return deps_.late.is_reaching(); }
   // Whether the host was to have workers and cannot.
   bool is_unfit(HostId id) const { return unfit_.contains(id); }
   // For a host that had workers in this attempt, or was to: whether it may have workers again.
@@ -57,7 +57,7 @@ class ElasticJoin {
   void reach(std::function<void()> settled);
   std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;
 
-  Around around_;
+  Deps deps_;
   std::vector<ElasticRounds::Next::Joining> joining_;  // hosts that were reached
   plan::JobMap world_;                                 // their ranks, counted from 0
   std::optional<plan::LaunchPlan> grown_;              // the plan with these ranks

@@ -17,17 +17,17 @@ namespace sml::attempt {
 class PlanExtension {
  public:
   // Everything here outlives this.
-  struct Around {
+  struct Deps {
     plan::LaunchPlan& plan;  // the plan to extend
     DynamicHosts& late;
     Workers& workers;
     WorkerSink& sink;
     const report::EventFeed& events;
   };
-  explicit PlanExtension(Around around) : around_(around) {}
+  explicit PlanExtension(Deps deps) : deps_(deps) {}
 
   // The plan before it was extended.
-  const plan::LaunchPlan& planned() const { return planned_ ? *planned_ : around_.plan; }
+  const plan::LaunchPlan& planned() const { return planned_ ? *planned_ : deps_.plan; }
 
   // Adds the hosts of `map` that are not in the plan, because they have come while it runs: behind all others, ids
   // ascending, without ranks.
@@ -40,7 +40,7 @@ class PlanExtension {
  private:
   void keep_planned();
 
-  Around around_;
+  Deps deps_;
   std::optional<plan::LaunchPlan> planned_;  // nullopt: not extended
 };
 

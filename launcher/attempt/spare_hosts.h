@@ -17,7 +17,7 @@ namespace sml::attempt {
 class SpareHosts final : public fleet::SpareListener {
  public:
   // Everything here outlives this.
-  struct Of {
+  struct Deps {
     const plan::JobMap& map;
     const AttemptMachine& machine;
     HealthCheckGate& health;
@@ -29,7 +29,7 @@ class SpareHosts final : public fleet::SpareListener {
     std::function<launch::AgentSession::Plan(const plan::MappedHost& host)> plan;
     std::function<void()> ended;  // called when such a host has ended
   };
-  explicit SpareHosts(Of attempt) : of_(std::move(attempt)) {}
+  explicit SpareHosts(Deps attempt) : deps_(std::move(attempt)) {}
 
   // Begins with spare hosts that may wait already.
   void begin();
@@ -50,11 +50,11 @@ class SpareHosts final : public fleet::SpareListener {
 
  private:
   // Event listeners do not know the other hosts yet.
-  bool is_known(const fleet::Host& host) const { return host.index.value() < of_.map.hosts.size(); }
+  bool is_known(const fleet::Host& host) const { return host.index.value() < deps_.map.hosts.size(); }
   void look_if_known_by_another_name(fleet::Host& host) const;
   void say_if_ready(const fleet::Host& host) const;
 
-  Of of_;
+  Deps deps_;
   std::vector<plan::MappedHost> come_;  // hosts that the plan does not have, ids ascending
 };
 

@@ -32,7 +32,7 @@ void Spawns::next() {
 
 // Gives up the first request.
 void Spawns::give_up(const std::string& why) {
-  around_.late.let_go();
+  deps_.late.let_go();
   answer(wishes_.front(), why);
   wishes_.pop_front();
 }
@@ -41,7 +41,7 @@ void Spawns::give_up(const std::string& why) {
 
 // The number of its ranks that have not ended.
 std::uint32_t Spawns::living(const plan::MappedHost& host) const {
-  const RankTable& table = around_.workers.table();
+  const RankTable& table = deps_.workers.table();
   const auto lives = [&table](Rank rank) { return !table.has_ended(rank); };
   return static_cast<std::uint32_t>(std::count_if(host.ranks.begin(), host.ranks.end(), lives));
 }
@@ -49,31 +49,31 @@ std::uint32_t Spawns::living(const plan::MappedHost& host) const {
 // Hosts whose workers have ended are about to leave and count as idle. Rank 0's host does not come again: it keeps the
 // stores, and once it has gone no other host can come.
 plan::SpawnRoom Spawns::room() const {
-  const plan::JobMap& map = around_.plan.map;
+  const plan::JobMap& map = deps_.plan.map;
   plan::SpawnRoom out{plan::FreeSlots(map.hosts.size()), plan::FreeSlots(map.hosts.size())};
-  const std::vector<HostId> lost = around_.fleet.lost();
+  const std::vector<HostId> lost = deps_.fleet.lost();
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
     const plan::MappedHost& host = map.hosts[h];
-    const bool can_come = !around_.meeting.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
-                          around_.late.may_come(host.id) && host.id != around_.fleet.first().id &&
+    const bool can_come = !deps_.meeting.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
+                          deps_.late.may_come(host.id) && host.id != deps_.fleet.first().id &&
                           std::find(lost.begin(), lost.end(), host.id) == lost.end();
     if (can_come) out.idle[h] = host.slots;
   }
-  for (const fleet::Host& host : std::as_const(around_.fleet).hosts()) {
+  for (const fleet::Host& host : std::as_const(deps_.fleet).hosts()) {
     const std::size_t h = host.index.value();
     const plan::MappedHost& mapped = map.hosts[h];
     const std::uint32_t ranks = living(mapped);
-    if (!takes_workers(host) || (ranks == 0 && !around_.late.is_ready(host.id))) continue;
+    if (!takes_workers(host) || (ranks == 0 && !deps_.late.is_ready(host.id))) continue;
     out.running[h] = mapped.slots - std::min(mapped.slots, ranks);
     out.idle[h].reset();
   }
   return out;
 }
 
-SessionSettings Spawns::settings() const { return settings_for(around_.options, around_.plan.map); }
+SessionSettings Spawns::settings() const { return settings_for(deps_.options, deps_.plan.map); }
 
 Spawns::Pending Spawns::plan_for(const wire::SpawnWish& wish, plan::JobMap world) const {
-  const plan::LaunchPlan& plan = around_.plan;
+  const plan::LaunchPlan& plan = deps_.plan;
   Pending out{std::move(world), plan};
   const auto first_program = static_cast<std::uint32_t>(plan.program_count());
   for (plan::Program& program : spawned_programs(plan, wish.from, wish.programs)) {
@@ -85,10 +85,10 @@ Spawns::Pending Spawns::plan_for(const wire::SpawnWish& wish, plan::JobMap world
 }
 
 Result<void> Spawns::begin(const wire::SpawnWish& wish) {
-  const plan::LaunchPlan& plan = around_.plan;
-  if (!around_.run()) return Error(ErrorKind::Lost, "is being ended");
-  if (around_.workers.table().has_ended(wish.from)) return Error(ErrorKind::Lost, "has ended");
-  if (is_elastic(around_.options, plan)) {
+  const plan::LaunchPlan& plan = deps_.plan;
+  if (!deps_.run()) return Error(ErrorKind::Lost, "is being ended");
+  if (deps_.workers.table().has_ended(wish.from)) return Error(ErrorKind::Lost, "has ended");
+  if (is_elastic(deps_.options, plan)) {
     return Error(ErrorKind::Config, "belongs to an elastic job (--elastic), and these have no ranks but their own");
   }
   if (plan.calls) {
@@ -112,7 +112,7 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
 
 // With PMIx, a host that comes must know the other worlds: its ranks may connect to ranks of any of them.
 void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts) {
-  const RankTable& table = around_.workers.table();
+  const RankTable& table = deps_.workers.table();
   const auto has_ended = [&table](const wire::AddWorkers& world) {
     bool out = true;
     for (std::uint32_t r = 0; r < world.shape.size(); ++r) out = out && table.has_ended(Rank(world.first.value() + r));
@@ -124,23 +124,23 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
   std::vector<launch::AgentSession::Plan> plans;
   std::vector<std::string> names;
   for (const HostIndex host : hosts) {
-    plans.push_back(late_plan(host, grown, Rank(around_.plan.map.world_size()), settings, wish.service));
-    around_.owner.complete(plans.back());
+    plans.push_back(late_plan(host, grown, Rank(deps_.plan.map.world_size()), settings, wish.service));
+    deps_.owner.complete(plans.back());
     names.push_back(plans.back().name);
   }
-  if (around_.options.verbosity == Verbosity::Verbose) {
-    around_.owner.say("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
+  if (deps_.options.verbosity == Verbosity::Verbose) {
+    deps_.owner.say("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
   }
   reaching_ = true;
-  around_.late.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
-                     [this] { reached(); });
+  deps_.late.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
+                   [this] { reached(); });
 }
 
 // Places may have been taken meanwhile, so the request is planned again.
 void Spawns::reached() {
-  if (!reaching_ || around_.late.is_reaching()) return;
+  if (!reaching_ || deps_.late.is_reaching()) return;
   reaching_ = false;
-  const std::string why = around_.run() ? around_.late.why() : "is being ended";
+  const std::string why = deps_.run() ? deps_.late.why() : "is being ended";
   if (!why.empty()) give_up(why);
   next();
 }
@@ -158,7 +158,7 @@ void Spawns::ended(Rank rank) {
 Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
   Pending& pending = pending_.emplace(std::move(planned));
   const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
-    const std::span<const fleet::Host> hosts = std::as_const(around_.fleet).hosts();
+    const std::span<const fleet::Host> hosts = std::as_const(deps_.fleet).hosts();
     const auto host =
         std::find_if(hosts.begin(), hosts.end(), [index](const fleet::Host& one) { return one.index == index; });
     const bool has_some = !pending.world.hosts[index.value()].ranks.empty();
@@ -168,8 +168,8 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
     return host->session->contact().is_local ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
   AddedWorld added = added_world(pending.grown, pending.world, settings(), place);
-  const Rank first(around_.plan.map.world_size());
-  if (Result<void> kept = around_.sink.complete(pending.grown, first, added.messages); !kept) {
+  const Rank first(deps_.plan.map.world_size());
+  if (Result<void> kept = deps_.sink.complete(pending.grown, first, added.messages); !kept) {
     pending_.reset();
     return kept;
   }
@@ -177,7 +177,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
   for (std::size_t i = 0; i < added.hosts.size(); ++i) {
     added.messages[i].service = wish.service;
     added.messages[i].keys = wish.keys;
-    around_.fleet.tell(added.hosts[i], added.messages[i]);
+    deps_.fleet.tell(added.hosts[i], added.messages[i]);
   }
   pending.told = std::move(added.messages.front());
   pending.told.apps.clear();
@@ -205,39 +205,39 @@ void Spawns::lost(const fleet::Host& host) {
 
 void Spawns::look() {
   if (!pending_->awaited.empty()) return;
-  if (pending_->why.empty() && !around_.run()) pending_->why = "is being ended";
+  if (pending_->why.empty() && !deps_.run()) pending_->why = "is being ended";
   const wire::SpawnWish wish = std::move(wishes_.front());
   wishes_.pop_front();
-  wire::StartAdded order{.attempt = around_.plan.job.attempt + 1,
-                         .first = Rank(around_.plan.map.world_size()),
+  wire::StartAdded order{.attempt = deps_.plan.job.attempt + 1,
+                         .first = Rank(deps_.plan.map.world_size()),
                          .go = pending_->why.empty() ? wire::Go::Yes : wire::Go::No,
                          .ranks = pending_->grown.map.world_size()};
   const std::string why = pending_->why;
   if (why.empty()) start(wish);
   pending_.reset();
-  around_.fleet.tell_all(order);
-  if (!why.empty()) around_.late.let_go();
+  deps_.fleet.tell_all(order);
+  if (!why.empty()) deps_.late.let_go();
   answer(wish, why);
   next();
 }
 
 void Spawns::start(const wire::SpawnWish& wish) {
-  around_.meeting.expect_others();
+  deps_.meeting.expect_others();
   if (wish.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->told));
-  around_.growth.begin(std::move(pending_->grown), pending_->world, wish.from);
+  deps_.growth.begin(std::move(pending_->grown), pending_->world, wish.from);
 }
 
 void Spawns::answer(const wire::SpawnWish& wish, const std::string& why) {
-  const HostIndex host = around_.plan.map.ranks[wish.from.value()].host;
+  const HostIndex host = deps_.plan.map.ranks[wish.from.value()].host;
   if (!why.empty()) {
-    around_.owner.say("rank " + std::to_string(wish.from.value()) + " on " +
-                      around_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
+    deps_.owner.say("rank " + std::to_string(wish.from.value()) + " on " +
+                    deps_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
   }
-  around_.fleet.tell(host, wire::SpawnAnswer{.attempt = around_.plan.job.attempt + 1,
-                                             .service = wish.service,
-                                             .to = wish.from,
-                                             .call = wish.call,
-                                             .why = why});
+  deps_.fleet.tell(host, wire::SpawnAnswer{.attempt = deps_.plan.job.attempt + 1,
+                                           .service = wish.service,
+                                           .to = wish.from,
+                                           .call = wish.call,
+                                           .why = why});
 }
 
 }  // namespace sml::attempt

@@ -28,7 +28,7 @@ namespace sml::attempt {
 class Spawns {
  public:
   // Everything here outlives this.
-  struct Around {
+  struct Deps {
     const JobOptions& options;
     fleet::Fleet& fleet;
     const plan::LaunchPlan& plan;
@@ -40,7 +40,7 @@ class Spawns {
     WorkerSink& sink;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  explicit Spawns(Around around) : around_(std::move(around)) {}
+  explicit Spawns(Deps deps) : deps_(std::move(deps)) {}
 
   void ask(const fleet::Host& host, wire::SpawnWish wish);
   void note(const fleet::Host& host, const wire::Added& m);
@@ -71,7 +71,7 @@ class Spawns {
   void start(const wire::SpawnWish& wish);
   void answer(const wire::SpawnWish& wish, const std::string& why);
 
-  Around around_;
+  Deps deps_;
   std::deque<wire::SpawnWish> wishes_;  // the first is pending
   bool reaching_ = false;               // whether hosts for the first request are being reached
   std::optional<Pending> pending_;

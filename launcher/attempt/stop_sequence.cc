@@ -10,73 +10,73 @@
 
 namespace sml::attempt {
 
-StopSequence::StopSequence(const boost::asio::any_io_executor& loop, Of attempt)
-    : of_(std::move(attempt)), pause_(loop, of_.options.stop, of_.fleet) {}
+StopSequence::StopSequence(const boost::asio::any_io_executor& loop, Deps attempt)
+    : deps_(std::move(attempt)), pause_(loop, deps_.options.stop, deps_.fleet) {}
 
 int StopSequence::stop_signal() const {
-  const int signo = of_.facts.stop_signal.value_or(signo_);
-  return signo == SIGTERM ? of_.options.stop.signal : signo;
+  const int signo = deps_.facts.stop_signal.value_or(signo_);
+  return signo == SIGTERM ? deps_.options.stop.signal : signo;
 }
 
 void StopSequence::begin() {
   if (!looked_at_) return let_save();
   signo_ = *std::exchange(looked_at_, std::nullopt);
-  of_.machine.take_longer(RecordQuery::kAll);
-  of_.moved();
-  of_.owner.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && of_.machine.state() == AttemptState::Stopping) let_save();
+  deps_.machine.take_longer(RecordQuery::kAll);
+  deps_.moved();
+  deps_.owner.before_end([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && deps_.machine.state() == AttemptState::Stopping) let_save();
   });
 }
 
 void StopSequence::found_hanging(Rank rank) {
-  if (of_.options.on_failure == OnFailure::Abort) return look_before(kStacksSignal);
-  of_.owner.before_end([this, rank, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) of_.fleet.tell_all(wire::Signal{SIGKILL, {rank}, SignalTarget::Group});
+  if (deps_.options.on_failure == OnFailure::Abort) return look_before(kStacksSignal);
+  deps_.owner.before_end([this, rank, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) deps_.fleet.tell_all(wire::Signal{SIGKILL, {rank}, SignalTarget::Group});
   });
 }
 
 // True if workers have run, the stop is the launcher's own decision, and no worker blocks on the reader of the output.
 bool StopSequence::may_save() const {
-  const bool have_run = of_.facts.first_start != TimePoint();
-  const bool is_ours = !of_.facts.stop_signal && !of_.facts.output_gone;
-  return pause_.most() > Duration::zero() && have_run && is_ours && of_.machine.state() == AttemptState::Stopping;
+  const bool have_run = deps_.facts.first_start != TimePoint();
+  const bool is_ours = !deps_.facts.stop_signal && !deps_.facts.output_gone;
+  return pause_.most() > Duration::zero() && have_run && is_ours && deps_.machine.state() == AttemptState::Stopping;
 }
 
 void StopSequence::let_save() {
   if (!may_save()) return at_once();
-  of_.machine.take_longer(pause_.most());
-  of_.moved();
-  if (of_.options.verbosity != Verbosity::Quiet) {
-    of_.owner.say("the workers get " + signal_name(of_.options.stop.checkpoint->signo) + " and up to " +
-                  format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
+  deps_.machine.take_longer(pause_.most());
+  deps_.moved();
+  if (deps_.options.verbosity != Verbosity::Quiet) {
+    deps_.owner.say("the workers get " + signal_name(deps_.options.stop.checkpoint->signo) + " and up to " +
+                    format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
   }
-  of_.workers.are_to_end(Clock::now());
+  deps_.workers.are_to_end(Clock::now());
   pause_.begin([this] {
-    if (of_.machine.state() == AttemptState::Stopping) at_once();
+    if (deps_.machine.state() == AttemptState::Stopping) at_once();
   });
 }
 
 void StopSequence::cut_saving_short() {
-  of_.machine.take_longer(-pause_.end());
-  of_.moved();
+  deps_.machine.take_longer(-pause_.end());
+  deps_.moved();
   at_once();
 }
 
 void StopSequence::at_once() {
-  const SignalTarget target = of_.options.stop.target.value_or(SignalTarget::Group);
-  const wire::Stop stop{stop_signal(), launch::milliseconds(of_.machine.grace()), target};
-  const bool leaving = no_more_ || of_.machine.state() == AttemptState::Leaving;
-  for (fleet::Host& host : of_.fleet.hosts()) {
+  const SignalTarget target = deps_.options.stop.target.value_or(SignalTarget::Group);
+  const wire::Stop stop{stop_signal(), launch::milliseconds(deps_.machine.grace()), target};
+  const bool leaving = no_more_ || deps_.machine.state() == AttemptState::Leaving;
+  for (fleet::Host& host : deps_.fleet.hosts()) {
     if (host.runs()) {
-      host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : of_.afterwards);
+      host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : deps_.afterwards);
     } else if (!host.session->ended()) {
-      of_.roster.release(host);
+      deps_.roster.release(host);
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
-  if (!leaving) of_.meeting.count_joined();
-  const bool no_more = leaving || of_.afterwards == launch::Afterwards::Leave;
-  for (fleet::Host& spare : of_.fleet.others()) {
+  if (!leaving) deps_.meeting.count_joined();
+  const bool no_more = leaving || deps_.afterwards == launch::Afterwards::Leave;
+  for (fleet::Host& spare : deps_.fleet.others()) {
     if (no_more) let_go(spare, stop);
   }
 }

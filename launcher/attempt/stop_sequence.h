@@ -23,7 +23,7 @@ namespace sml::attempt {
 class StopSequence {
  public:
   // The parts of the attempt that this needs; all outlive this.
-  struct Of {
+  struct Deps {
     const JobOptions& options;
     const launch::Afterwards& afterwards;
     fleet::Fleet& fleet;
@@ -35,7 +35,7 @@ class StopSequence {
     AttemptOwner& owner;
     std::function<void()> moved;  // call after changing the machine's deadline
   };
-  StopSequence(const boost::asio::any_io_executor& loop, Of attempt);
+  StopSequence(const boost::asio::any_io_executor& loop, Deps attempt);
 
   static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of a hanging worker
   // Before the next stop, the user is shown where the workers are; `signo` is the signal of that stop.
@@ -60,7 +60,7 @@ class StopSequence {
   void let_save();
   static void let_go(fleet::Host& host, const wire::Stop& stop);
 
-  Of of_;
+  Deps deps_;
   PreStopCheckpoint pause_;
   std::optional<int> looked_at_;
   int signo_ = SIGTERM;

@@ -68,7 +68,7 @@ class DialledTransport final : public launch::AgentTransport {
 
 class CoordinatorImpl final : public Coordinator, private PeerOwner {
  public:
-  CoordinatorImpl(const asio::any_io_executor& loop, asio::thread_pool& pool, HeadPlan plan, Events events,
+  CoordinatorImpl(const asio::any_io_executor& loop, asio::thread_pool& pool, CoordinatorPlan plan, Events events,
                   std::unique_ptr<Credentials> credentials)
       : loop_(loop),
         pool_(pool),
@@ -396,7 +396,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
 
   asio::any_io_executor loop_;
   asio::thread_pool& pool_;
-  HeadPlan plan_;
+  CoordinatorPlan plan_;
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   PeerList list_;
@@ -417,8 +417,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
 
 }  // namespace
 
-Result<std::unique_ptr<Coordinator>> make_head(const asio::any_io_executor& loop, asio::thread_pool& pool,
-                                               HeadPlan plan, Coordinator::Events events) {
+Result<std::unique_ptr<Coordinator>> make_coordinator(const asio::any_io_executor& loop, asio::thread_pool& pool,
+                                                      CoordinatorPlan plan, Coordinator::Events events) {
   Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Coordinator, plan.settings.key);
   if (!credentials) return credentials.error();
   return std::unique_ptr<Coordinator>(

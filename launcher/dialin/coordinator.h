@@ -28,7 +28,7 @@ enum class Latecomers : std::uint8_t { TurnedAway, Wait };
 
 // Everything that makes a job's launcher the coordinator. The port is already open: hosts may call before the job
 // begins.
-struct HeadPlan {
+struct CoordinatorPlan {
   Settings settings;
   os::UniqueFd listener;
   Duration heartbeat_timeout{};  // a peer that receives nothing for so long takes the coordinator for lost
@@ -70,13 +70,14 @@ class Coordinator {
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that have not come in, itself apart.
   virtual std::vector<launch::AgentLauncher::Missing> missing() const = 0;
-  // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `culprit` only. `told` is
+  // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `root_cause` only. `told` is
   // called when all have left, or after 5 s.
   virtual void end(const JobEnd& how, std::optional<HostId> root_cause, std::function<void()> told) = 0;
 };
 
 // `pool` looks up names. Error (Internal): the TLS library fails.
-Result<std::unique_ptr<Coordinator>> make_head(const boost::asio::any_io_executor& loop, boost::asio::thread_pool& pool,
-                                               HeadPlan plan, Coordinator::Events events);
+Result<std::unique_ptr<Coordinator>> make_coordinator(const boost::asio::any_io_executor& loop,
+                                                      boost::asio::thread_pool& pool, CoordinatorPlan plan,
+                                                      Coordinator::Events events);
 
 }  // namespace sml::dialin

@@ -4,8 +4,8 @@
 
 namespace sml::dialin {
 
-IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, HeadPlan plan,
-                                   std::vector<std::string> environment, std::uint32_t fanout)
+IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image,
+                                   CoordinatorPlan plan, std::vector<std::string> environment, std::uint32_t fanout)
     : LocalLauncher(std::move(loop), image, std::move(environment)),
       own_(plan.settings.own_index),
       chore_(plan.chore),
@@ -19,7 +19,8 @@ Result<void> IncomingLauncher::open(Events events) {
     head_->serve(std::move(of_head));
     return {};
   }
-  Result<std::unique_ptr<Coordinator>> head = make_head(loop(), threads_.pool(), std::move(*plan_), std::move(of_head));
+  Result<std::unique_ptr<Coordinator>> head =
+      make_coordinator(loop(), threads_.pool(), std::move(*plan_), std::move(of_head));
   if (!head) return head.error();
   head_ = std::move(*head);
   head_->begin();

@@ -17,7 +17,7 @@ class IncomingLauncher final : public launch::LocalLauncher {
  public:
   // `image` outlives this. `environment`: the environment of the coordinator's own agent, which may differ from that of
   // this process. `fanout`: the number of concurrent name look-ups.
-  IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, HeadPlan plan,
+  IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, CoordinatorPlan plan,
                    std::vector<std::string> environment, std::uint32_t fanout);
 
   Result<void> open(Events events) override;
@@ -36,8 +36,8 @@ class IncomingLauncher final : public launch::LocalLauncher {
   HostId own_;
   launch::PreLaunchTask* chore_;
   launch::WaitingThreads threads_;
-  std::optional<HeadPlan> plan_;       // until open()
-  std::shared_ptr<Coordinator> head_;  // after open()
+  std::optional<CoordinatorPlan> plan_;  // until open()
+  std::shared_ptr<Coordinator> head_;    // after open()
 };
 
 }  // namespace sml::dialin

@@ -24,9 +24,9 @@ Quorum::Quorum(boost::asio::io_context& loop, Settings settings, Duration patien
 
 Quorum::~Quorum() { threads_.leave(); }
 
-Result<std::uint32_t> Quorum::run(HeadPlan plan) {
+Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   ::signal(SIGPIPE, SIG_IGN);
-  Result<std::unique_ptr<Coordinator>> head = make_head(
+  Result<std::unique_ptr<Coordinator>> head = make_coordinator(
       loop_.get_executor(), threads_.pool(), std::move(plan),
       {.say = say_,
        .come = [this] { look_for_refused(); },

@@ -33,7 +33,7 @@ class Quorum {
   // and has given them their places. Error (Timeout): there were too few in time; (Lost): INT, TERM, HUP or QUIT has
   // come, to a host without which the job cannot begin, too; (Spawn): such a host cannot take part; (Internal): the TLS
   // library refuses. Waiting peers have received the reason.
-  Result<std::uint32_t> run(HeadPlan plan);
+  Result<std::uint32_t> run(CoordinatorPlan plan);
   // Transfers ownership to the caller.
   std::shared_ptr<Coordinator> take_head() { return std::move(head_); }
   // The share of each host, by place; empty: all have the same.

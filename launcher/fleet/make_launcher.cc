@@ -10,7 +10,8 @@ namespace sml::fleet {
 
 std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
                                                   const launch::AgentImage& image, const plan::LaunchPlan& plan,
-                                                  const SshOptions& options, std::optional<dialin::HeadPlan> calls) {
+                                                  const SshOptions& options,
+                                                  std::optional<dialin::CoordinatorPlan> calls) {
   if (calls) {
     return std::make_unique<dialin::IncomingLauncher>(loop, image, std::move(*calls), plan.launcher_environment,
                                                       options.fanout);

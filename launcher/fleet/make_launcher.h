@@ -17,6 +17,7 @@ namespace sml::fleet {
 // `options` outlive the result.
 std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
                                                   const launch::AgentImage& image, const plan::LaunchPlan& plan,
-                                                  const SshOptions& options, std::optional<dialin::HeadPlan> calls);
+                                                  const SshOptions& options,
+                                                  std::optional<dialin::CoordinatorPlan> calls);
 
 }  // namespace sml::fleet

@@ -22,44 +22,43 @@ std::string told(const std::vector<std::string>& names, std::string_view what) {
 }  // namespace
 
 ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map,
-                             Around around)
+                             Deps deps)
     : options_(options),
-      around_(std::move(around)),
+      deps_(std::move(deps)),
       first_size_(map.world_size()),
       pool_(map, options.discovery.slots, Clock::now()),
       discovery_(loop, options.discovery,
                  {.listed = [this](const std::vector<plan::Host>& hosts) { listed(hosts); },
                   .failed = [this](const Error& why) { failed(why); },
-                  .callers = [this] { return around_.callers(); }}) {}
+                  .callers = [this] { return deps_.callers(); }}) {}
 
 // Reports only the first of several failures in a row.
 void ChangingHosts::failed(const Error& why) {
-  if (!std::exchange(has_failed_, true)) around_.say(why.message() + "; the hosts stay as they were");
+  if (!std::exchange(has_failed_, true)) deps_.say(why.message() + "; the hosts stay as they were");
 }
 
 void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   if (hosts.empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
   has_failed_ = false;
-  const HostPool::News news = pool_.listed(hosts, around_.lost(), around_.may_come(), Clock::now());
+  const HostPool::News news = pool_.listed(hosts, deps_.lost(), deps_.may_come(), Clock::now());
   tell(news);
   if (!news.come.empty() || !news.back.empty() || !news.withdrawn.empty()) {
-    around_.changed({news.come, news.back, news.withdrawn});
+    deps_.changed({news.come, news.back, news.withdrawn});
   }
-  for (const plan::MappedHost& host : news.reach) around_.come(host);
-  around_.look();
+  for (const plan::MappedHost& host : news.reach) deps_.come(host);
+  deps_.look();
 }
 
 // Hosts that call are reported as lost when they have gone, so only new ones are reported here.
 void ChangingHosts::tell(const HostPool::News& news) const {
   if (options_.discovery.callers == DiscoveryOptions::Callers::AnyTime) {
-    if (!news.come.empty())
-      around_.say(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
+    if (!news.come.empty()) deps_.say(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
     return;
   }
-  if (!news.come.empty()) around_.say(told(news.come, "new in the list of hosts"));
-  if (!news.back.empty()) around_.say(told(news.back, "in the list of hosts again"));
-  if (!news.withdrawn.empty()) around_.say(told(news.withdrawn, "not in the list of hosts any more"));
-  for (const std::string& text : news.resized) around_.say(text);
+  if (!news.come.empty()) deps_.say(told(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) deps_.say(told(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) deps_.say(told(news.withdrawn, "not in the list of hosts any more"));
+  for (const std::string& text : news.resized) deps_.say(text);
 }
 
 void ChangingHosts::add_newcomers(plan::JobMap& map) const {
@@ -101,7 +100,7 @@ plan::JobMap ChangingHosts::grown(plan::JobMap map, const plan::MostSize& most) 
   std::vector<HostId> ready;
   const std::vector<HostId> withdrawn = pool_.withdrawn();
   for (const plan::MappedHost& host : map.hosts) {
-    if (!contains(withdrawn, host.id) && around_.is_ready(host.id)) ready.push_back(host.id);
+    if (!contains(withdrawn, host.id) && deps_.is_ready(host.id)) ready.push_back(host.id);
   }
   return plan::grow(std::move(map), most, ready);
 }
@@ -141,8 +140,8 @@ std::optional<Duration> ChangingHosts::wait_for(const Result<plan::JobMap>& next
   }
   if (!wait_end_) {
     wait_end_ = now + options_.discovery.wait;
-    around_.say(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
-                " (--elastic-timeout)");
+    deps_.say(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
+              " (--elastic-timeout)");
   }
   return now < *wait_end_ ? std::optional(options_.discovery.interval) : std::nullopt;
 }

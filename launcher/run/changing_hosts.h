@@ -24,7 +24,7 @@ class ChangingHosts {
   // How long the host list must be unchanged before an attempt ends because of hosts that are no longer listed.
   static constexpr Duration kQuiet = std::chrono::seconds(10);
 
-  struct Around {
+  struct Deps {
     // From the current attempt, as SpareHosts has them.
     std::function<HostPool::MayConnect()> may_come;
     std::function<std::vector<HostId>()> lost;
@@ -36,7 +36,7 @@ class ChangingHosts {
     std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
   };
   // `options` must outlive this. `map` is that of the first plan.
-  ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Around around);
+  ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Deps deps);
 
   // Starts the discovery of hosts; does nothing if the host list does not change.
   void begin() { discovery_.begin(options_.discovery.interval); }
@@ -77,7 +77,7 @@ class ChangingHosts {
   void add_newcomers(plan::JobMap& map) const;
 
   const RestartOptions& options_;
-  Around around_;
+  Deps deps_;
   std::uint32_t first_size_;  // the number of ranks of the first plan
   HostPool pool_;
   HostDiscovery discovery_;

@@ -34,7 +34,8 @@ std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::Pm
 }  // namespace
 
 Check::Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-             const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say)
+             const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
+             Say say)
     : options_(options),
       plan_(plan),
       logs_(logs),

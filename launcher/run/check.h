@@ -32,7 +32,7 @@ class Check final : private fleet::FleetListener {
   // All arguments passed by reference must outlive the check. `dial_in`: the hosts call, and receive what judge()
   // decides about the report. `say` prints messages about hosts that call.
   Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-        const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::HeadPlan> dial_in, Say say);
+        const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in, Say say);
   ~Check() override;
 
   // Runs the loop on the calling thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): the

@@ -24,56 +24,56 @@ std::vector<report::LastWords> last_words(const report::AttemptFacts& facts) {
 
 }  // namespace
 
-Conclusion::Conclusion(Job job, attempt::AttemptOutcome outcome)
-    : job_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
+Conclusion::Conclusion(Deps job, attempt::AttemptOutcome outcome)
+    : deps_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
 
 void Conclusion::say_verdict() const {
-  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) job_.say(line);
+  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) deps_.say(line);
   const bool ran = outcome_.facts.first_start != TimePoint();
-  if (ran && !job_.end.why.empty()) job_.say("no restart: " + job_.end.why);
-  if (job_.options.verbosity == Verbosity::Quiet && verdict_.exit_code == 0) return;
+  if (ran && !deps_.end.why.empty()) deps_.say("no restart: " + deps_.end.why);
+  if (deps_.options.verbosity == Verbosity::Quiet && verdict_.exit_code == 0) return;
   for (const std::string& line :
-       report::attempts_report(job_.restarts.earlier(), attempt_number(), verdict_.exit_code)) {
-    job_.say(line);
+       report::attempts_report(deps_.restarts.earlier(), attempt_number(), verdict_.exit_code)) {
+    deps_.say(line);
   }
 }
 
 std::string Conclusion::report() const {
-  std::vector<report::AttemptRecord> attempts = job_.restarts.earlier();
+  std::vector<report::AttemptRecord> attempts = deps_.restarts.earlier();
   const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
-  if (!at_rest) attempts.push_back(record_of(attempt_number(), job_.plan.map, outcome_, verdict_, Clock::now()));
+  if (!at_rest) attempts.push_back(record_of(attempt_number(), deps_.plan.map, outcome_, verdict_, Clock::now()));
   std::vector<report::HostRecord> hosts;
-  for (const report::JobProgress::Host& host : job_.progress.hosts()) hosts.push_back({host.name, host.peaks});
-  const report::JobRecord record{.job_id = job_.plan.job.job_id,
+  for (const report::JobProgress::Host& host : deps_.progress.hosts()) hosts.push_back({host.name, host.peaks});
+  const report::JobRecord record{.job_id = deps_.plan.job.job_id,
                                  .started_unix = attempts.front().started_unix,
                                  .now = Clock::now(),
                                  .ranks = outcome_.ranks,
                                  .attempts = attempts,
                                  .hosts = std::move(hosts),
-                                 .no_restart = job_.end.why};
+                                 .no_restart = deps_.end.why};
   return report::report_json(record, outcome_.facts, verdict_);
 }
 
 void Conclusion::leave_error_file() const {
-  const std::string& path = job_.options.failure.json_path;
+  const std::string& path = deps_.options.failure.json_path;
   if (path.empty() || verdict_.root_cause == nullptr) return;
   const std::string text = report::error_file_for_parent(verdict_.root_cause->error, verdict_.root_cause->status);
   if (text.empty()) return;
-  if (const Result<void> written = write_failure(path, text); !written) job_.say(written.error().message());
+  if (const Result<void> written = write_failure(path, text); !written) deps_.say(written.error().message());
 }
 
 // The failure text is for the host of the root cause.
 launch::RunEnd Conclusion::leave_reason() const {
-  const bool message = job_.options.failure.kind == FailureKind::Message;
+  const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
       sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-  if (!job_.options.failure.path.empty() && verdict_.exit_code != 0) {
-    const Result<void> left = leave_failure(job_.options.failure.path, failure);
-    if (!left) job_.say(left.error().message());
+  if (!deps_.options.failure.path.empty() && verdict_.exit_code != 0) {
+    const Result<void> left = leave_failure(deps_.options.failure.path, failure);
+    if (!left) deps_.say(left.error().message());
   }
   std::optional<HostId> host;
   if (const std::optional<Rank> rank = root_cause()) {
-    const plan::JobMap& map = job_.plan.map;
+    const plan::JobMap& map = deps_.plan.map;
     host = map.hosts[map.ranks[rank->value()].host.value()].id;
   }
   return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure), host};
@@ -81,7 +81,7 @@ launch::RunEnd Conclusion::leave_reason() const {
 
 report::JobEnds Conclusion::event() const {
   return {verdict_.exit_code,         report::in_words(verdict_), root_cause(),
-          last_words(outcome_.facts), attempt_number(),           job_.end.why};
+          last_words(outcome_.facts), attempt_number(),           deps_.end.why};
 }
 
 std::optional<Rank> Conclusion::root_cause() const {

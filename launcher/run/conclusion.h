@@ -17,7 +17,7 @@ namespace sml::run {
 class Conclusion {
  public:
   // Everything here must outlive this.
-  struct Job {
+  struct Deps {
     const JobOptions& options;
     const plan::LaunchPlan& plan;  // the plan of the last attempt
     const Restarts& restarts;
@@ -26,7 +26,7 @@ class Conclusion {
     std::function<void(const std::string&)> say;
   };
   // `outcome` is that of the last attempt.
-  Conclusion(Job job, attempt::AttemptOutcome outcome);
+  Conclusion(Deps job, attempt::AttemptOutcome outcome);
   Conclusion(const Conclusion&) = delete;
   Conclusion& operator=(const Conclusion&) = delete;
 
@@ -39,10 +39,10 @@ class Conclusion {
   report::JobEnds event() const;
 
  private:
-  std::uint32_t attempt_number() const { return job_.plan.job.attempt + 1; }
+  std::uint32_t attempt_number() const { return deps_.plan.job.attempt + 1; }
   std::optional<Rank> root_cause() const;
 
-  Job job_;
+  Deps deps_;
   attempt::AttemptOutcome outcome_;
   report::JobOutcome verdict_;  // of the job
 };

@@ -11,7 +11,7 @@ namespace sml::run {
 
 // Omits ranks that have ended meanwhile.
 report::Traces HangReports::with_silence(report::Traces traces) const {
-  const std::vector<report::JobProgress::RankLine>& lines = job_.progress.ranks();
+  const std::vector<report::JobProgress::RankLine>& lines = deps_.progress.ranks();
   const TimePoint now = Clock::now();
   std::erase_if(traces.ranks, [&](const report::RankTrace& one) { return one.rank.value() >= lines.size(); });
   for (report::RankTrace& one : traces.ranks) {
@@ -21,14 +21,14 @@ report::Traces HangReports::with_silence(report::Traces traces) const {
 }
 
 std::vector<std::string> HangReports::table(const std::string& why, const report::Traces& traces) const {
-  return report::hang_table("where the ranks are (" + why + ")", traces, job_.plan().map);
+  return report::hang_table("where the ranks are (" + why + ")", traces, deps_.plan().map);
 }
 
 void HangReports::tell(control::Form form, std::function<void(Result<std::string>)> done) const {
-  if (!job_.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
-  job_.look(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
+  if (!deps_.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
+  deps_.look(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
     const report::Traces traces = with_silence(std::move(found));
-    const std::string& job = job_.plan().job.job_id;
+    const std::string& job = deps_.plan().job.job_id;
     if (form == control::Form::Json) return done(report::hang_json(job, traces));
     std::string text;
     for (const std::string& line : table("job " + job, traces)) text += (text.empty() ? "" : "\n") + line;
@@ -37,16 +37,16 @@ void HangReports::tell(control::Form form, std::function<void(Result<std::string
 }
 
 void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
-  const bool keeps = job_.folder.keeps() && !folder_failed_;
+  const bool keeps = deps_.folder.keeps() && !folder_failed_;
   const auto report = std::make_shared<Printed>(Printed{.awaited = keeps ? 2 : 1, .then = std::move(then)});
-  job_.look(tools, [this, why, report](report::Traces found) {
+  deps_.look(tools, [this, why, report](report::Traces found) {
     report->traces = with_silence(std::move(found));
     report->table = table(why, report->traces);
-    for (const std::string& line : report->table) job_.say(line);
+    for (const std::string& line : report->table) deps_.say(line);
     answered(*report);
   });
   if (!keeps) return;
-  job_.fetch([this, report](const std::vector<report::Recording>& recordings) {
+  deps_.fetch([this, report](const std::vector<report::Recording>& recordings) {
     report->recordings = recordings;
     answered(*report);
   });
@@ -61,15 +61,15 @@ void HangReports::answered(Printed& report) {
 // Reports only the first failure: later ones have the same cause.
 void HangReports::keep(const Printed& report) {
   if (folder_failed_) return;
-  const plan::LaunchPlan& plan = job_.plan();
-  const Result<std::string> kept = job_.folder.keep({.table = report.table,
-                                                     .json = report::hang_json(plan.job.job_id, report.traces),
-                                                     .traces = report.traces,
-                                                     .recordings = report.recordings,
-                                                     .world_size = plan.map.world_size()});
+  const plan::LaunchPlan& plan = deps_.plan();
+  const Result<std::string> kept = deps_.folder.keep({.table = report.table,
+                                                      .json = report::hang_json(plan.job.job_id, report.traces),
+                                                      .traces = report.traces,
+                                                      .recordings = report.recordings,
+                                                      .world_size = plan.map.world_size()});
   folder_failed_ = !kept;
-  if (!kept) return job_.say("--hang-report: " + kept.error().message() + "; no further report is kept");
-  if (!kept->empty()) job_.say("all that is known of these ranks is in " + show(*kept));
+  if (!kept) return deps_.say("--hang-report: " + kept.error().message() + "; no further report is kept");
+  if (!kept->empty()) deps_.say("all that is known of these ranks is in " + show(*kept));
 }
 
 }  // namespace sml::run

@@ -18,7 +18,7 @@ namespace sml::run {
 
 class HangReports {
  public:
-  struct Job {
+  struct Deps {
     std::function<const plan::LaunchPlan&()> plan;
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
@@ -27,7 +27,7 @@ class HangReports {
     std::function<void(const std::string&)> say;
     const HangFolder& folder;
   };
-  explicit HangReports(Job job) : job_(std::move(job)) {}
+  explicit HangReports(Deps job) : deps_(std::move(job)) {}
 
   // Makes a report for another process. Error: no worker runs.
   void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
@@ -50,7 +50,7 @@ class HangReports {
   void keep(const Printed& report);
   std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
 
-  Job job_;
+  Deps deps_;
   bool folder_failed_ = false;
 };
 

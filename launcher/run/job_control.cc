@@ -32,24 +32,24 @@ std::string machine_name() {
 
 }  // namespace
 
-JobControl::JobControl(const boost::asio::any_io_executor& loop, Job job)
-    : job_(std::move(job)),
+JobControl::JobControl(const boost::asio::any_io_executor& loop, Deps job)
+    : deps_(std::move(job)),
       socket_(loop, {.summary = [this] { return summary(); },
                      .status =
                          [this](control::Form form, std::function<void(Result<std::string>)> done) {
-                           job_.use([this, form, done = std::move(done)](const report::LiveUses& uses) {
+                           deps_.use([this, form, done = std::move(done)](const report::LiveUses& uses) {
                              done(status(form, uses));
                            });
                          },
-                     .stop = [this](pid_t asker) { job_.stop("sml-run stop (pid " + std::to_string(asker) + ")"); },
+                     .stop = [this](pid_t asker) { deps_.stop("sml-run stop (pid " + std::to_string(asker) + ")"); },
                      .signal = [this](const control::Request& request) { return signal(request); },
-                     .stacks = job_.stacks,
+                     .stacks = deps_.stacks,
                      .tail = [this](Rank rank, Stream stream) { return tail(rank, stream); },
-                     .ranks = [this] { return job_.plan().map.world_size(); }}) {}
+                     .ranks = [this] { return deps_.plan().map.world_size(); }}) {}
 
 Result<void> JobControl::open() {
-  Result<void> open = socket_.open(job_.plan().job.job_id);
-  if (open) tails_.resize(std::size_t{job_.plan().map.world_size()} * 2);
+  Result<void> open = socket_.open(deps_.plan().job.job_id);
+  if (open) tails_.resize(std::size_t{deps_.plan().map.world_size()} * 2);
   return open;
 }
 
@@ -65,26 +65,26 @@ std::string_view JobControl::tail(Rank rank, Stream stream) const {
 }
 
 report::JobSummary JobControl::summary() const {
-  const plan::LaunchPlan& plan = job_.plan();
+  const plan::LaunchPlan& plan = deps_.plan();
   report::JobSummary out{.id = plan.job.job_id,
                          .version = SML_VERSION,
                          .command = command_of(plan),
                          .machine = machine_name(),
                          .pid = ::getpid()};
-  add_progress(out, job_.progress, Clock::now());
+  add_progress(out, deps_.progress, Clock::now());
   return out;
 }
 
 std::string JobControl::status(control::Form form, const report::LiveUses& uses) const {
   const TimePoint now = Clock::now();
-  if (form == control::Form::Json) return report::status_to_json(summary(), job_.progress, now, uses);
-  std::string out = "job " + job_.plan().job.job_id + ": " + command_of(job_.plan());
-  for (const std::string& line : report::status_table(job_.progress, now, uses)) out += "\n" + line;
+  if (form == control::Form::Json) return report::status_to_json(summary(), deps_.progress, now, uses);
+  std::string out = "job " + deps_.plan().job.job_id + ": " + command_of(deps_.plan());
+  for (const std::string& line : report::status_table(deps_.progress, now, uses)) out += "\n" + line;
   return out;
 }
 
 Result<std::string> JobControl::signal(const control::Request& request) const {
-  const plan::JobMap& map = job_.plan().map;
+  const plan::JobMap& map = deps_.plan().map;
   if (request.signo < 1 || request.signo >= NSIG) return Error(ErrorKind::Usage, "there is no such signal");
   RankSet wanted;
   if (!request.ranks.empty()) {
@@ -92,20 +92,20 @@ Result<std::string> JobControl::signal(const control::Request& request) const {
     if (!ranks) return Error(ranks.error()).in("--ranks");
     wanted = *ranks;
   }
-  if (!job_.workers_run()) return Error(ErrorKind::Usage, "the workers of this job do not run now");
-  const SignalTarget target = target_of(request.signo, job_.target);
+  if (!deps_.workers_run()) return Error(ErrorKind::Usage, "the workers of this job do not run now");
+  const SignalTarget target = target_of(request.signo, deps_.target);
   for (std::uint32_t host = 0; host < map.hosts.size(); ++host) {
     std::vector<Rank> there;
     for (const Rank rank : map.hosts[host].ranks) {
       if (wanted.empty() || wanted.contains(rank.value())) there.push_back(rank);
     }
-    if (!there.empty()) job_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
+    if (!there.empty()) deps_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
   }
   const std::string name = signal_name(request.signo);
   const std::string ranks = wanted.empty() ? "all ranks" : "ranks " + wanted.text();
-  job_.signalled(request.signo, name + " for " + ranks + ", by sml-run signal");
+  deps_.signalled(request.signo, name + " for " + ranks + ", by sml-run signal");
   if (request.form == control::Form::Json) {
-    return report::signalled_json(job_.plan().job.job_id, name, wanted.empty() ? "all" : wanted.text());
+    return report::signalled_json(deps_.plan().job.job_id, name, wanted.empty() ? "all" : wanted.text());
   }
   return name + " has been sent to " + ranks;
 }

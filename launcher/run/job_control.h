@@ -19,7 +19,7 @@ namespace sml::run {
 
 class JobControl {
  public:
-  struct Job {
+  struct Deps {
     std::function<const plan::LaunchPlan&()> plan;
     const report::JobProgress& progress;
     std::function<bool()> workers_run;
@@ -30,7 +30,7 @@ class JobControl {
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
     std::function<void(UsagePoller::Done done)> use;
   };
-  JobControl(const boost::asio::any_io_executor& loop, Job job);
+  JobControl(const boost::asio::any_io_executor& loop, Deps job);
 
   // Error: the job cannot be queried, but runs as usual.
   Result<void> open();
@@ -48,7 +48,7 @@ class JobControl {
     return std::size_t{rank.value()} * 2 + (stream == Stream::Stdout ? 0 : 1);
   }
 
-  Job job_;
+  Deps deps_;
   std::vector<report::OutputTail> tails_;  // two per rank; empty: the job cannot be queried
   control::ControlSocket socket_;
 };

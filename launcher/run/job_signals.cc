@@ -18,11 +18,11 @@ bool contains(const std::vector<int>& list, int signo) { return std::count(list.
 
 }  // namespace
 
-JobSignals::JobSignals(boost::asio::io_context& loop, Job job) : job_(std::move(job)), signals_(loop) {
+JobSignals::JobSignals(boost::asio::io_context& loop, Deps job) : deps_(std::move(job)), signals_(loop) {
   for (const int signo : os::heeded_stops()) signals_.add(signo);
   for (const int signo : {SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP}) signals_.add(signo);
-  for (const int signo : job_.options.forward_signals) signals_.add(signo);
-  if (job_.options.progress.status_signal) signals_.add(*job_.options.progress.status_signal);
+  for (const int signo : deps_.options.forward_signals) signals_.add(signo);
+  if (deps_.options.progress.status_signal) signals_.add(*deps_.options.progress.status_signal);
 }
 
 void JobSignals::await() {
@@ -35,34 +35,34 @@ void JobSignals::await() {
 
 void JobSignals::heed(const Stop& stop) {
   const int signo = stop.signo;
-  StatusLine* line = job_.console.status();
+  StatusLine* line = deps_.console.status();
   if (signo == SIGWINCH && line != nullptr) line->redraw();
   if (signo == SIGCONT && line != nullptr) line->cursor_moved();
-  if (signo == job_.options.progress.status_signal) return print_status();
+  if (signo == deps_.options.progress.status_signal) return print_status();
   if (signo == SIGTSTP) return suspend();
-  if (signo == SIGCONT || contains(job_.options.forward_signals, signo)) {
-    const SignalTarget target = target_of(signo, job_.options.stop.target.value_or(SignalTarget::Group));
-    job_.fleet.tell_all(wire::Signal{signo, {}, target});
-    return job_.events.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
+  if (signo == SIGCONT || contains(deps_.options.forward_signals, signo)) {
+    const SignalTarget target = target_of(signo, deps_.options.stop.target.value_or(SignalTarget::Group));
+    deps_.fleet.tell_all(wire::Signal{signo, {}, target});
+    return deps_.events.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
   if (!is_stop(signo)) return;
-  job_.events.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
-  job_.stop(stop);
+  deps_.events.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
+  deps_.stop(stop);
 }
 
 // Handles Ctrl-Z.
 void JobSignals::suspend() {
-  job_.events.tell(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
-  if (job_.console.status() != nullptr) job_.console.status()->hide();
-  job_.fleet.suspend([this] {
-    job_.process.stop();
-    if (job_.console.status() != nullptr) job_.console.status()->show();
+  deps_.events.tell(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
+  if (deps_.console.status() != nullptr) deps_.console.status()->hide();
+  deps_.fleet.suspend([this] {
+    deps_.process.stop();
+    if (deps_.console.status() != nullptr) deps_.console.status()->show();
   });
 }
 
 void JobSignals::print_status() {
-  job_.events.tell(report::SignalCame{*job_.options.progress.status_signal, report::SignalUse::PrintsStatus});
-  for (const std::string& line : report::status_table(job_.progress, Clock::now())) job_.console.say(line);
+  deps_.events.tell(report::SignalCame{*deps_.options.progress.status_signal, report::SignalUse::PrintsStatus});
+  for (const std::string& line : report::status_table(deps_.progress, Clock::now())) deps_.console.say(line);
 }
 
 }  // namespace sml::run

@@ -26,7 +26,7 @@ struct Stop {
 class JobSignals {
  public:
   // Everything here must outlive this.
-  struct Job {
+  struct Deps {
     const JobOptions& options;
     OwnProcess& process;
     fleet::Fleet& fleet;
@@ -36,7 +36,7 @@ class JobSignals {
     std::function<void(const Stop& stop)> stop;  // stops the job
   };
   // From here on none of them ends this process, not even when this has gone.
-  JobSignals(boost::asio::io_context& loop, Job job);
+  JobSignals(boost::asio::io_context& loop, Deps job);
 
   void begin() { await(); }
   void came(int signo) { heed({{}, {}, signo}); }
@@ -48,7 +48,7 @@ class JobSignals {
   void suspend();
   void print_status();
 
-  Job job_;
+  Deps deps_;
   os::LastSignals signals_;
 };
 

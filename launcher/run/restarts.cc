@@ -30,17 +30,17 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
 }
 
 Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                         const report::JobOutcome& verdict, const Around& around, TimePoint now) {
+                         const report::JobOutcome& verdict, const Deps& deps, TimePoint now) {
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, verdict, now));
   if (verdict.root_cause != nullptr) last.root = map.hosts[map.ranks[verdict.root_cause->rank.value()].host.value()].id;
   last.resets = outcome.resets;
   used_ += outcome.resets;
-  const bool lost_some = around.hosts_lost > std::exchange(hosts_lost_, around.hosts_lost);
-  last.host_is_out = around.hosts_lost > 0;
+  const bool lost_some = deps.hosts_lost > std::exchange(hosts_lost_, deps.hosts_lost);
+  last.host_is_out = deps.hosts_lost > 0;
   const bool lost_before = last.cause == report::FailureCause::Host && outcome.started_unix == 0 && lost_some;
   last.is_free = lost_before || last.cause == report::FailureCause::Regroup;
-  last.no_hosts = around.why_no_hosts;
-  last.signs = {outcome.all_joined, outcome.some_joined, around.file_touched, around.line_matched};
+  last.no_hosts = deps.why_no_hosts;
+  last.signs = {outcome.all_joined, outcome.some_joined, deps.file_touched, deps.line_matched};
   // For jobs not to come back all at once, the nanosecond in which this one has ended is as good as a random number.
   std::minstd_rand random(static_cast<std::minstd_rand::result_type>(now.time_since_epoch().count()));
   const double chance = std::uniform_real_distribution<double>()(random);

@@ -20,7 +20,7 @@ class Restarts {
   explicit Restarts(const RestartOptions& options) : options_(options) {}
 
   // Facts from outside the attempt when it has ended.
-  struct Around {
+  struct Deps {
     std::size_t hosts_lost = 0;          // in all attempts
     std::string why_no_hosts{};          // for another attempt; empty: there are enough
     std::optional<bool> file_touched{};  // as in Signs
@@ -28,7 +28,7 @@ class Restarts {
   };
   // The attempt `number`, counted from 1, has ended now. To be called once for each.
   Decision ended(std::uint32_t number, const plan::JobMap& map, const attempt::AttemptOutcome& outcome,
-                 const report::JobOutcome& verdict, const Around& around, TimePoint now);
+                 const report::JobOutcome& verdict, const Deps& deps, TimePoint now);
   // Restarts so far, including the resets of elastic jobs.
   std::uint32_t used() const { return used_; }
   // The attempts that another one has followed.

@@ -206,12 +206,12 @@ void Run::decide() {
       next_hosts_.blame_unwell(verdict, attempt_->plan().map, attempt_->planned().map, changing_hosts_);
   news.insert(news.end(), unwell.begin(), unwell.end());
   const Result<plan::JobMap> next = next_map();
-  const Restarts::Around around{.hosts_lost = fleet_.lost().size() - other_names_,
-                                .why_no_hosts = next || may_mend() ? std::string() : next.error().message(),
-                                .file_touched = progress_file_.touched(),
-                                .line_matched = progress_.line_matched()};
+  const Restarts::Deps deps{.hosts_lost = fleet_.lost().size() - other_names_,
+                            .why_no_hosts = next || may_mend() ? std::string() : next.error().message(),
+                            .file_touched = progress_file_.touched(),
+                            .line_matched = progress_.line_matched()};
   const Decision decision =
-      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, around, Clock::now());
+      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, deps, Clock::now());
   if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
     const TimePoint now = Clock::now();
     const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};

@@ -14,11 +14,11 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 }  // namespace
 
 void UsagePoller::tell(Done done) {
-  if (!job_.workers_run()) return done({});
+  if (!deps_.workers_run()) return done({});
   waiting_.push_back(std::move(done));
   if (waiting_.size() > 1) return;
   if (rates_.has_base(Clock::now())) return look();
-  job_.look([this](const std::vector<wire::RankUse>& workers) {
+  deps_.look([this](const std::vector<wire::RankUse>& workers) {
     add(workers);
     if (workers.empty()) return answer({});
     timer_.expires_after(kBetween);
@@ -29,8 +29,8 @@ void UsagePoller::tell(Done done) {
 }
 
 void UsagePoller::look() {
-  if (!job_.workers_run()) return answer({});
-  job_.look([this](const std::vector<wire::RankUse>& workers) { answer(add(workers)); });
+  if (!deps_.workers_run()) return answer({});
+  deps_.look([this](const std::vector<wire::RankUse>& workers) { answer(add(workers)); });
 }
 
 report::LiveUses UsagePoller::add(const std::vector<wire::RankUse>& workers) {

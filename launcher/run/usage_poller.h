@@ -14,13 +14,13 @@ namespace sml::run {
 
 class UsagePoller {
  public:
-  struct Job {
+  struct Deps {
     std::function<bool()> workers_run;  // and usage is measured
     std::function<void(attempt::UsageQuery::Done done)> look;
   };
   using Done = std::function<void(const report::LiveUses&)>;
 
-  UsagePoller(const boost::asio::any_io_executor& loop, Job job) : job_(std::move(job)), timer_(loop) {}
+  UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
 
   // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
   void tell(Done done);
@@ -30,7 +30,7 @@ class UsagePoller {
   report::LiveUses add(const std::vector<wire::RankUse>& workers);
   void answer(const report::LiveUses& uses);
 
-  Job job_;
+  Deps deps_;
   boost::asio::steady_timer timer_;
   std::vector<Done> waiting_;
   report::UseRates rates_;

@@ -7,55 +7,55 @@
 
 namespace sml::run {
 
-WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Job job)
-    : job_(std::move(job)),
+WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Deps job)
+    : deps_(std::move(job)),
       stdin_(loop, {.data =
                         [this](Rank rank, const std::string& bytes) {
-                          if (bytes.ends_with('\n')) job_.console.line_typed();
+                          if (bytes.ends_with('\n')) deps_.console.line_typed();
                           send_to(rank, wire::StdinData{rank, bytes});
                         },
                     .end =
                         [this](Rank rank) {
-                          job_.console.set_prompts(rank, output::Chain::Prompts::Wait);
+                          deps_.console.set_prompts(rank, output::Chain::Prompts::Wait);
                           send_to(rank, wire::StdinEof{rank});
                         }}) {}
 
 void WorkerStreams::give_input() {
-  for (const plan::RankAssignment& rank : job_.plan().map.ranks) {
-    if (!attempt::wants_stdin(job_.options, rank.rank)) continue;
+  for (const plan::RankAssignment& rank : deps_.plan().map.ranks) {
+    if (!attempt::wants_stdin(deps_.options, rank.rank)) continue;
     stdin_.add_reader(rank.rank);
-    job_.console.set_prompts(rank.rank, output::Chain::Prompts::AreShown);
+    deps_.console.set_prompts(rank.rank, output::Chain::Prompts::AreShown);
   }
 }
 
 void WorkerStreams::take_input_back() {
-  for (const plan::RankAssignment& rank : job_.plan().map.ranks) {
+  for (const plan::RankAssignment& rank : deps_.plan().map.ranks) {
     stdin_.remove_reader(rank.rank);
-    job_.console.set_prompts(rank.rank, output::Chain::Prompts::Wait);
+    deps_.console.set_prompts(rank.rank, output::Chain::Prompts::Wait);
   }
 }
 
 void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {
-  job_.console.grow(tag_subjects(plan.map), first, job_.options.output);
-  job_.logs.begin(first);
+  deps_.console.grow(tag_subjects(plan.map), first, deps_.options.output);
+  deps_.logs.begin(first);
 }
 
 void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
-  if (job_.options.logs.copy == CopyToOutput::Yes) job_.console.worker_output(rank, stream, bytes, read_at);
-  job_.logs.write(rank, stream, bytes);
-  job_.events.tell(report::RankOutput{rank, stream, bytes.size()});
-  job_.progress.output(rank, stream, bytes);
-  job_.control.output(rank, stream, bytes);
-  job_.console.flush();
+  if (deps_.options.logs.copy == CopyToOutput::Yes) deps_.console.worker_output(rank, stream, bytes, read_at);
+  deps_.logs.write(rank, stream, bytes);
+  deps_.events.tell(report::RankOutput{rank, stream, bytes.size()});
+  deps_.progress.output(rank, stream, bytes);
+  deps_.control.output(rank, stream, bytes);
+  deps_.console.flush();
 }
 
 void WorkerStreams::worker_drained(Rank rank) {
-  job_.console.worker_done(rank);
-  job_.console.flush();
+  deps_.console.worker_done(rank);
+  deps_.console.flush();
 }
 
 void WorkerStreams::send_to(Rank rank, const wire::ToAgent& message) {
-  job_.fleet.tell(job_.plan().map.ranks[rank.value()].host, message);
+  deps_.fleet.tell(deps_.plan().map.ranks[rank.value()].host, message);
 }
 
 }  // namespace sml::run

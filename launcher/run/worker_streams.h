@@ -23,7 +23,7 @@ namespace sml::run {
 class WorkerStreams final : public attempt::WorkerSink {
  public:
   // Everything here must outlive this.
-  struct Job {
+  struct Deps {
     const JobOptions& options;
     std::function<const plan::LaunchPlan&()> plan;
     fleet::Fleet& fleet;
@@ -33,7 +33,7 @@ class WorkerStreams final : public attempt::WorkerSink {
     ProgressWatch& progress;
     JobControl& control;
   };
-  WorkerStreams(const boost::asio::any_io_executor& loop, Job job);
+  WorkerStreams(const boost::asio::any_io_executor& loop, Deps job);
 
   // Before the first attempt: gives the launcher's input to those of its ranks that read it.
   void give_input();
@@ -41,7 +41,7 @@ class WorkerStreams final : public attempt::WorkerSink {
   void take_input_back();
 
   Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) override {
-    return job_.logs.add(plan, first, job_.options.output.routes, messages);
+    return deps_.logs.add(plan, first, deps_.options.output.routes, messages);
   }
   void add_workers(const plan::LaunchPlan& plan, Rank first) override;
   void workers_run() override { stdin_.start(); }
@@ -49,12 +49,12 @@ class WorkerStreams final : public attempt::WorkerSink {
   void worker_drained(Rank rank) override;
   void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
   void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
-  std::size_t pending_output() const override { return job_.console.pending() + job_.logs.pending(); }
+  std::size_t pending_output() const override { return deps_.console.pending() + deps_.logs.pending(); }
 
  private:
   void send_to(Rank rank, const wire::ToAgent& message);
 
-  Job job_;
+  Deps deps_;
   StdinForwarder stdin_;
 };
 

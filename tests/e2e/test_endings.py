@@ -4,7 +4,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import SML_RUN, TestCase, Testbed, gate, run, sml_run, sml_run_popen, wait_until
+from harness import SML_RUN, TestCase, Testbed, gate, run, scaled, sml_run, sml_run_popen, wait_until
 from jobs import (PROBE, PROBE_WORD, TROUBLE, assert_says, events_in, heartbeat, insist, sh, wait_for_event,
                   wait_for_workers)
 
@@ -186,9 +186,10 @@ class Stopping(FourHosts):
 
     @gate
     def test_who_ignores_term_is_killed_after_the_grace(self):
-        """And not sooner, by the clock of its agent."""
+        """And not at once. How exactly the grace is kept is a matter of unit tests: here the clocks of two hosts are compared,
+        and their distance is known as well as half of the shortest round trip."""
         options, file = self.events()
-        with self.start_stubborn("--grace", "1s", *options) as job:
+        with self.start_stubborn("--grace", f"{scaled(2)}s", *options) as job:
             job.send_signal(signal.SIGTERM)
             done = job.finish()
         self.assert_status(done, 143)
@@ -197,7 +198,7 @@ class Stopping(FourHosts):
         asked = next(e["t"] for e in events if e["event"] == "stop")
         killed = [e for e in events if e["event"] == "rank_exit"]
         self.assertEqual({e["status"]["signal"] for e in killed}, {signal.SIGKILL})
-        self.assertGreater(min(e["t"] for e in killed) - asked, 0.9)  # the hosts' clocks are known well enough
+        self.assertGreater(min(e["t"] for e in killed) - asked, scaled(1))
 
     @gate
     def test_a_failure_among_the_stubborn(self):

@@ -160,11 +160,11 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
     port_ = port_of(listener->get());
     between_.emplace(*loop_, port_, seed);
     Result<std::unique_ptr<Coordinator>> head =
-        make_head(loop_->get_executor(), pool_,
-                  {.settings = two_hosts(), .listener = std::move(*listener), .heartbeat_timeout = kHeartbeat},
-                  {.say = [this](const std::string& text) { said_.push_back(text); },
-                   .come = [] {},
-                   .stop_asked = [](const std::string&, int) {}});
+        make_coordinator(loop_->get_executor(), pool_,
+                         {.settings = two_hosts(), .listener = std::move(*listener), .heartbeat_timeout = kHeartbeat},
+                         {.say = [this](const std::string& text) { said_.push_back(text); },
+                          .come = [] {},
+                          .stop_asked = [](const std::string&, int) {}});
     REQUIRE(head.has_value());
     head_ = std::move(*head);
     head_->begin();

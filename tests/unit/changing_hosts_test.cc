@@ -33,13 +33,13 @@ struct Stage {
   void make(const plan::JobMap& first) {
     changing = std::make_unique<ChangingHosts>(
         loop, options, first,
-        ChangingHosts::Around{.may_come = [] { return HostPool::MayConnect::All; },
-                              .lost = [this] { return lost; },
-                              .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
-                              .is_ready = [this](HostId id) { return ready.contains(id); },
-                              .say = [this](const std::string& text) { said.push_back(text); },
-                              .changed = [](const report::HostListChanged&) {},
-                              .look = [this] { ++looks; }});
+        ChangingHosts::Deps{.may_come = [] { return HostPool::MayConnect::All; },
+                            .lost = [this] { return lost; },
+                            .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
+                            .is_ready = [this](HostId id) { return ready.contains(id); },
+                            .say = [this](const std::string& text) { said.push_back(text); },
+                            .changed = [](const report::HostListChanged&) {},
+                            .look = [this] { ++looks; }});
   }
   ~Stage() { std::remove(path.c_str()); }
   Stage(const Stage&) = delete;
