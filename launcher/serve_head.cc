@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/plan/regroup.h"
 #include "launcher/attempt/session_plans.h"
-#include "launcher/dialin/dialler.h"
-#include "launcher/run/failure_file.h"
+#include "launcher/dialin/peer/dialler.h"
+#include "launcher/plan/regroup.h"
 #include "launcher/run/rank_logs.h"
+#include "launcher/run/watch/failure_file.h"
 #include "launcher/sagemaker/failure_text.h"
 
 namespace sml {

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/dialin/settings.h"
-#include "launcher/launch/agent_image.h"
-#include "launcher/launch/background_task.h"
 #include "launcher/options/options.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/background_task.h"
 
 namespace sml {
 

@@ -60,13 +60,13 @@ def wrong_defaults(program, man):
 
 
 def variables_of_source():
-    text = (REPO / "common/plan/worker_env.cc").read_text()
+    text = (REPO / "common/plan/environment/worker_env.cc").read_text()
     names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
     names += re.findall(r'^constexpr std::string_view k\w+ = "([A-Z_]+)";', text, re.M)
     presets = re.findall(r'\bPreset(?:Variable|Default)\{Preset::\w+, "(\w+)"',
-                         (REPO / "common/plan/presets.cc").read_text())
+                         (REPO / "common/plan/environment/presets.cc").read_text())
     if len(presets) < 30:
-        raise SystemExit("the variables cannot be found in common/plan/presets.cc any more")
+        raise SystemExit("the variables cannot be found in common/plan/environment/presets.cc any more")
     return names + presets
 
 
@@ -90,7 +90,7 @@ def main():
     plain = man.replace("\\-", "-")
     variables = variables_of_source()
     if len(variables) < 30:
-        errors.append("the variables cannot be found in common/plan/worker_env.cc any more")
+        errors.append("the variables cannot be found in common/plan/environment/worker_env.cc any more")
     errors += [f"man/sml-run.1 lacks the variable {v}" for v in variables if not re.search(rf"\b{v}\b", plain)]
     statuses = plain.split(".Sh EXIT STATUS")[1].split("\n.Sh ")[0]
     for status in ("0", "2", "124", "125", "126", "127"):

@@ -1,7 +1,7 @@
-/* Compiled, not run: launcher/pmix/pmix_abi.h against the headers of the PMIx that is installed here. */
+/* Compiled, not run: launcher/agent/pmix/pmix_abi.h against the headers of the PMIx that is installed here. */
 #include <pmix_server.h>
 
-#include "launcher/pmix/pmix_abi.h"
+#include "launcher/agent/pmix/pmix_abi.h"
 
 #define SAME(what, ours, theirs) _Static_assert((ours) == (theirs), what)
 

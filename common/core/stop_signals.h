@@ -6,7 +6,7 @@
 
 namespace sml {
 
-// No process of sml-run kills workers at once because of a single one of these: see common/supervise/stop_rule.h.
+// No process of sml-run kills workers at once because of a single one of these: see launcher/os/stop_rule.h.
 inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 constexpr bool is_stop(int signo) {

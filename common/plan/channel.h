@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/job_map.h"
+#include "common/plan/ranks/job_map.h"
 
 namespace sml::plan {
 

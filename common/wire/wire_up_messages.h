@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/core/strong.h"
-#include "common/plan/spawn_map.h"
+#include "common/plan/ranks/spawn_map.h"
 
 namespace sml::wire {
 

@@ -11,12 +11,12 @@
 #include "common/core/text.h"
 #include "common/os/descendants.h"
 #include "common/os/process_settings.h"
-#include "common/plan/host_health.h"
 #include "common/wire/limits.h"
-#include "launcher/agent/connection_authorizer.h"
-#include "launcher/agent/inspection.h"
-#include "launcher/agent/own_clock.h"
-#include "launcher/agent/waits.h"
+#include "launcher/agent/core/own_clock.h"
+#include "launcher/agent/core/waits.h"
+#include "launcher/agent/diagnosis/host_health.h"
+#include "launcher/agent/diagnosis/inspection.h"
+#include "launcher/agent/stores/connection_authorizer.h"
 
 namespace sml::agent {
 

@@ -16,21 +16,21 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/os/oom_watch.h"
-#include "common/plan/worker_env.h"
-#include "common/supervise/agent_machine.h"
+#include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/control_link.h"
-#include "launcher/agent/guardian.h"
-#include "launcher/agent/health_check.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/network.h"
+#include "launcher/agent/core/processes.h"
+#include "launcher/agent/core/scratch_folder.h"
+#include "launcher/agent/diagnosis/health_check.h"
+#include "launcher/agent/guardian/guardian.h"
 #include "launcher/agent/host_attempt.h"
-#include "launcher/agent/lifetime.h"
-#include "launcher/agent/local_callers.h"
-#include "launcher/agent/network.h"
-#include "launcher/agent/preload.h"
-#include "launcher/agent/processes.h"
-#include "launcher/agent/reconnect_window.h"
-#include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/link/control_link.h"
+#include "launcher/agent/link/reconnect_window.h"
+#include "launcher/agent/machines/agent_machine.h"
+#include "launcher/agent/os/oom_watch.h"
+#include "launcher/agent/workers/preload.h"
 
 namespace sml::agent {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "common/core/transition_table.h"
-#include "common/plan/mpi_use.h"
+#include "common/plan/program/mpi_use.h"
 #include "common/wire/limits.h"
-#include "launcher/agent/obstacle.h"
-#include "launcher/agent/own_clock.h"
+#include "launcher/agent/core/obstacle.h"
+#include "launcher/agent/core/own_clock.h"
 
 namespace sml::agent {
 

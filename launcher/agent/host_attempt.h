@@ -10,18 +10,18 @@
 #include <utility>
 #include <vector>
 
-#include "common/supervise/host_machine.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/attempt_surroundings.h"
-#include "launcher/agent/dynamic_workers.h"
-#include "launcher/agent/lifetime.h"
-#include "launcher/agent/mpi_watch.h"
-#include "launcher/agent/orphans.h"
-#include "launcher/agent/rank_news.h"
-#include "launcher/agent/services.h"
-#include "launcher/agent/worker_environments.h"
-#include "launcher/agent/worker_group.h"
-#include "launcher/agent/worker_starter.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/machines/host_machine.h"
+#include "launcher/agent/mpi/mpi_watch.h"
+#include "launcher/agent/workers/attempt_surroundings.h"
+#include "launcher/agent/workers/dynamic_workers.h"
+#include "launcher/agent/workers/orphans.h"
+#include "launcher/agent/workers/rank_news.h"
+#include "launcher/agent/workers/services.h"
+#include "launcher/agent/workers/worker_environments.h"
+#include "launcher/agent/workers/worker_group.h"
+#include "launcher/agent/workers/worker_starter.h"
 
 namespace sml::agent {
 

@@ -15,21 +15,21 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "common/core/stop_signals.h"
-#include "common/os/cgroup.h"
 #include "common/os/descendants.h"
 #include "common/os/fd.h"
-#include "common/os/machine_identity.h"
-#include "common/os/oom_watch.h"
 #include "common/os/private_process.h"
 #include "common/os/spawn.h"
 #include "common/wire/handshake.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/core/network.h"
+#include "launcher/agent/core/processes.h"
+#include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/fatal_message.h"
-#include "launcher/agent/guardian.h"
-#include "launcher/agent/network.h"
-#include "launcher/agent/processes.h"
-#include "launcher/agent/reconnect_helper.h"
-#include "launcher/agent/scratch_folder.h"
+#include "launcher/agent/guardian/guardian.h"
+#include "launcher/agent/link/reconnect_helper.h"
+#include "launcher/agent/os/cgroup.h"
+#include "launcher/agent/os/machine_identity.h"
+#include "launcher/agent/os/oom_watch.h"
 
 namespace {
 

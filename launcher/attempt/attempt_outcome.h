@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "common/hosts/aliases.h"
-#include "launcher/report/job_outcome.h"
-#include "launcher/report/report_json.h"
+#include "launcher/hosts/aliases.h"
+#include "launcher/report/outcome/job_outcome.h"
+#include "launcher/report/outcome/report_json.h"
 
 namespace sml::attempt {
 

@@ -7,8 +7,8 @@
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
-#include "common/plan/job_map.h"
-#include "launcher/launch/agent_session.h"
+#include "common/plan/ranks/job_map.h"
+#include "launcher/transport/session/agent_session.h"
 
 namespace sml::attempt {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "common/plan/python_packages.h"
+#include "common/plan/program/python_packages.h"
 
 namespace sml::attempt {
 

@@ -10,12 +10,12 @@
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
-#include "common/plan/launch_plan.h"
-#include "launcher/report/error_file.h"
-#include "launcher/report/event_feed.h"
-#include "launcher/report/job_outcome.h"
-#include "launcher/report/last_lines.h"
-#include "launcher/report/report_json.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/outcome/error_file.h"
+#include "launcher/report/outcome/job_outcome.h"
+#include "launcher/report/outcome/last_lines.h"
+#include "launcher/report/outcome/report_json.h"
 
 namespace sml::attempt {
 

@@ -6,8 +6,8 @@
 
 #include <sys/resource.h>
 
-#include "common/plan/kept_back.h"
-#include "common/plan/secrets.h"
+#include "common/plan/environment/kept_back.h"
+#include "common/plan/environment/secrets.h"
 
 namespace sml::attempt {
 

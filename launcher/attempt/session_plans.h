@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/launch_plan.h"
-#include "launcher/launch/agent_session.h"
-#include "launcher/launch/heartbeat_loss_policy.h"
-#include "launcher/launch/wire_time.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/options/job_options.h"
+#include "launcher/transport/session/agent_session.h"
+#include "launcher/transport/session/heartbeat_loss_policy.h"
+#include "launcher/transport/session/wire_time.h"
 
 namespace sml::attempt {
 

@@ -5,8 +5,8 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
-#include "launcher/attempt/record_query.h"
-#include "launcher/launch/wire_time.h"
+#include "launcher/attempt/hosts/record_query.h"
+#include "launcher/transport/session/wire_time.h"
 
 namespace sml::attempt {
 

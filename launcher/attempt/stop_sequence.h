@@ -10,13 +10,13 @@
 
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_owner.h"
-#include "launcher/attempt/host_readiness.h"
+#include "launcher/attempt/hosts/host_readiness.h"
 #include "launcher/attempt/pre_stop_checkpoint.h"
-#include "launcher/attempt/rendezvous_setup.h"
+#include "launcher/attempt/rendezvous/rendezvous_setup.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/job_outcome.h"
+#include "launcher/report/outcome/job_outcome.h"
 
 namespace sml::attempt {
 

@@ -11,8 +11,8 @@
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
-#include "launcher/report/work_clock.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/work_clock.h"
 
 namespace sml::attempt {
 

@@ -10,13 +10,13 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
-#include "common/os/terminal_size.h"
 #include "launcher/control/job_finder.h"
 #include "launcher/control/log_printer.h"
 #include "launcher/control/messages.h"
-#include "launcher/names/accounts.h"
-#include "launcher/report/job_list.h"
-#include "launcher/report/status_text.h"
+#include "launcher/os/terminal_size.h"
+#include "launcher/report/live/job_list.h"
+#include "launcher/report/live/status_text.h"
+#include "launcher/transport/names/accounts.h"
 
 namespace sml::control {
 

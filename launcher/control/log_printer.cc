@@ -1,6 +1,6 @@
 #include "launcher/control/log_printer.h"
 
-#include "launcher/report/job_list.h"
+#include "launcher/report/live/job_list.h"
 
 namespace sml::control {
 

@@ -8,8 +8,8 @@
 
 #include "common/core/stream.h"
 #include "common/core/strong.h"
-#include "common/output/chain.h"
 #include "launcher/control/messages.h"
+#include "launcher/output/chain.h"
 
 namespace sml::control {
 

@@ -12,7 +12,7 @@
 #include "common/core/error.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
-#include "launcher/report/job_list.h"
+#include "launcher/report/live/job_list.h"
 
 namespace sml::control {
 

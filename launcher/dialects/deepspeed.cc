@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/core/text.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {

@@ -8,9 +8,9 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
-#include "common/plan/env_file.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/dialects/rows.h"
+#include "launcher/plan/env_file.h"
 
 namespace sml::dialects {
 

@@ -7,7 +7,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
-#include "common/plan/rank_layout.h"
+#include "common/plan/ranks/rank_layout.h"
 #include "launcher/dialects/rows.h"
 
 namespace sml::dialects {

@@ -11,8 +11,8 @@
 #include <variant>
 
 #include "common/core/error.h"
-#include "common/plan/host_share.h"
 #include "launcher/dialin/settings.h"
+#include "launcher/plan/host_share.h"
 
 namespace sml::dialin {
 

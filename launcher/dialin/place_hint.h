@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 
 namespace sml::dialin {
 

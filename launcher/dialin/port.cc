@@ -11,9 +11,9 @@
 
 #include "common/core/text.h"
 #include "common/os/connections.h"
-#include "launcher/names/accounts.h"
-#include "launcher/names/addresses.h"
-#include "launcher/net/tcp_connect.h"
+#include "launcher/transport/names/accounts.h"
+#include "launcher/transport/names/addresses.h"
+#include "launcher/transport/net/tcp_connect.h"
 
 namespace sml::dialin {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
-#include "common/plan/host_share.h"
+#include "launcher/plan/host_share.h"
 
 namespace sml::dialin {
 

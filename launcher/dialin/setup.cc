@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "launcher/dialin/dialler.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/key.h"
+#include "launcher/dialin/peer/dialler.h"
 #include "launcher/dialin/place_hint.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/sagemaker/contract.h"

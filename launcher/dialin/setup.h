@@ -5,13 +5,13 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/this_host.h"
-#include "launcher/launch/agent_image.h"
 #include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"
+#include "launcher/transport/agent_image.h"
 
 namespace sml {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/launch/wire_time.h"
+#include "launcher/transport/session/wire_time.h"
 
 namespace sml::fleet {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "common/rendezvous/interfaces.h"
+#include "common/core/interfaces.h"
 
 namespace sml::fleet {
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <utility>
 
-#include "launcher/launch/clean_up.h"
+#include "launcher/transport/clean_up.h"
 
 namespace sml::fleet {
 

@@ -13,15 +13,15 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/hosts/aliases.h"
-#include "common/plan/job_map.h"
+#include "common/plan/ranks/job_map.h"
 #include "launcher/fleet/heartbeat.h"
 #include "launcher/fleet/host.h"
 #include "launcher/fleet/host_table.h"
-#include "launcher/launch/agent_image.h"
-#include "launcher/launch/agent_launcher.h"
-#include "launcher/launch/agent_session.h"
-#include "launcher/launch/background_task.h"
+#include "launcher/hosts/aliases.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/agent_launcher.h"
+#include "launcher/transport/background_task.h"
+#include "launcher/transport/session/agent_session.h"
 
 namespace sml::fleet {
 

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "common/core/text.h"
-#include "launcher/launch/wire_time.h"
+#include "launcher/transport/session/wire_time.h"
 
 namespace sml::fleet {
 

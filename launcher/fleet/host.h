@@ -10,10 +10,10 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/strong.h"
-#include "common/supervise/agent_clock.h"
 #include "common/wire/messages.h"
 #include "launcher/fleet/addresses.h"
-#include "launcher/launch/agent_session.h"
+#include "launcher/fleet/agent_clock.h"
+#include "launcher/transport/session/agent_session.h"
 
 namespace sml::fleet {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "launcher/dialin/incoming_launcher.h"
-#include "launcher/launch/command_launcher.h"
-#include "launcher/ssh/ssh_launcher.h"
+#include "launcher/dialin/coordinator/incoming_launcher.h"
+#include "launcher/transport/command_launcher.h"
+#include "launcher/transport/ssh/ssh_launcher.h"
 
 namespace sml::fleet {
 

@@ -5,11 +5,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/plan/launch_plan.h"
-#include "launcher/dialin/coordinator.h"
-#include "launcher/launch/agent_image.h"
-#include "launcher/launch/agent_launcher.h"
-#include "launcher/ssh/ssh_options.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/dialin/coordinator/coordinator.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/agent_launcher.h"
+#include "launcher/transport/ssh/ssh_options.h"
 
 namespace sml::fleet {
 

@@ -5,7 +5,7 @@
 
 #include "launcher/dialects/dialect.h"
 #include "launcher/inputs/host_source.h"
-#include "launcher/options/option_values.h"
+#include "launcher/options/values/option_values.h"
 
 namespace sml {
 

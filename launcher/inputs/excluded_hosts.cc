@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/core/text.h"
-#include "common/hosts/exclude_list.h"
+#include "launcher/hosts/exclude_list.h"
 
 namespace sml {
 

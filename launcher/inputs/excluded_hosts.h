@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/host.h"
+#include "common/plan/machine/host.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/restart_options.h"
 

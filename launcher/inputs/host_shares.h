@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/host.h"
-#include "common/plan/host_share.h"
-#include "common/plan/program_map.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/ranks/program_map.h"
+#include "launcher/plan/host_share.h"
 
 namespace sml {
 

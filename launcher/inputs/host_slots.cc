@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "common/plan/cpu_topology.h"
+#include "common/plan/machine/cpu_topology.h"
 #include "launcher/inputs/host_source.h"
 
 namespace sml {

@@ -1,8 +1,8 @@
 // The slots of hosts whose source names none.
 #pragma once
 #include "common/core/error.h"
-#include "common/plan/host.h"
-#include "common/plan/rank_layout.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/ranks/rank_layout.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 

@@ -11,12 +11,12 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
-#include "common/hosts/batch_systems.h"
-#include "common/hosts/host_list.h"
-#include "common/hosts/hostfile.h"
-#include "common/hosts/instance_groups.h"
-#include "common/hosts/resource_config.h"
-#include "launcher/options/host_source_names.h"
+#include "launcher/hosts/batch/batch_systems.h"
+#include "launcher/hosts/host_list.h"
+#include "launcher/hosts/hostfile.h"
+#include "launcher/hosts/instance_groups.h"
+#include "launcher/hosts/resource_config.h"
+#include "launcher/options/text/host_source_names.h"
 
 namespace sml {
 

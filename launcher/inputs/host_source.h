@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "common/core/error.h"
-#include "common/hosts/batch_systems.h"
-#include "common/plan/host.h"
+#include "common/plan/machine/host.h"
+#include "launcher/hosts/batch/batch_systems.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 
@@ -29,9 +29,9 @@ class HostFinder {
 
   // Uses the first available one of --hosts, --host-discovery-script, --hostfile, --resource-config, --nnodes,
   // SageMaker's files (training, then processing, below $SAGEMAKER_BASE_DIR), the batch systems
-  // (common/hosts/batch_systems.h) and --rankfile, else this machine; or only the one that --host-source names. If
-  // SageMaker's files and a batch system name different hosts, and this machine is one of the latter's, the batch job
-  // wins: the file is part of the image. If a batch system has started sml-run several times, that is an error even
+  // (launcher/hosts/batch/batch_systems.h) and --rankfile, else this machine; or only the one that --host-source names.
+  // If SageMaker's files and a batch system name different hosts, and this machine is one of the latter's, the batch
+  // job wins: the file is part of the image. If a batch system has started sml-run several times, that is an error even
   // before the file is considered: each instance would run the whole job. An available source that cannot be read is an
   // error, and is not skipped.
   Result<plan::HostList> find(const Options& options);

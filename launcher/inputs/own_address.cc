@@ -9,8 +9,8 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/plan/meeting_wishes.h"
-#include "common/plan/script.h"
+#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/program/script.h"
 #include "launcher/inputs/read_to_end.h"
 
 namespace sml {

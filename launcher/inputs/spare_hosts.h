@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/host.h"
-#include "common/plan/job_map.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/ranks/job_map.h"
 #include "launcher/options/options.h"
 
 namespace sml {

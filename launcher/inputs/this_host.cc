@@ -23,7 +23,6 @@
 #include "common/core/clock.h"
 #include "common/os/affinity.h"
 #include "common/os/connections.h"
-#include "common/os/leash.h"
 #include "common/os/process_settings.h"
 #include "common/os/random.h"
 #include "common/os/small_file.h"
@@ -31,7 +30,8 @@
 #include "common/os/trust.h"
 #include "launcher/inputs/device_listings.h"
 #include "launcher/inputs/read_to_end.h"
-#include "launcher/ssh/local_identity.h"
+#include "launcher/os/leash.h"
+#include "launcher/transport/ssh/local_identity.h"
 
 namespace sml {
 

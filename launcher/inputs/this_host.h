@@ -10,12 +10,12 @@
 
 #include "common/core/error.h"
 #include "common/core/process_settings.h"
-#include "common/hosts/aliases.h"
-#include "common/plan/cpu_topology.h"
-#include "common/plan/host.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
+#include "common/plan/machine/cpu_topology.h"
+#include "common/plan/machine/host.h"
+#include "launcher/hosts/aliases.h"
 #include "launcher/inputs/secret_file.h"
-#include "launcher/launch/locality.h"
+#include "launcher/transport/locality.h"
 
 namespace sml {
 

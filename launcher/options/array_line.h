@@ -2,10 +2,10 @@
 // starts no process.
 #pragma once
 #include "common/core/error.h"
-#include "common/plan/array_file.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/options/gather.h"
 #include "launcher/options/options.h"
+#include "launcher/plan/array_file.h"
 
 namespace sml {
 

@@ -10,17 +10,17 @@
 
 #include "common/core/text.h"
 #include "launcher/dialects/dialect.h"
-#include "launcher/options/completion.h"
-#include "launcher/options/explained.h"
-#include "launcher/options/help.h"
-#include "launcher/options/linked_versions.h"
-#include "launcher/options/missing_program.h"
 #include "launcher/options/needs.h"
 #include "launcher/options/option_layers.h"
 #include "launcher/options/option_table.h"
 #include "launcher/options/parser.h"
-#include "launcher/options/program_words.h"
 #include "launcher/options/scan.h"
+#include "launcher/options/text/completion.h"
+#include "launcher/options/text/explained.h"
+#include "launcher/options/text/help.h"
+#include "launcher/options/text/linked_versions.h"
+#include "launcher/options/text/missing_program.h"
+#include "launcher/options/text/program_words.h"
 #include "launcher/report/explain.h"
 
 namespace sml {

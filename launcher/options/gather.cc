@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/plan/settings_file.h"
+#include "launcher/options/settings_file.h"
 
 namespace sml {
 

@@ -9,7 +9,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
-#include "common/plan/settings_file.h"
+#include "launcher/options/settings_file.h"
 
 namespace sml {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/options/option_table.h"
 
 namespace sml {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "launcher/options/option_values.h"
+#include "launcher/options/values/option_values.h"
 
 namespace sml {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/host_share.h"
-#include "common/plan/job_map.h"
-#include "common/plan/launch_plan.h"
-#include "launcher/options/completion.h"
+#include "common/plan/ranks/job_map.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/options/job_options.h"
+#include "launcher/options/text/completion.h"
+#include "launcher/plan/host_share.h"
 
 namespace sml {
 

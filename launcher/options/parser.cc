@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/core/text.h"
-#include "launcher/options/option_values.h"
+#include "launcher/options/values/option_values.h"
 
 namespace sml {
 

@@ -9,7 +9,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
-#include "common/plan/regroup.h"
+#include "launcher/plan/regroup.h"
 
 namespace sml {
 

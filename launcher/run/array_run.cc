@@ -10,8 +10,8 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
-#include "common/os/heeded_stops.h"
 #include "common/os/spawn.h"
+#include "launcher/os/heeded_stops.h"
 
 namespace sml::run {
 

@@ -11,11 +11,11 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/os/child.h"
-#include "common/os/last_signals.h"
-#include "common/plan/array_file.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/array_summary.h"
+#include "launcher/os/child.h"
+#include "launcher/os/last_signals.h"
+#include "launcher/plan/array_file.h"
+#include "launcher/report/outcome/array_summary.h"
 #include "launcher/run/console.h"
 
 namespace sml::run {

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/report/job_report.h"
-#include "launcher/report/report_json.h"
-#include "launcher/run/failure_file.h"
+#include "launcher/report/outcome/job_report.h"
+#include "launcher/report/outcome/report_json.h"
+#include "launcher/run/watch/failure_file.h"
 #include "launcher/sagemaker/failure_text.h"
 
 namespace sml::run {

@@ -3,14 +3,14 @@
 #include <functional>
 #include <string>
 
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/attempt/attempt_outcome.h"
-#include "launcher/launch/agent_launcher.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
-#include "launcher/report/job_outcome.h"
-#include "launcher/report/job_progress.h"
-#include "launcher/run/restarts.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/job_progress.h"
+#include "launcher/report/outcome/job_outcome.h"
+#include "launcher/run/restarts/restarts.h"
+#include "launcher/transport/agent_launcher.h"
 
 namespace sml::run {
 

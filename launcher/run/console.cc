@@ -7,7 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "launcher/report/own_line.h"
+#include "launcher/report/live/own_line.h"
 
 namespace sml::run {
 

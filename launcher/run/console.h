@@ -15,10 +15,10 @@
 #include "common/core/clock.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
-#include "common/os/out_stream.h"
-#include "common/output/chain.h"
-#include "common/plan/job_map.h"
+#include "common/plan/ranks/job_map.h"
 #include "launcher/options/job_options.h"
+#include "launcher/os/out_stream.h"
+#include "launcher/output/chain.h"
 #include "launcher/run/status_line.h"
 
 namespace sml::run {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/core/stop_signals.h"
-#include "common/os/heeded_stops.h"
-#include "launcher/report/status_text.h"
+#include "launcher/os/heeded_stops.h"
+#include "launcher/report/live/status_text.h"
 
 namespace sml::run {
 

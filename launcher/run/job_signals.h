@@ -6,11 +6,11 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "common/os/last_signals.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
-#include "launcher/report/job_progress.h"
+#include "launcher/os/last_signals.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/job_progress.h"
 #include "launcher/run/console.h"
 #include "launcher/run/own_process.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/output/log_layout.h"
+#include "launcher/output/log_layout.h"
 
 namespace sml::run {
 

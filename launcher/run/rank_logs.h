@@ -12,10 +12,10 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/os/log_writer.h"
-#include "common/plan/launch_plan.h"
-#include "launcher/launch/agent_session.h"
+#include "common/os/logs/log_writer.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/options/job_options.h"
+#include "launcher/transport/session/agent_session.h"
 
 namespace sml::run {
 

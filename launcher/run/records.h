@@ -11,14 +11,14 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/os/out_stream.h"
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
-#include "launcher/report/event_lines.h"
-#include "launcher/report/timeline.h"
-#include "launcher/run/hang_folder.h"
+#include "launcher/os/out_stream.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/events/event_lines.h"
+#include "launcher/report/events/timeline.h"
 #include "launcher/run/rank_logs.h"
+#include "launcher/run/watch/hang_folder.h"
 
 namespace sml::run {
 

@@ -9,10 +9,10 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
-#include "common/plan/regroup.h"
-#include "launcher/report/job_report.h"
-#include "launcher/report/status_text.h"
-#include "launcher/report/stop_words.h"
+#include "launcher/plan/regroup.h"
+#include "launcher/report/live/status_text.h"
+#include "launcher/report/outcome/job_report.h"
+#include "launcher/report/outcome/stop_words.h"
 #include "launcher/run/conclusion.h"
 
 namespace sml::run {

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "common/os/terminal_size.h"
+#include "launcher/os/terminal_size.h"
 
 namespace sml::run {
 

@@ -10,9 +10,9 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/clock.h"
-#include "common/os/out_stream.h"
-#include "common/output/bottom_line.h"
-#include "common/output/chain.h"
+#include "launcher/os/out_stream.h"
+#include "launcher/output/bottom_line.h"
+#include "launcher/output/chain.h"
 
 namespace sml::run {
 

@@ -7,16 +7,16 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
-#include "launcher/report/event_feed.h"
+#include "launcher/report/events/event_feed.h"
 #include "launcher/run/console.h"
-#include "launcher/run/job_control.h"
-#include "launcher/run/progress_watch.h"
 #include "launcher/run/rank_logs.h"
 #include "launcher/run/stdin_forwarder.h"
+#include "launcher/run/watch/job_control.h"
+#include "launcher/run/watch/progress_watch.h"
 
 namespace sml::run {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/hosts/resource_config.h"
-#include "common/plan/host.h"
+#include "common/plan/machine/host.h"
+#include "launcher/hosts/resource_config.h"
 
 namespace sml::sagemaker {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/sagemaker/hyperparameters.h"
 #include "launcher/sagemaker/python_value.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/core/text.h"
-#include "common/plan/host.h"
-#include "common/plan/job_map.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/ranks/job_map.h"
 
 namespace sml::sagemaker {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/core/text.h"
-#include "common/plan/secrets.h"
+#include "common/plan/environment/secrets.h"
 
 namespace sml::sagemaker {
 

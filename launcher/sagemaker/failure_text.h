@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/report/job_outcome.h"
+#include "launcher/report/outcome/job_outcome.h"
 
 namespace sml::sagemaker {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/presets.h"
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/presets.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 

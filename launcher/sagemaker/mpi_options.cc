@@ -7,8 +7,8 @@
 #include <charconv>
 
 #include "common/core/text.h"
-#include "common/plan/export_words.h"
-#include "common/plan/job_map.h"
+#include "common/plan/ranks/job_map.h"
+#include "launcher/plan/export_words.h"
 
 namespace sml::sagemaker {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/sagemaker/contract.h"
 
 namespace sml::sagemaker {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"

@@ -20,7 +20,7 @@
 #include "common/os/own_file.h"
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
-#include "launcher/report/own_line.h"
+#include "launcher/report/live/own_line.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/entry_point.h"
 

@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
-#include "common/hosts/fields.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/hosts/fields.h"
 #include "launcher/inputs/stop_grace.h"
-#include "launcher/report/last_lines.h"
+#include "launcher/report/outcome/last_lines.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"

@@ -10,8 +10,8 @@
 #include "common/core/error.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/this_host.h"
-#include "launcher/launch/background_task.h"
 #include "launcher/options/options.h"
+#include "launcher/transport/background_task.h"
 
 namespace sml {
 

@@ -1,6 +1,6 @@
 // Any bytes of an agent, and an honest agent's with changes: whatever is not refused keeps to the rules on which the
 // launcher's memory and the other hosts depend.
-#include "launcher/launch/agent_protocol_validator.h"
+#include "launcher/transport/session/agent_protocol_validator.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 // Any text as an array file of two fields: refused with one line, or every line has two fields without commas, and
 // comes back when it is written again.
-#include "common/plan/array_file.h"
+#include "launcher/plan/array_file.h"
 
 #include <cstdint>
 

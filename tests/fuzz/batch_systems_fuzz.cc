@@ -1,6 +1,6 @@
 // Any bytes as what a batch system tells: Slurm's lists, LSF's variables, SGE's file, Flux's resources, Kubernetes'
 // names. They are refused with one line, or all that comes out is valid.
-#include "common/hosts/batch_systems.h"
+#include "launcher/hosts/batch/batch_systems.h"
 
 #include <cstdint>
 

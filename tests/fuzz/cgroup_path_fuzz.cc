@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/os/cgroup.h"
+#include "launcher/agent/os/cgroup.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml::os;

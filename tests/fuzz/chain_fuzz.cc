@@ -1,7 +1,7 @@
 // Any bytes of three sources in any order, at any time: behind folding and collapsing each source still has its own
 // lines, once and in order; only states that \r ends may be missing. The first byte of the input chooses the settings,
 // those of each step source, size and time.
-#include "common/output/chain.h"
+#include "launcher/output/chain.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Any order in which strangers connect, prove the key, and leave: the head holds a bounded number of them, no more than
 // its share of one source, and lets in whoever has done nothing yet. Three bytes of the input a step: what, who, when.
-#include "launcher/dialin/connection_limiter.h"
+#include "launcher/dialin/coordinator/connection_limiter.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "launcher/attempt/elastic_notice.h"
+#include "launcher/attempt/dynamic/elastic_notice.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

@@ -1,5 +1,5 @@
 // Any text: an env file is refused with one line, or every variable has a valid name and a value without NUL.
-#include "common/plan/env_file.h"
+#include "launcher/plan/env_file.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // Any text that a worker leaves of its own failure: what is shown of it is not more than it was, and hiding secrets in
 // it hides them once and for all.
-#include "launcher/report/error_file.h"
+#include "launcher/report/outcome/error_file.h"
 
 #include <cstdint>
 

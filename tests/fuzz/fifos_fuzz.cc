@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fifos/dealer.h"
-#include "common/fifos/objects.h"
 #include "common/plan/fifos.h"
+#include "launcher/agent/pipes/dealer.h"
+#include "launcher/agent/pipes/objects.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

@@ -1,6 +1,6 @@
 // Any bytes as what the helper of NVIDIA's library says of its devices: what is taken can be said again in the same
 // words, and is within what the launcher is told of a host.
-#include "common/os/gpu_look.h"
+#include "launcher/agent/os/gpu_look.h"
 
 #include <cstdint>
 #include <string>

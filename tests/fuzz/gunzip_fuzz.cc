@@ -1,5 +1,5 @@
 // Any bytes in the place of a gzip file, in pieces of any size: an error, or the same bytes out.
-#include "launcher/agent/gunzip.h"
+#include "launcher/agent/pipes/gunzip.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "common/rendezvous/horovod_store.h"
+#include "launcher/agent/stores/horovod_store.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

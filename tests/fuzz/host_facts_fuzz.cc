@@ -1,13 +1,13 @@
 // Any contents of the files in which a host describes itself (/proc, /sys, cgroups, os-release): what is read is within
 // what a host can have, and workers are bound to processors that they may use.
-#include "common/plan/host_facts.h"
+#include "common/plan/machine/host_facts.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
 
-#include "common/plan/cpu_topology.h"
-#include "common/plan/devices.h"
+#include "common/plan/machine/cpu_topology.h"
+#include "common/plan/machine/devices.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml;

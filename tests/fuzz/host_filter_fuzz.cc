@@ -1,5 +1,5 @@
 // Any text as --include and --exclude: refused with one line, or hosts are left, and only such as were there.
-#include "common/hosts/host_filter.h"
+#include "launcher/hosts/host_filter.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // Any text: a host list is refused, or all of what it gives is valid, and reads back as the same when it is folded.
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 
 #include <cstdint>
 #include <set>

@@ -1,5 +1,5 @@
 // Any text: a host file is refused with one line that names the file, or all of what it gives is valid and unique.
-#include "common/hosts/hostfile.h"
+#include "launcher/hosts/hostfile.h"
 
 #include <cstdint>
 #include <set>

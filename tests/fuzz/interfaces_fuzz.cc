@@ -1,5 +1,5 @@
 // Any text: a list of interfaces is refused, or every entry of it chooses from a host's without fail.
-#include "common/rendezvous/interfaces.h"
+#include "common/core/interfaces.h"
 
 #include <cstdint>
 

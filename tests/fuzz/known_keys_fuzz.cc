@@ -1,11 +1,11 @@
 // Any text of known_hosts, in pieces of any size: the keys found are the same, each from a line that has it, and a
 // refusal names the file. A key that a line revokes is never known.
-#include "launcher/ssh/known_keys.h"
+#include "launcher/transport/ssh/host_keys/known_keys.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "launcher/ssh/hashed_name.h"
+#include "launcher/transport/ssh/host_keys/hashed_name.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml;

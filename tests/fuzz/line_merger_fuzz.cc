@@ -1,6 +1,6 @@
 // Any bytes of three sources in any order: whatever is passed on of a source is what it wrote, in its order, nothing
 // lost. The first bytes of the input choose source, size and what happens.
-#include "common/output/line_merger.h"
+#include "launcher/output/line_merger.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -52,9 +52,9 @@ def frame(kind, payload):
     return struct.pack(">IB", len(payload), kind) + payload
 
 
-# ---- frames of the helper that lends libpmix (common/rendezvous/pmix_frames.h)
+# ---- frames of the helper that lends libpmix (launcher/agent/mpi/pmix_frames.h)
 def pmix():
-    types = types_of("common/rendezvous/pmix_frames.h", "FromHelper", 16)
+    types = types_of("launcher/agent/mpi/pmix_frames.h", "FromHelper", 16)
     every = struct.pack(">I", 0xFFFFFFFE)
     one = {"Connected": u32(0), "Finalized": u32(1, 2), "Abort": u32(2, 0, 7) + text(b"N/A"),
            "Fence": u32(3, 1) + every + text(b"card"),

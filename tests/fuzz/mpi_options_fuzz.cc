@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <set>
 
-#include "common/plan/export_words.h"
+#include "launcher/plan/export_words.h"
 #include "launcher/sagemaker/mpi_options.h"
 #include "tests/fuzz/require.h"
 

@@ -1,5 +1,5 @@
 // Any bytes: as a program file they name libraries that are in them, and as a list of mapped files whole lines.
-#include "common/plan/mpi_use.h"
+#include "common/plan/program/mpi_use.h"
 
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 
 #include "common/core/text.h"
 #include "launcher/report/explain.h"
-#include "launcher/report/own_line.h"
+#include "launcher/report/live/own_line.h"
 #include "launcher/sagemaker/failure_text.h"
 #include "tests/fuzz/require.h"
 

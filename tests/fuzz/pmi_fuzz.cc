@@ -1,6 +1,6 @@
 // Any bytes of the ranks of a host by PMI: the server is bounded, answers the same in whatever pieces they come, and a
 // rank that breaks the protocol is not heard again.
-#include "common/rendezvous/pmi_server.h"
+#include "launcher/agent/pmi/pmi_server.h"
 
 #include <cstdint>
 #include <map>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/plan/job_shape.h"
+#include "common/plan/ranks/job_shape.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

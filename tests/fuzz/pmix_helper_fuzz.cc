@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/rendezvous/pmix_machine.h"
 #include "common/wire/limits.h"
+#include "launcher/agent/mpi/pmix_machine.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml;

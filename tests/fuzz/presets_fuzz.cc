@@ -1,5 +1,5 @@
 // Any text: a list of presets is refused, or gives every rank variables, each once, that are documented.
-#include "common/plan/presets.h"
+#include "common/plan/environment/presets.h"
 
 #include <algorithm>
 #include <cstdint>

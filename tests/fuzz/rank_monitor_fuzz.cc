@@ -3,9 +3,9 @@
 #include <string>
 #include <variant>
 
-#include "common/monitor/monitor_machine.h"
-#include "common/monitor/pickle.h"
-#include "common/monitor/rank_messages.h"
+#include "common/core/pickle.h"
+#include "launcher/agent/machines/monitor_machine.h"
+#include "launcher/agent/machines/rank_messages.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

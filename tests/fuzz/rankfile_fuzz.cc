@@ -1,10 +1,10 @@
 // Any text: a rankfile is refused with one line, or its ranks are all there in order, on hosts with valid names.
-#include "common/plan/rankfile.h"
+#include "common/plan/ranks/rankfile.h"
 
 #include <cstdint>
 
-#include "common/plan/host.h"
-#include "common/plan/rank_layout.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/ranks/rank_layout.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

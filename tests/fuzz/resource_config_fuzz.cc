@@ -1,12 +1,12 @@
 // Any text: a resource config is refused with one line, or its hosts are valid, unique and hold the current one.
-#include "common/hosts/resource_config.h"
+#include "launcher/hosts/resource_config.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <set>
 
-#include "common/hosts/instance_groups.h"
-#include "common/plan/host.h"
+#include "common/plan/machine/host.h"
+#include "launcher/hosts/instance_groups.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

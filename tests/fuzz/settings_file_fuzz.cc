@@ -1,5 +1,5 @@
 // Any text: a --config file is refused with one line, or every setting has a key and values without NUL.
-#include "common/plan/settings_file.h"
+#include "launcher/options/settings_file.h"
 
 #include <cstdint>
 

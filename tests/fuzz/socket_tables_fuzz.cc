@@ -11,7 +11,7 @@
 #include <linux/sock_diag.h>
 
 #include "common/os/connections.h"
-#include "common/os/socket_owner.h"
+#include "launcher/agent/os/socket_owner.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml::os;

@@ -2,7 +2,7 @@
 // can be used as it is: a proxy is a program of ours with words that no shell takes for more than they are.
 #include <cstdint>
 
-#include "launcher/ssh/login_settings.h"
+#include "launcher/transport/ssh/login_settings.h"
 #include "tests/fuzz/require.h"
 
 using namespace sml;

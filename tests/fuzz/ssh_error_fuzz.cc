@@ -1,5 +1,5 @@
 // Any text of a server: it is explained in one short line that steers no terminal.
-#include "launcher/ssh/ssh_error.h"
+#include "launcher/transport/ssh/ssh_error.h"
 
 #include <algorithm>
 #include <cstdint>

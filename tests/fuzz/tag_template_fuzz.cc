@@ -1,5 +1,5 @@
 // Any text: a template of tags is refused, or can be filled in; with its braces doubled it stands for itself.
-#include "common/output/tag_template.h"
+#include "launcher/output/tag_template.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // Any bytes: nothing reaches the terminal but text, \t, \n, \r and colours, however the bytes were cut.
-#include "common/output/terminal_filter.h"
+#include "launcher/output/terminal_filter.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // Any bytes of several clients: the store is bounded, answers the same in whatever pieces they come, and gives back all
 // its memory.
-#include "common/rendezvous/torch_store.h"
+#include "launcher/agent/stores/torch_store.h"
 
 #include <algorithm>
 #include <cstdint>

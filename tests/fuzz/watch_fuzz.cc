@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/report/line_watch.h"
+#include "launcher/report/live/line_watch.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/core/exit_status.h"
-#include "common/supervise/host_machine.h"
+#include "launcher/agent/machines/host_machine.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 #include "tests/support/fake_launcher.h"

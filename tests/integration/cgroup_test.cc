@@ -1,4 +1,4 @@
-#include "common/os/cgroup.h"
+#include "launcher/agent/os/cgroup.h"
 
 #include <algorithm>
 #include <csignal>

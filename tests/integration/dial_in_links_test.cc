@@ -15,8 +15,8 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 
-#include "launcher/dialin/coordinator.h"
-#include "launcher/dialin/coordinator_connection.h"
+#include "launcher/dialin/coordinator/coordinator.h"
+#include "launcher/dialin/coordinator/coordinator_connection.h"
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
 

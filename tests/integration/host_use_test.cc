@@ -1,4 +1,4 @@
-#include "common/os/host_use.h"
+#include "launcher/agent/os/host_use.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
-#include "common/supervise/stop_rule.h"
+#include "launcher/os/stop_rule.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 

@@ -1,4 +1,4 @@
-#include "common/os/last_signals.h"
+#include "launcher/os/last_signals.h"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "common/os/leash.h"
+#include "launcher/os/leash.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "launcher/agent/leftovers.h"
+#include "launcher/agent/core/leftovers.h"
 
 #include <csignal>
 #include <ctime>
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "common/core/clock.h"
-#include "common/os/cgroup.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/agent/os/cgroup.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 

@@ -1,4 +1,4 @@
-#include "common/os/log_files.h"
+#include "common/os/logs/log_files.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "common/os/log_writer.h"
+#include "common/os/logs/log_writer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

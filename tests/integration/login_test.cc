@@ -20,9 +20,9 @@
 
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
-#include "launcher/names/accounts.h"
-#include "launcher/names/addresses.h"
-#include "launcher/ssh/ssh_transport.h"
+#include "launcher/transport/names/accounts.h"
+#include "launcher/transport/names/addresses.h"
+#include "launcher/transport/ssh/ssh_transport.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 

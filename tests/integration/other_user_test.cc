@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/rendezvous/engine.h"
-#include "launcher/agent/fifo_sink.h"
-#include "launcher/agent/scratch_folder.h"
-#include "launcher/agent/store_server.h"
-#include "launcher/agent/worker_server.h"
+#include "launcher/agent/core/scratch_folder.h"
+#include "launcher/agent/core/worker_server.h"
+#include "launcher/agent/pipes/fifo_sink.h"
+#include "launcher/agent/stores/engine.h"
+#include "launcher/agent/stores/store_server.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 

@@ -1,4 +1,4 @@
-#include "common/os/out_stream.h"
+#include "launcher/os/out_stream.h"
 
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "common/os/output_terminal.h"
+#include "launcher/agent/os/output_terminal.h"
 
 #include <cerrno>
 #include <csignal>

@@ -1,5 +1,5 @@
 // Transports that run a process of this machine, and the script that puts the agent on a host, through real shells.
-#include "launcher/launch/process_transport.h"
+#include "launcher/transport/process_transport.h"
 
 #include <algorithm>
 #include <csignal>
@@ -14,12 +14,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include "common/os/child.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
 #include "common/wire/codec.h"
 #include "common/wire/handshake.h"
-#include "launcher/launch/bootstrap_script.h"
+#include "launcher/os/child.h"
+#include "launcher/transport/bootstrap_script.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 #include "tests/support/skip.h"

@@ -1,4 +1,4 @@
-#include "common/os/socket_owner.h"
+#include "launcher/agent/os/socket_owner.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

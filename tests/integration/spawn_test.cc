@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/os/child.h"
 #include "common/os/fd.h"
+#include "launcher/os/child.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 

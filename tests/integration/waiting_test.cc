@@ -1,4 +1,4 @@
-#include "launcher/net/waiting.h"
+#include "launcher/transport/net/waiting.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -11,8 +11,8 @@
 
 #include <boost/asio/post.hpp>
 
-#include "common/plan/worker_env.h"
-#include "launcher/agent/reconnect_wire.h"
+#include "common/plan/environment/worker_env.h"
+#include "launcher/agent/link/reconnect_wire.h"
 #include "tests/simulation/job.h"
 #include "tests/simulation/plants.h"
 

@@ -9,9 +9,9 @@
 
 #include <sys/types.h>
 
-#include "launcher/agent/guardian.h"
-#include "launcher/agent/network.h"
-#include "launcher/agent/processes.h"
+#include "launcher/agent/core/network.h"
+#include "launcher/agent/core/processes.h"
+#include "launcher/agent/guardian/guardian.h"
 
 namespace sml::sim {
 

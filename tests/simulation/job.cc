@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "common/hosts/aliases.h"
-#include "common/hosts/host_list.h"
 #include "launcher/attempt/session_plans.h"
+#include "launcher/hosts/aliases.h"
+#include "launcher/hosts/host_list.h"
 #include "launcher/run/run.h"
 
 namespace sml::sim {

@@ -12,12 +12,12 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/hosts/aliases.h"
 #include "common/os/fd.h"
-#include "common/plan/launch_plan.h"
-#include "launcher/launch/agent_image.h"
-#include "launcher/launch/agent_launcher.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/hosts/aliases.h"
 #include "launcher/options/job_options.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/agent_launcher.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/reader.h"
 #include "tests/simulation/world.h"

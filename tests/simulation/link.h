@@ -8,7 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/wire/codec.h"
-#include "launcher/launch/agent_transport.h"
+#include "launcher/transport/agent_transport.h"
 #include "tests/simulation/plants.h"
 #include "tests/simulation/world.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launcher/launch/agent_image.h"
+#include "launcher/transport/agent_image.h"
 #include "tests/simulation/job.h"
 #include "tests/simulation/plants.h"
 #include "tests/simulation/world.h"

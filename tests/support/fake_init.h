@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/os/cgroup.h"
+#include "launcher/agent/os/cgroup.h"
 #include "tests/support/catch.h"
 
 namespace sml::fake {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/cpu_topology.h"
+#include "common/plan/machine/cpu_topology.h"
 
 namespace sml::test {
 

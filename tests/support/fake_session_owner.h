@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "launcher/launch/agent_session.h"
+#include "launcher/transport/session/agent_session.h"
 
 namespace sml::fake {
 

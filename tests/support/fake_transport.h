@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/launch/agent_transport.h"
+#include "launcher/transport/agent_transport.h"
 
 namespace sml::fake {
 

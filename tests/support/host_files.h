@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/host_files.h"
+#include "common/plan/program/host_files.h"
 
 namespace sml::test {
 

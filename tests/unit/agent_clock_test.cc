@@ -1,4 +1,4 @@
-#include "common/supervise/agent_clock.h"
+#include "launcher/fleet/agent_clock.h"
 
 #include "tests/support/catch.h"
 

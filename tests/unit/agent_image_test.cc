@@ -1,4 +1,4 @@
-#include "launcher/launch/agent_image.h"
+#include "launcher/transport/agent_image.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "common/supervise/agent_machine.h"
+#include "launcher/agent/machines/agent_machine.h"
 
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-#include "launcher/launch/agent_protocol_validator.h"
+#include "launcher/transport/session/agent_protocol_validator.h"
 
 #include <functional>
 

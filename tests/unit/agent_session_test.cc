@@ -1,10 +1,10 @@
-#include "launcher/launch/agent_session.h"
+#include "launcher/transport/session/agent_session.h"
 
 #include <csignal>
 
 #include <boost/asio/io_context.hpp>
 
-#include "launcher/launch/bootstrap_script.h"
+#include "launcher/transport/bootstrap_script.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_session_owner.h"
 #include "tests/support/fake_transport.h"

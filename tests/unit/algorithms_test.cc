@@ -1,4 +1,4 @@
-#include "launcher/ssh/algorithms.h"
+#include "launcher/transport/ssh/algorithms.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,6 @@
-#include "common/hosts/aliases.h"
+#include "launcher/hosts/aliases.h"
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

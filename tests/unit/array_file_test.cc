@@ -1,4 +1,4 @@
-#include "common/plan/array_file.h"
+#include "launcher/plan/array_file.h"
 
 #include "tests/support/catch.h"
 

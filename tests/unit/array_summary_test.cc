@@ -1,4 +1,4 @@
-#include "launcher/report/array_summary.h"
+#include "launcher/report/outcome/array_summary.h"
 
 #include <csignal>
 

@@ -1,10 +1,10 @@
 // Each batch system from what it documents that its jobs find: environment and files.
-#include "common/hosts/batch_systems.h"
+#include "launcher/hosts/batch/batch_systems.h"
 
 #include <map>
 
-#include "common/hosts/flux.h"
-#include "common/hosts/slurm.h"
+#include "launcher/hosts/batch/flux.h"
+#include "launcher/hosts/batch/slurm.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

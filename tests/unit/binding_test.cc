@@ -1,4 +1,4 @@
-#include "common/plan/binding.h"
+#include "common/plan/machine/binding.h"
 
 #include <algorithm>
 #include <set>

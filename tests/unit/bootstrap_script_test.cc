@@ -1,4 +1,4 @@
-#include "launcher/launch/bootstrap_script.h"
+#include "launcher/transport/bootstrap_script.h"
 
 #include "tests/support/catch.h"
 

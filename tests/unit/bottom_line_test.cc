@@ -1,11 +1,11 @@
-#include "common/output/bottom_line.h"
+#include "launcher/output/bottom_line.h"
 
 #include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "common/output/chain.h"
+#include "launcher/output/chain.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,7 +1,7 @@
-#include "launcher/report/causes.h"
+#include "launcher/report/outcome/causes.h"
 
-#include "launcher/report/job_outcome.h"
-#include "launcher/report/job_report.h"
+#include "launcher/report/outcome/job_outcome.h"
+#include "launcher/report/outcome/job_report.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

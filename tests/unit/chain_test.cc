@@ -1,4 +1,4 @@
-#include "common/output/chain.h"
+#include "launcher/output/chain.h"
 
 #include "tests/support/catch.h"
 

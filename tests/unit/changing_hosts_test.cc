@@ -1,4 +1,4 @@
-#include "launcher/run/changing_hosts.h"
+#include "launcher/run/restarts/changing_hosts.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "common/fifos/channel_machine.h"
+#include "launcher/agent/pipes/channel_machine.h"
 
 #include "tests/support/catch.h"
 

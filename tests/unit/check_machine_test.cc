@@ -1,4 +1,4 @@
-#include "launcher/run/check_machine.h"
+#include "launcher/run/check/check_machine.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/machine_walk.h"

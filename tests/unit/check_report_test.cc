@@ -1,4 +1,4 @@
-#include "launcher/report/check_report.h"
+#include "launcher/report/hosts/check_report.h"
 
 #include <algorithm>
 

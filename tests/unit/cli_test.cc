@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "common/core/text.h"
-#include "launcher/options/linked_versions.h"
+#include "launcher/options/text/linked_versions.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

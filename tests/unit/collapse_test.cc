@@ -1,4 +1,4 @@
-#include "common/output/collapse.h"
+#include "launcher/output/collapse.h"
 
 #include "tests/support/catch.h"
 

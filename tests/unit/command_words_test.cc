@@ -1,4 +1,4 @@
-#include "launcher/launch/command_words.h"
+#include "launcher/transport/command_words.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/dialin/connection_limiter.h"
+#include "launcher/dialin/coordinator/connection_limiter.h"
 
 #include "tests/support/catch.h"
 

@@ -7,8 +7,8 @@
 #include "launcher/control/messages.h"
 #include "launcher/control/runtime_folder.h"
 #include "launcher/options/control_line.h"
-#include "launcher/report/job_list.h"
-#include "launcher/report/output_tail.h"
+#include "launcher/report/live/job_list.h"
+#include "launcher/report/live/output_tail.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

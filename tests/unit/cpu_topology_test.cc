@@ -1,4 +1,4 @@
-#include "common/plan/cpu_topology.h"
+#include "common/plan/machine/cpu_topology.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/fake_machines.h"

@@ -1,6 +1,6 @@
-#include "common/fifos/dealer.h"
+#include "launcher/agent/pipes/dealer.h"
 
-#include "common/fifos/objects.h"
+#include "launcher/agent/pipes/objects.h"
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"
 

@@ -1,4 +1,4 @@
-#include "common/output/dedup.h"
+#include "launcher/output/dedup.h"
 
 #include <random>
 

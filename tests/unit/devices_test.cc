@@ -1,4 +1,4 @@
-#include "common/plan/devices.h"
+#include "common/plan/machine/devices.h"
 
 #include <map>
 

@@ -6,12 +6,12 @@
 
 #include <sys/stat.h>
 
-#include "launcher/dialin/dial_machine.h"
+#include "launcher/dialin/coordinator/peer_list.h"
+#include "launcher/dialin/coordinator/seating.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
-#include "launcher/dialin/peer_list.h"
-#include "launcher/dialin/resume_buffer.h"
-#include "launcher/dialin/seating.h"
+#include "launcher/dialin/peer/dial_machine.h"
+#include "launcher/dialin/peer/resume_buffer.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/command_line.h"

@@ -1,4 +1,4 @@
-#include "common/supervise/worker_machine.h"
+#include "launcher/agent/machines/worker_machine.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/attempt/elastic_notice.h"
+#include "launcher/attempt/dynamic/elastic_notice.h"
 
 #include <string>
 

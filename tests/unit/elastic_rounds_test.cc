@@ -1,8 +1,8 @@
-#include "launcher/attempt/elastic_rounds.h"
+#include "launcher/attempt/dynamic/elastic_rounds.h"
 
-#include "common/hosts/host_list.h"
-#include "common/plan/growth.h"
-#include "common/plan/regroup.h"
+#include "launcher/hosts/host_list.h"
+#include "launcher/plan/growth.h"
+#include "launcher/plan/regroup.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

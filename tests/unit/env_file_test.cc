@@ -1,6 +1,6 @@
-#include "common/plan/env_file.h"
+#include "launcher/plan/env_file.h"
 
-#include "common/plan/export_words.h"
+#include "launcher/plan/export_words.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

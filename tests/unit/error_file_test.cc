@@ -1,4 +1,4 @@
-#include "launcher/report/error_file.h"
+#include "launcher/report/outcome/error_file.h"
 
 #include <csignal>
 

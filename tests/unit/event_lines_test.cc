@@ -1,4 +1,4 @@
-#include "launcher/report/event_lines.h"
+#include "launcher/report/events/event_lines.h"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "common/hosts/exclude_list.h"
+#include "launcher/hosts/exclude_list.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/run/exclusion.h"
+#include "launcher/run/restarts/exclusion.h"
 
 #include "tests/support/catch.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/names/getent.h"
+#include "launcher/transport/names/getent.h"
 
 using namespace sml;
 using names::Address;

@@ -1,4 +1,4 @@
-#include "common/os/gpu_look.h"
+#include "launcher/agent/os/gpu_look.h"
 
 #include <string>
 

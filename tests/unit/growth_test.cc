@@ -1,7 +1,7 @@
-#include "common/plan/growth.h"
+#include "launcher/plan/growth.h"
 
-#include "common/hosts/host_list.h"
-#include "common/plan/regroup.h"
+#include "launcher/hosts/host_list.h"
+#include "launcher/plan/regroup.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

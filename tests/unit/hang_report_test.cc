@@ -1,4 +1,4 @@
-#include "launcher/report/hang_report.h"
+#include "launcher/report/hosts/hang_report.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "launcher/attempt/health_check_gate.h"
+#include "launcher/attempt/hosts/health_check_gate.h"
 
 #include <boost/asio/io_context.hpp>
 

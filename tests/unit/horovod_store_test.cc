@@ -1,4 +1,4 @@
-#include "common/rendezvous/horovod_store.h"
+#include "launcher/agent/stores/horovod_store.h"
 
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "common/plan/horovod_use.h"
+#include "common/plan/program/horovod_use.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/elf.h"

@@ -1,7 +1,7 @@
-#include "common/hosts/host_filter.h"
+#include "launcher/hosts/host_filter.h"
 
-#include "common/hosts/host_list.h"
-#include "common/hosts/host_order.h"
+#include "launcher/hosts/host_list.h"
+#include "launcher/hosts/host_order.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

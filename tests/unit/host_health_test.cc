@@ -1,4 +1,4 @@
-#include "common/plan/host_health.h"
+#include "launcher/agent/diagnosis/host_health.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/supervise/host_machine.h"
+#include "launcher/agent/machines/host_machine.h"
 
 #include <csignal>
 #include <set>

@@ -1,8 +1,8 @@
-#include "launcher/run/host_pool.h"
+#include "launcher/run/restarts/host_pool.h"
 
 #include <optional>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "launcher/attempt/host_readiness.h"
+#include "launcher/attempt/hosts/host_readiness.h"
 
 #include <map>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "common/wire/handshake.h"
-#include "launcher/attempt/spare_hosts.h"
+#include "launcher/attempt/hosts/spare_hosts.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_transport.h"
 

@@ -1,5 +1,5 @@
-#include "common/os/host_use.h"
-#include "launcher/report/host_peaks.h"
+#include "launcher/agent/os/host_use.h"
+#include "launcher/report/live/host_peaks.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "common/hosts/hostfile.h"
+#include "launcher/hosts/hostfile.h"
 
 #include "tests/support/catch.h"
 

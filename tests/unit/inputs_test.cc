@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <map>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "launcher/inputs/device_listings.h"
-#include "launcher/options/host_source_names.h"
+#include "launcher/options/text/host_source_names.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

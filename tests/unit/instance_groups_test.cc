@@ -1,4 +1,4 @@
-#include "common/hosts/instance_groups.h"
+#include "launcher/hosts/instance_groups.h"
 
 #include "tests/support/catch.h"
 

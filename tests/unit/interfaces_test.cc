@@ -1,4 +1,4 @@
-#include "common/rendezvous/interfaces.h"
+#include "common/core/interfaces.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/plan/job_map.h"
+#include "common/plan/ranks/job_map.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,10 +1,10 @@
-#include "launcher/report/job_outcome.h"
+#include "launcher/report/outcome/job_outcome.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 
-#include "launcher/report/job_report.h"
+#include "launcher/report/outcome/job_report.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "common/plan/job_shape.h"
+#include "common/plan/ranks/job_shape.h"
 
 #include <algorithm>
 #include <array>

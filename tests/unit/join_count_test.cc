@@ -1,4 +1,4 @@
-#include "launcher/attempt/join_count.h"
+#include "launcher/attempt/rendezvous/join_count.h"
 
 #include "tests/support/catch.h"
 

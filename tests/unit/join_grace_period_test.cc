@@ -1,4 +1,4 @@
-#include "launcher/dialin/join_grace_period.h"
+#include "launcher/dialin/coordinator/join_grace_period.h"
 
 #include "tests/support/catch.h"
 

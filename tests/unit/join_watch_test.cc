@@ -1,4 +1,4 @@
-#include "launcher/attempt/join_watch.h"
+#include "launcher/attempt/rendezvous/join_watch.h"
 
 #include "tests/support/catch.h"
 

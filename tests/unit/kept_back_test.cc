@@ -1,4 +1,4 @@
-#include "common/plan/kept_back.h"
+#include "common/plan/environment/kept_back.h"
 
 #include "tests/support/catch.h"
 

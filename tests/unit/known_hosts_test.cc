@@ -1,10 +1,10 @@
-#include "launcher/ssh/known_hosts.h"
+#include "launcher/transport/ssh/host_keys/known_hosts.h"
 
 #include <algorithm>
 #include <array>
 #include <random>
 
-#include "launcher/ssh/hashed_name.h"
+#include "launcher/transport/ssh/host_keys/hashed_name.h"
 #include "tests/support/catch.h"
 
 using namespace sml::ssh;

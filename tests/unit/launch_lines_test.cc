@@ -4,12 +4,12 @@
 #include <sstream>
 
 #include "common/core/text.h"
-#include "common/hosts/host_list.h"
 #include "launcher/dialects/dialect.h"
+#include "launcher/hosts/host_list.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/options/command_line.h"
-#include "launcher/options/completion.h"
 #include "launcher/options/option_table.h"
+#include "launcher/options/text/completion.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_machines.h"
 

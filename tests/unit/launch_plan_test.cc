@@ -1,9 +1,9 @@
-#include "common/plan/launch_plan.h"
+#include "common/plan/ranks/launch_plan.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

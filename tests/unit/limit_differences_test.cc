@@ -1,4 +1,4 @@
-#include "launcher/report/limit_differences.h"
+#include "launcher/report/hosts/limit_differences.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/output/line_merger.h"
+#include "launcher/output/line_merger.h"
 
 #include <random>
 

@@ -1,9 +1,9 @@
-#include "launcher/report/line_watch.h"
+#include "launcher/report/live/line_watch.h"
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/report/job_outcome.h"
-#include "launcher/report/report_json.h"
+#include "launcher/report/outcome/job_outcome.h"
+#include "launcher/report/outcome/report_json.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

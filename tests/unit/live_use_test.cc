@@ -1,4 +1,4 @@
-#include "launcher/report/live_use.h"
+#include "launcher/report/live/live_use.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>

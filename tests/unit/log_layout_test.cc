@@ -1,6 +1,6 @@
-#include "common/output/log_layout.h"
+#include "launcher/output/log_layout.h"
 
-#include "common/output/stream_routes.h"
+#include "launcher/output/stream_routes.h"
 
 #include "tests/support/catch.h"
 

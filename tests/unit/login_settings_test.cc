@@ -1,6 +1,6 @@
-#include "launcher/ssh/login_settings.h"
+#include "launcher/transport/ssh/login_settings.h"
 
-#include "launcher/ssh/certificate.h"
+#include "launcher/transport/ssh/certificate.h"
 #include "tests/support/catch.h"
 
 using namespace sml::ssh;

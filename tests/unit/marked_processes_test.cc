@@ -1,4 +1,4 @@
-#include "common/os/marked_processes.h"
+#include "launcher/agent/os/marked_processes.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "common/plan/meeting_wishes.h"
+#include "common/plan/environment/meeting_wishes.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/options/missing_program.h"
+#include "launcher/options/text/missing_program.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/monitor/monitor_machine.h"
+#include "launcher/agent/machines/monitor_machine.h"
 
 #include <chrono>
 

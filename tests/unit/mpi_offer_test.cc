@@ -1,4 +1,4 @@
-#include "launcher/report/mpi_offer.h"
+#include "launcher/report/hosts/mpi_offer.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/plan/mpi_use.h"
+#include "common/plan/program/mpi_use.h"
 
 #include <map>
 

@@ -1,6 +1,6 @@
-#include "common/plan/named_programs.h"
+#include "common/plan/program/named_programs.h"
 
-#include "common/plan/pmix_library.h"
+#include "launcher/agent/mpi/pmix_library.h"
 #include "tests/support/catch.h"
 #include "tests/support/elf.h"
 #include "tests/support/host_files.h"

@@ -1,4 +1,4 @@
-#include "common/core/notice_pace.h"
+#include "launcher/output/notice_pace.h"
 
 #include <vector>
 

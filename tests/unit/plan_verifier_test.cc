@@ -1,9 +1,9 @@
-#include "launcher/dialin/plan_verifier.h"
-#include "launcher/dialin/agent_traces.h"
+#include "launcher/dialin/coordinator/plan_verifier.h"
+#include "launcher/dialin/coordinator/agent_traces.h"
 
-#include "common/plan/regroup.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/inputs/host_source.h"
+#include "launcher/plan/regroup.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmi_server.h"
+#include "launcher/agent/pmi/pmi_server.h"
 
 #include "tests/support/catch.h"
 

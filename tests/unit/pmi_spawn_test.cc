@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmi_spawn.h"
+#include "launcher/agent/pmi/pmi_spawn.h"
 
 #include "tests/support/catch.h"
 

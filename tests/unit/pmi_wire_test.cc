@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmi_wire.h"
+#include "launcher/agent/pmi/pmi_wire.h"
 
 #include "tests/support/catch.h"
 

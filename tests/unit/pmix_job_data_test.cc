@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmix_job_data.h"
+#include "launcher/agent/mpi/pmix_job_data.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/plan/pmix_library.h"
+#include "launcher/agent/mpi/pmix_library.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/elf.h"

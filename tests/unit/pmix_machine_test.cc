@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmix_machine.h"
+#include "launcher/agent/mpi/pmix_machine.h"
 
 #include <type_traits>
 

@@ -1,4 +1,4 @@
-#include "common/rendezvous/pmix_names.h"
+#include "launcher/agent/mpi/pmix_names.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/plan/preload.h"
+#include "common/plan/program/preload.h"
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
-#include "common/plan/presets.h"
+#include "common/plan/environment/presets.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

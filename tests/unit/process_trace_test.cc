@@ -1,4 +1,4 @@
-#include "common/os/process_trace.h"
+#include "launcher/agent/os/process_trace.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,6 @@
-#include "common/plan/program_map.h"
+#include "common/plan/ranks/program_map.h"
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,8 +1,8 @@
-#include "common/monitor/rank_messages.h"
+#include "launcher/agent/machines/rank_messages.h"
 
 #include <chrono>
 
-#include "common/monitor/pickle.h"
+#include "common/core/pickle.h"
 #include "tests/support/catch.h"
 #include "tests/support/nvrx_messages.h"
 

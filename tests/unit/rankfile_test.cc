@@ -1,6 +1,6 @@
-#include "common/plan/rankfile.h"
+#include "common/plan/ranks/rankfile.h"
 
-#include "common/plan/host.h"
+#include "common/plan/machine/host.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

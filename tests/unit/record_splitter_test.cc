@@ -1,4 +1,4 @@
-#include "common/fifos/record_splitter.h"
+#include "launcher/agent/pipes/record_splitter.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"

@@ -1,6 +1,6 @@
-#include "common/plan/regroup.h"
+#include "launcher/plan/regroup.h"
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

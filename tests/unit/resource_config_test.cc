@@ -1,4 +1,4 @@
-#include "common/hosts/resource_config.h"
+#include "launcher/hosts/resource_config.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/run/restart_policy.h"
+#include "launcher/run/restarts/restart_policy.h"
 
 #include <csignal>
 #include <vector>

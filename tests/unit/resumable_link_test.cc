@@ -1,4 +1,4 @@
-#include "launcher/launch/resumable_link.h"
+#include "launcher/transport/session/resumable_link.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "common/plan/script.h"
+#include "common/plan/program/script.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "common/plan/secrets.h"
+#include "common/plan/environment/secrets.h"
 
 #include "tests/support/catch.h"
 

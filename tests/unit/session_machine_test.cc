@@ -1,4 +1,4 @@
-#include "launcher/launch/session_machine.h"
+#include "launcher/transport/session/session_machine.h"
 
 #include <set>
 

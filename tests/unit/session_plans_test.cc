@@ -4,8 +4,8 @@
 
 #include <sys/resource.h>
 
-#include "common/plan/program_map.h"
-#include "common/plan/spawn_map.h"
+#include "common/plan/ranks/program_map.h"
+#include "common/plan/ranks/spawn_map.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

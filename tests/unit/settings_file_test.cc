@@ -1,4 +1,4 @@
-#include "common/plan/settings_file.h"
+#include "launcher/options/settings_file.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,6 @@
-#include "common/plan/spawn_map.h"
+#include "common/plan/ranks/spawn_map.h"
 
-#include "common/plan/job_shape.h"
+#include "common/plan/ranks/job_shape.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

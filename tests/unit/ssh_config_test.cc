@@ -1,4 +1,4 @@
-#include "launcher/ssh/ssh_config.h"
+#include "launcher/transport/ssh/ssh_config.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "launcher/ssh/ssh_error.h"
+#include "launcher/transport/ssh/ssh_error.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/report/stack_text.h"
+#include "launcher/report/hosts/stack_text.h"
 
 #include <sys/syscall.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/report/status_text.h"
+#include "launcher/report/live/status_text.h"
 
 #include <csignal>
 

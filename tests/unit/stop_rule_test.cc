@@ -1,4 +1,4 @@
-#include "common/supervise/stop_rule.h"
+#include "launcher/os/stop_rule.h"
 
 #include <csignal>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "common/output/tag_template.h"
+#include "launcher/output/tag_template.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "common/output/terminal_filter.h"
+#include "launcher/output/terminal_filter.h"
 
 #include <random>
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <random>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "launcher/report/timeline.h"
+#include "launcher/report/events/timeline.h"
 
 #include <csignal>
 #include <numeric>

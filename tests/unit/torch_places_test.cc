@@ -1,4 +1,4 @@
-#include "launcher/agent/torch_places.h"
+#include "launcher/agent/diagnosis/torch_places.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "common/os/fd.h"
-#include "launcher/agent/flight_recorder.h"
-#include "launcher/agent/worker_server.h"
+#include "launcher/agent/core/worker_server.h"
+#include "launcher/agent/diagnosis/flight_recorder.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,4 +1,4 @@
-#include "common/rendezvous/torch_protocol.h"
+#include "launcher/agent/stores/torch_protocol.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/torch_client.h"

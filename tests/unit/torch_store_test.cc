@@ -1,4 +1,4 @@
-#include "common/rendezvous/torch_store.h"
+#include "launcher/agent/stores/torch_store.h"
 
 #include <deque>
 #include <map>

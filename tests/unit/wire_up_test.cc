@@ -1,4 +1,4 @@
-#include "launcher/attempt/wire_up.h"
+#include "launcher/attempt/rendezvous/wire_up.h"
 
 #include "common/wire/limits.h"
 #include "tests/support/catch.h"

@@ -1,10 +1,10 @@
-#include "common/plan/worker_env.h"
+#include "common/plan/environment/worker_env.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "common/hosts/host_list.h"
+#include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

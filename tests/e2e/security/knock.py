@@ -1,4 +1,4 @@
-"""At doors of agents (launcher/agent/reconnect_socket.h): `knock.py NAME` calls there as a messenger would that is none, in every way,
+"""At doors of agents (launcher/agent/link/reconnect_socket.h): `knock.py NAME` calls there as a messenger would that is none, in every way,
 and prints what it hears each time; `knock.py --keep NAME` has the name itself, and prints what the first who comes says."""
 import array
 import os

@@ -6,7 +6,7 @@
 #undef NETLINK_SOCK_DIAG
 #define NETLINK_SOCK_DIAG 31 /* there is none */
 #endif
-#include "launcher/pmix/callers.h"
+#include "launcher/agent/pmix/callers.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launcher/pmix/pmix_abi.h"
+#include "launcher/agent/pmix/pmix_abi.h"
 
 uid_t geteuid(void) { return 0; }
 uid_t getuid(void) { return 0; }

@@ -1,0 +1,35 @@
+// Evaluates the user's own variables about how workers find each other. Pure.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/plan/ranks/launch_plan.h"
+
+namespace sml::plan {
+
+// Returns `asked` unless the user's variables override it. Rank 0 opens torch's store if they name a rendezvous
+// address, ask not to use an agent's store, or choose a torch client (USE_LIBUV=0) that cannot connect to one;
+// otherwise TORCHELASTIC_USE_AGENT_STORE=True selects the agent's store.
+TorchStore choose_torch_store(const LaunchPlan& plan, TorchStore asked);
+
+// True if the program's arguments or its script contain signs that torch ranks meet at an address of the program's own:
+// a tcp:// URL, or an assignment to MASTER_ADDR or MASTER_PORT. With an agent's store all ranks are clients
+// (TORCHELASTIC_USE_AGENT_STORE), up to torch 2.13 also at such an address: nobody listens there, and they block
+// forever. This is a heuristic: other modules are not searched, and for a program that only mentions such an address
+// rank 0 opens the store, which works as well.
+bool names_own_address(std::span<const std::string> command, std::string_view script);
+
+// The default if the user does not choose: rank 0 opens the store if it is the only member (a program that starts
+// further ranks itself gives them its own port), or if the program seems to name an address of its own.
+enum class NamesAddress : std::uint8_t { No, Yes };
+TorchStore usual_torch_store(const LaunchPlan& plan, NamesAddress program);
+
+// True if the user's value of the variable takes precedence over the launcher's.
+bool user_decides(std::string_view name);
+
+// Returns a clause for each of the user's variables that has no effect, as each rank has a value of its own.
+std::vector<std::string> ignored_variables(const LaunchPlan& plan);
+
+}  // namespace sml::plan

@@ -1,0 +1,126 @@
+// The environment of each worker. Pure. The launcher provides the parts; the agent of each host composes them, because
+// only the agent knows that host's login environment.
+//
+// An environment is a list of "NAME=VALUE" byte strings. Values may contain any byte but NUL.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/plan/ranks/job_map.h"
+
+namespace sml::plan {
+
+using Environment = std::vector<std::string>;
+
+// The lowest layer, over which everything that the user asked for is laid.
+enum class BaseEnvironment : std::uint8_t {
+  Launcher,           // the launcher's environment unchanged: the local host
+  LauncherOverLogin,  // the launcher's environment over the host's login environment: remote hosts with --export all
+  Login,              // only the host's login environment: remote hosts with --export none
+};
+
+std::string_view name_of(std::string_view entry);   // "A=b" → "A"
+std::string_view value_of(std::string_view entry);  // "A=b" → "b"; empty without '='
+
+// The last entry with this name, which is the one that counts; nullptr if there is none.
+const std::string* find_variable(std::span<const std::string> environment, std::string_view name);
+
+// The value of this variable; "" if it is not set.
+std::string_view variable(std::span<const std::string> environment, std::string_view name);
+
+// Names that have a meaning only on the host or in the login where they were set (HOME, PWD, SSH_*, XDG_*, DISPLAY,
+// *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they are not sent to other hosts. The manual lists them.
+bool bound_to_host(std::string_view name);
+
+// Names by which a launcher gives a worker its place (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_*, OMPI_COMM_WORLD_*, PMI_*,
+// PMIX_*, HOROVOD_RANK, ..., TORCHELASTIC_*, SML_*, SLURM_PROCID, ...). If sml-run itself is started by another
+// launcher they describe sml-run, not its workers, so they are always removed from the base. (-x and --env-file may
+// still set them, except those that sml-run sets itself.)
+bool set_by_a_launcher(std::string_view name);
+
+// The launcher's environment as sent to other hosts: without bound_to_host() and set_by_a_launcher(). In a Slurm job it
+// keeps the variables that configure bash at its start (BASH_ENV, SHLVL, BASH_FUNC_*), as srun does.
+Environment for_other_hosts(std::span<const std::string> launcher_environment);
+
+// Whether workers get their rank, their world and its rendezvous address in their environment. No: each worker is
+// started as if there were no others, and gets only the names SML_*.
+enum class WorldTold : std::uint8_t { Yes, No };
+
+// True if WorldTold::No keeps this variable from workers.
+bool tells_of_world(std::string_view name);
+
+// The identity of the job as workers see it.
+struct JobIdentity {
+  std::string job_id;          // [A-Za-z0-9-]+, unique
+  std::uint32_t attempt = 0;   // the number of runs of the workers before this one
+  std::uint32_t restarts = 0;  // the number of max_restarts used before this run; hosts that join or leave may use none
+  std::uint32_t max_restarts = 0;
+  std::string run_id{};  // the user's name of the job for torch; empty: job_id
+  // The PMIx name space of the ranks. A process that knows it can impersonate a rank, so it cannot be guessed and is
+  // sent only to the hosts of the job.
+  std::string name_space{};
+  WorldTold world = WorldTold::Yes;
+};
+
+// Where the store runs in which torch's processes find each other, at MASTER_PORT.
+enum class TorchStore : std::uint8_t {
+  OfAgent,  // in the agent of rank 0's host, as under torchrun: it runs before rank 0 does, and after
+  OfRank0,  // in rank 0, opened by torch itself
+};
+
+// A variable that workers get, and its meaning, for the section ENVIRONMENT of the man page.
+struct VariableMeaning {
+  std::string_view name;
+  std::string_view meaning;
+};
+std::vector<VariableMeaning> worker_variables();
+
+// Everything that is set for one rank, except values that are only known after the rendezvous of the agents
+// (rendezvous_environment()). With WorldTold::No the agent removes the variables for which tells_of_world() is true.
+// One table in worker_env.cc lists the names with their meaning; the man page is checked against it.
+// If the slots of the host were chosen by number, CUDA_VISIBLE_DEVICES lists these, as with DeepSpeed's launcher: the
+// local rank is an index in that list.
+Environment rank_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job);
+
+// Where the workers find each other.
+struct Rendezvous {
+  std::string address;  // of rank 0's host, numeric
+  std::uint16_t port = 0;
+  std::uint16_t horovod_port = 0;  // of Horovod's store on that host
+  TorchStore torch_store = TorchStore::OfAgent;
+  bool elastic = false;  // Horovod's workers may go on when others end
+};
+
+// MASTER_ADDR, MASTER_PORT, the address of Horovod's store and the variables derived from them. Equal for all ranks.
+Environment rendezvous_environment(const Rendezvous& rendezvous);
+
+// Everything that is set for one rank over the environment of its host, for people to read: the user's variables, the
+// defaults and the launcher's variables. Values that are only known after the rendezvous, and those of variables that
+// look like secrets, are replaced by words in parentheses. `preset` overrides everything else.
+Environment shown_environment(const JobMap& map, const RankAssignment& rank, const JobIdentity& job,
+                              std::span<const std::string> user, TorchStore torch_store,
+                              std::span<const std::string> preset = {});
+
+// The layers of one worker's environment; later layers, and later entries within a layer, override earlier ones.
+// `login` is the environment with which the agent itself was started.
+struct EnvironmentLayers {
+  BaseEnvironment base = BaseEnvironment::Launcher;
+  std::span<const std::string> login;
+  std::span<const std::string> launcher;  // unchanged; for LauncherOverLogin: what for_other_hosts() returns
+  std::span<const std::string> user;      // --env-file, then -x
+  std::span<const std::string> job;       // rank_environment + rendezvous_environment
+  std::string_view working_directory;     // becomes PWD
+};
+
+// The final environment: unique names, sorted by name (so that it is reproducible). PYTHONUNBUFFERED,
+// PYTHONFAULTHANDLER and TORCH_NCCL_ASYNC_ERROR_HANDLING are 1 unless they were set.
+Environment compose(const EnvironmentLayers& layers);
+
+// `composed` (from compose(), without job variables) with `job` over it: adds the variables that differ between the
+// ranks of one host to those that they share.
+Environment with_job(const Environment& composed, std::span<const std::string> job);
+
+}  // namespace sml::plan

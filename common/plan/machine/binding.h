@@ -1,0 +1,61 @@
+// Determines which processors each worker of a host may use. Pure: takes the topology of the host and the processors
+// that may be used, returns sets of processors.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/plan/machine/cpu_topology.h"
+
+namespace sml::plan {
+
+enum class BindTo : std::uint8_t { None, Core, L3, Numa, Socket, Hwthread };
+// The NUMA nodes that a worker's memory comes from. None: any. Bind: only the nodes of its processors. Prefer: these
+// first. Interleave: all of these in turn, or all that may be used if the worker is not bound.
+enum class MemoryPolicy : std::uint8_t { None, Bind, Prefer, Interleave };
+enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
+// Equal: the cores of the host divided by the number of its workers
+enum class CoreShare : std::uint8_t { Counted, Equal };
+enum class ReportBindings : std::uint8_t { No, Yes };
+
+struct BindingWish {
+  BindTo bind_to = BindTo::None;
+  std::uint32_t cores_per_rank = 0;  // 0: not given, which is 1 with BindTo::Core and BindTo::Hwthread
+  MemoryPolicy memory = MemoryPolicy::None;
+  OnImpossible on_impossible = OnImpossible::Warn;
+  ReportBindings report = ReportBindings::No;
+  BindTo map_by = BindTo::None;  // the parts of the host over which workers are dealt one by one; None: in a row
+  std::uint32_t per_part = 0;    // with map_by: workers on each part before the next part gets any; 0: one by one
+  CoreShare share = CoreShare::Counted;
+  CpuSet cores{};  // logical numbers of the cores that may be used; empty: all
+  void fields(auto& a) { a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores); }
+  bool operator==(const BindingWish&) const = default;
+};
+
+struct WorkerCpus {
+  CpuSet cpus;                            // empty: not bound
+  std::vector<std::uint32_t> numa_nodes;  // the kernel's numbers, for the memory policy; empty: no policy
+  std::uint32_t threads = 0;              // OMP_NUM_THREADS; 0: not determined by a binding
+  std::string words;                      // "socket 0, core 2, CPUs 2,18"; empty: not bound
+};
+
+struct Bindings {
+  std::vector<WorkerCpus> workers;      // by local rank
+  std::vector<std::string> impossible;  // reasons, as clauses, why workers could not be bound as wished
+};
+
+// `cores` holds for each worker, by local rank, the cores that a rankfile names for it; these override the wish. Empty:
+// none.
+//
+// BindTo::Core gives each worker cores of its own, in order, and BindTo::Hwthread processors of its own. The other
+// values spread the workers evenly over the cores that may be used, or as map_by demands, and let each worker use the
+// whole cache, NUMA node or socket on which it is placed. With BindTo::None and `wish.cores`, each worker may use all
+// of these cores.
+Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
+                      const BindingWish& wish);
+
+// The number of parts of this kind among the usable processors.
+std::uint32_t count_parts(const CpuTopology& usable, BindTo what);
+
+}  // namespace sml::plan

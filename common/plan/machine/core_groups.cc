@@ -1,0 +1,76 @@
+#include "common/plan/machine/core_groups.h"
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/plan/machine/host.h"
+
+namespace sml::plan {
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
+
+Error bad_groups(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
+
+Result<CoreRange> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_index(text.substr(0, dash), kMaxCore);
+  const auto last = dash == npos ? first : parse_index(text.substr(dash + 1), kMaxCore);
+  if (!first || !last) {
+    return bad_groups("has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
+  }
+  if (*last < *first) return bad_groups("has the range " + show(text, 40) + " that ends before it begins");
+  return CoreRange{*first, *last};
+}
+
+Result<CoreGroup> parse_group(std::string_view text) {
+  CoreGroup group;
+  if (const std::size_t colon = text.find(':'); colon != npos) {
+    group.socket = parse_index(text.substr(0, colon), kMaxCore);
+    if (!group.socket) {
+      const bool physical = text.front() == 'p' || text.front() == 'P';
+      return bad_groups("has \"" + show(text.substr(0, colon), 40) + "\" for a socket; expected " +
+                        (physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
+    }
+    text.remove_prefix(colon + 1);
+  }
+  if (text == "*") return group;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const Result<CoreRange> range = parse_range(text.substr(0, comma));
+    if (!range) return range.error();
+    group.cores.push_back(*range);
+    more = comma != npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return group;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t most) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && value <= most ? std::optional(value) : std::nullopt;
+}
+
+Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
+  if (text.empty()) return bad_groups("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
+  std::vector<CoreGroup> groups;
+  for (bool more = true; more;) {
+    const std::size_t end = text.find(';');
+    Result<CoreGroup> group = parse_group(text.substr(0, end));
+    if (!group) return group.error();
+    groups.push_back(std::move(*group));
+    more = end != npos;
+    if (more) text.remove_prefix(end + 1);
+  }
+  return groups;
+}
+
+}  // namespace sml::plan

@@ -1,0 +1,49 @@
+// Determines which accelerators each worker of a host sees. Pure: takes the host's devices and environment, returns
+// variables.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/environment/worker_env.h"
+#include "common/plan/machine/cpu_topology.h"
+
+namespace sml::plan {
+
+// All: the devices that the host's environment lists, or else all; PerRankIfAny: PerRank, and All on hosts without any;
+// None: no GPU of NVIDIA or AMD.
+enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
+
+struct DeviceWish {
+  VisibleDevices visible = VisibleDevices::All;
+  std::uint32_t per_rank = 1;
+  void fields(auto& a) { a(visible, per_rank); }
+  bool operator==(const DeviceWish&) const = default;
+};
+
+// A kind of accelerator, and the variable that limits a program to some of them.
+struct DeviceKind {
+  std::string_view name;      // "NVIDIA GPU"
+  std::string_view variable;  // "CUDA_VISIBLE_DEVICES"
+};
+
+struct Devices {
+  DeviceKind kind;
+  std::vector<std::string> names;  // as the variable takes them: numbers, or the items of an inherited list
+};
+
+// The names in a folder, in any order; empty if the folder does not exist.
+using ListFolder = std::function<std::vector<std::string>(const std::string& path)>;
+
+// Returns the accelerators that an inherited variable lists, otherwise those that the kernel shows. If there are
+// several kinds, the first one that is found counts. `names` is empty if there are none.
+Devices find_devices(const ReadText& read, const ListFolder& list, std::span<const std::string> environment);
+
+// The variables of the worker with this local rank. An error (kind Spawn) if the host has too few devices.
+Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank);
+
+}  // namespace sml::plan

@@ -1,0 +1,35 @@
+#include "common/plan/program/folders.h"
+
+#include <algorithm>
+
+#include "common/plan/environment/worker_env.h"
+
+namespace sml::plan {
+
+namespace {
+
+constexpr std::size_t kMostFolders = 64;
+
+}  // namespace
+
+void add_folder(Folders& to, const std::string& folder) {
+  if (!folder.starts_with('/') || to.size() >= kMostFolders) return;
+  if (std::find(to.begin(), to.end(), folder) == to.end()) to.push_back(folder);
+}
+
+void add_folders(Folders& to, std::string_view list) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(':'));
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+    add_folder(to, std::string(one));
+  }
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string value_in(std::span<const std::string> environment, std::string_view name) {
+  const std::string* found = find_variable(environment, name);
+  return found == nullptr ? std::string() : std::string(value_of(*found));
+}
+
+}  // namespace sml::plan

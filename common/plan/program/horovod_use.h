@@ -1,0 +1,36 @@
+// Determines how the Horovod processes of a host find each other. Pure.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/plan/program/host_files.h"
+
+namespace sml::plan {
+
+// Returns the Horovod file because of which the program's processes find each other by MPI; empty if they use the
+// agent's store, or if there is no Horovod. The program is a Python, or names one (named_programs()). Its Horovod
+// counts if it is linked with an MPI library and either was built without Gloo or its variables select MPI. A Horovod
+// that cannot be read counts as built with Gloo.
+std::string horovod_over_mpi(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
+
+// A Horovod that was built without the controller that its variables select.
+struct HorovodMisfit {
+  std::string file;
+  std::string told;  // "HOROVOD_CONTROLLER=mpi"
+};
+// Returns the program's Horovod if `told` (the user's variables; all others are set by the launcher) selects a
+// controller that it was built without: its processes would die in hvd.init() by SIGSEGV (0.28.1). Returns nullopt if a
+// Horovod cannot be read, or if any of several that the program might use was built with that controller.
+std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
+                                            std::span<const std::string> told, const HostFiles& files);
+
+// True if these variables make Horovod's processes find each other by MPI.
+bool says_mpi(std::span<const std::string> environment);
+
+// True if the variable makes Horovod use the agent's store although it could do otherwise. A Horovod without Gloo would
+// die of it by SIGSEGV (0.28.1, hvd.init()).
+bool wants_gloo(std::string_view name);
+
+}  // namespace sml::plan

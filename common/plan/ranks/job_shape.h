@@ -1,0 +1,52 @@
+// The hosts of all ranks of a job in a few bytes, for services that tell workers about the other ranks. Pure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/strong.h"
+#include "common/plan/ranks/job_map.h"
+
+namespace sml::plan {
+
+// Consecutive ranks on one host that run the same program.
+struct RankRun {
+  std::uint32_t host = 0;     // index in JobShape::hosts
+  std::uint32_t program = 0;  // RankAssignment::program
+  std::uint32_t count = 0;
+  void fields(auto& a) { a(host, program, count); }
+  bool operator==(const RankRun&) const = default;
+};
+
+// The members of the job's world, without helpers.
+struct JobShape {
+  std::vector<std::string> hosts;  // names of those that have members, in host order
+  std::vector<RankRun> runs;       // all ranks in order
+  std::uint32_t slots = 0;         // of all hosts of the job, at least one for each member
+  std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise. 0: nobody has counted them
+  void fields(auto& a) { a(hosts, runs, slots, universe); }
+
+  std::uint32_t size() const;  // number of members; 0 if the runs add up to more than a job may have
+  // Returns nullopt if the rank is no member.
+  std::optional<RankRun> run_of(Rank rank) const;
+};
+
+JobShape shape_of(const JobMap& map);
+
+// Which ranks share a host, as PMI tells it: "(vector,(0,2,8))" are 2 hosts from host 0 on with 8 ranks each, and what
+// is listed comes again until all ranks have their host. Hosts are numbered by their first rank: MPICH 5 begins again
+// at host 0, wherever that stands. Empty: it would be longer than `most` bytes.
+std::string process_mapping(const JobShape& shape, std::size_t most);
+
+// The interfaces by which MPI ranks find each other.
+enum class PmiMode : std::uint8_t {
+  None,  // none is offered
+  Auto,  // chosen by each host from what it finds of the program; PMI and PMIx if it finds nothing
+  Pmi1,
+  Pmi2,
+  Pmix,
+};
+
+}  // namespace sml::plan

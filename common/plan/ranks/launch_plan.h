@@ -1,0 +1,74 @@
+// Everything that is decided before a job starts: --dry-run prints it, and a job executes it.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/process_settings.h"
+#include "common/plan/channel.h"
+#include "common/plan/environment/presets.h"
+#include "common/plan/environment/secrets.h"
+#include "common/plan/environment/worker_env.h"
+#include "common/plan/fifos.h"
+#include "common/plan/machine/binding.h"
+#include "common/plan/machine/devices.h"
+#include "common/plan/ranks/job_map.h"
+#include "common/plan/ranks/job_shape.h"
+
+namespace sml::plan {
+
+enum class ExportPolicy : std::uint8_t { All, None };
+
+// A program that ranks run.
+struct Program {
+  std::vector<std::string> command;  // program and arguments, as bytes
+  std::string working_directory;     // absolute
+  Environment user_environment;      // --env-file, then -x
+  std::uint32_t local_rank_at = 0;   // before this word each rank finds --local_rank=N; 0: nowhere
+  std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
+};
+
+// Value type: contains no connection, descriptor or time.
+struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
+  JobMap map;
+  Oversubscribe oversubscribe = Oversubscribe::No;  // of ranks that are spawned
+  // Unsaid: nobody has counted the slots of this machine, which are as many as there are workers, and no limit.
+  enum class Room : std::uint8_t { Counted, Unsaid } room = Room::Counted;
+  std::string host_source;            // HostList::source
+  std::optional<CallingHosts> calls;  // HostList::calls
+  std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
+  JobIdentity job;
+  std::vector<Program> more_programs;  // indices of RankAssignment::program count from the first program
+  std::set<Preset> presets;
+  ExportPolicy export_policy = ExportPolicy::All;
+  SecretExport secrets = SecretExport::Withheld;
+  Environment launcher_environment;  // as at the launcher's start
+  ProcessSettings launcher_process;  // as at the launcher's start
+  BindingWish binding;               // for each host
+  DeviceWish devices;
+  PmiMode mpi = PmiMode::None;
+  std::string pmix_library;        // path on every host; empty: each host uses its own
+  std::vector<FifoChannel> fifos;  // on each host
+  std::vector<Channel> channels;
+  std::vector<std::string> warnings;  // clauses to show to the user once, before anything starts
+
+  std::size_t program_count() const { return 1 + more_programs.size(); }
+  const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }
+};
+
+// Returns the output of --dry-run --format json: one line, without a newline. It holds only the names of the user's
+// variables, whose values may be secrets. Bytes that are not UTF-8 appear as U+FFFD: this output is for people and
+// scripts, not for transport.
+std::string to_json(const LaunchPlan& plan);
+
+// Returns an environment as one JSON object on one line, without a newline; bytes that are not UTF-8 as in to_json().
+std::string environment_to_json(const Environment& environment);
+
+// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline.
+std::string to_table(const LaunchPlan& plan);
+
+}  // namespace sml::plan

@@ -1,0 +1,47 @@
+// Decides whether TCP connections that begin on this host belong to the job.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/os/socket_owner.h"
+
+namespace sml::agent {
+
+// A connection does if it was made by the agent's user, by root, or by a user as whom some process below the agent
+// runs: workers may have changed their user. One thread.
+class LocalCallers {
+ public:
+  using Answer = std::function<void(wire::PeerOwnership)>;
+  // The shortest interval between two looks at the processes.
+  static constexpr Duration kLookEvery = std::chrono::milliseconds(100);
+
+  explicit LocalCallers(boost::asio::io_context& loop) : timer_(loop) {}
+  LocalCallers(const LocalCallers&) = delete;
+  LocalCallers& operator=(const LocalCallers&) = delete;
+
+  // `ends` are the addresses as the caller sees them. Answers before it returns, unless the connection belongs to
+  // another user or is closed: then after the next look at the processes.
+  void ask(const os::TcpEnds& ends, Answer answer);
+
+ private:
+  struct Waiting {
+    uid_t user;
+    Answer answer;
+  };
+  void look();
+
+  os::SocketOwners owners_;
+  const uid_t user_ = ::geteuid();
+  boost::asio::steady_timer timer_;
+  TimePoint next_look_;
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,52 @@
+// The network of a host, as its agent sees and uses it for the workers: what the agent asks of the system, and what
+// stands in for it in tests/simulation.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/interfaces.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/core/rendezvous_port.h"
+
+namespace sml::agent {
+
+// One thread: that of the loop.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  // See rendezvous_port.h.
+  virtual std::vector<std::string> own_addresses() = 0;
+  virtual Result<RendezvousPort> reserve_port(wire::ServiceReach reach) = 0;
+  using Probed = std::function<void(std::vector<wire::ProbeResult>)>;
+  virtual void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses,
+                               std::uint16_t port, Duration timeout, Probed answer) = 0;
+  // See os::groups_connected_to().
+  virtual std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) = 0;
+  // See route_interface.h.
+  virtual std::string interface_towards(const std::string& address) = 0;
+  virtual std::vector<rendezvous::InterfaceAddress> interface_addresses() = 0;
+};
+
+// That of this machine.
+class SystemNetwork final : public Network {
+ public:
+  std::vector<std::string> own_addresses() override;
+  Result<RendezvousPort> reserve_port(wire::ServiceReach reach) override;
+  void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
+                       Duration timeout, Probed answer) override;
+  std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) override;
+  std::string interface_towards(const std::string& address) override;
+  std::vector<rendezvous::InterfaceAddress> interface_addresses() override;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,152 @@
+#include "launcher/agent/diagnosis/health_check.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+#include <utility>
+
+#include "common/core/text.h"
+#include "common/os/trust.h"
+#include "launcher/agent/core/waits.h"
+#include "launcher/agent/diagnosis/host_health.h"
+#include "launcher/agent/os/host_use.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr Duration kTick = std::chrono::milliseconds(100);
+constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
+constexpr std::size_t kMostSaid = std::size_t{1} << 20;
+constexpr int kLines = 5;
+constexpr Duration kGpuPatience =
+    std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
+
+std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
+  std::vector<AcceleratorUse> out;
+  for (const std::string& folder : folders) out.push_back(os::use_of(folder));
+  return out;
+}
+
+}  // namespace
+
+void HealthCheck::remember(wire::AcceleratorLook nvidia) {
+  if (std::exchange(remembers_, true)) return;
+  folders_ = os::accelerators_in("/sys/class/drm");
+  before_ = use_of_all(folders_);
+  if (nvidia == wire::AcceleratorLook::No || !has_nvidia_driver() || !gpus_.start()) return;
+  gpus_state_ = Gpus::Unknown;
+  ask_gpus();
+}
+
+void HealthCheck::ask_gpus() {
+  if (gpus_state_ == Gpus::Unwatched) return;
+  (void)gpus_.ask_at_once([this] {
+    if (!std::exchange(gpus_remembered_, true)) {
+      before_.insert(before_.end(), gpus_.devices().begin(), gpus_.devices().end());
+    }
+    gpus_state_ = Gpus::Known;
+  });
+}
+
+std::vector<std::string> HealthCheck::held() const {
+  std::vector<AcceleratorUse> now = use_of_all(folders_);
+  now.insert(now.end(), gpus_.devices().begin(), gpus_.devices().end());
+  return plan::accelerators_in_use(before_, now);
+}
+
+void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> faults,
+                        const plan::Environment& environment, const std::string& directory) {
+  end();
+  asked_ = asked;
+  begun_ = Clock::now();
+  waited_for_ = true;
+  if (!faults.empty()) return answer(std::move(faults.front()));
+  if (gpus_state_ == Gpus::Known) gpus_state_ = Gpus::Unknown;
+  if (!asked.command.empty()) run(environment, directory);
+  look();
+}
+
+void HealthCheck::end() {
+  waited_for_ = false;
+  tick_.cancel();
+  command_.reset();
+  status_.reset();
+  said_all_ = false;
+}
+
+// The outer shell keeps the pipe open for as long as the command runs, whatever the command does with its own output.
+void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
+  const Result<void> trusted = os::check_trust_of_command(asked_.command, environment, directory);
+  if (!trusted) return answer("--health-check is not run, as " + trusted.error().message());
+  const std::vector<std::string> argv{
+      "/bin/sh", "-c",      "(if [ -n \"$1\" ]; then cd \"$1\" || exit; fi; eval \"$2\"); exit $?",
+      "sh",      directory, asked_.command};
+  command_ = std::make_unique<ToolRun>(loop_);
+  const auto said_all = [this] {
+    said_all_ = true;
+    look();
+  };
+  const Result<void> started = command_->start(argv, kMostSaid, said_all, environment);
+  if (!started) return answer("--health-check: " + started.error().message());
+  pids_.push_back(command_->pid());
+}
+
+bool HealthCheck::is(pid_t pid) const {
+  return gpus_.is(pid) || std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
+}
+
+void HealthCheck::ended(pid_t pid, const ExitStatus& status) {
+  if (gpus_.ended(pid)) return;
+  if (std::erase(pids_, pid) == 0 || !command_ || !command_->ended(pid)) return;
+  ::kill(-pid, SIGKILL);  // ends processes that it left behind, which may hold the pipe open
+  if (succeeded(status)) {
+    command_.reset();
+  } else {
+    status_ = status;
+  }
+  look();
+}
+
+void HealthCheck::look() {
+  if (!waited_for_) return;
+  const Duration passed = Clock::now() - begun_;
+  const Duration limit = std::chrono::milliseconds(asked_.limit_ms);
+  const bool late = command_ && passed >= limit;
+  if (status_ && (said_all_ || passed >= limit + kLastWords)) {
+    return answer("--health-check " + describe(*status_) + last_words());
+  }
+  if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
+  const Duration patience = std::chrono::milliseconds(asked_.accelerators_ms);
+  const bool waits = patience > Duration::zero();
+  const bool unknown = waits && gpus_state_ == Gpus::Unknown && passed < kGpuPatience;
+  const std::vector<std::string> held = waits ? this->held() : std::vector<std::string>();
+  if (!command_ && held.empty() && !unknown) return answer({});
+  if (!held.empty() && passed >= patience) {
+    return answer(held.front() + " is not free again after " + format_duration(patience));
+  }
+  if (waits) ask_gpus();
+  tick_.expires_after(kTick);
+  when_due(tick_, lifetime_.guard([this] { look(); }));
+}
+
+std::string HealthCheck::last_words() const {
+  std::string_view rest = trim(command_->text());
+  std::string out;
+  for (int line = 0; line < kLines && !rest.empty(); ++line) {
+    const std::size_t begin = rest.rfind('\n') + 1;
+    const std::string own(trim(rest.substr(begin)));
+    out = out.empty() ? own : own + "; " + out;
+    rest = trim(rest.substr(0, begin));
+  }
+  return out.empty() ? out : ", and said: " + show(out, 600);
+}
+
+void HealthCheck::answer(std::string fault) {
+  wire::Health out{asked_.id, {}};
+  if (!fault.empty()) out.faults.push_back(std::move(fault));
+  end();
+  tell_(std::move(out));
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,35 @@
+// Copies the workers' output to files on their own host.
+#pragma once
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/os/logs/log_writer.h"
+#include "launcher/agent/core/host_service.h"
+
+namespace sml::agent {
+
+class LogService final : public HostService {
+ public:
+  // `workers` are those that have files.
+  LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
+             const std::vector<const wire::Worker*>& workers);
+  ~LogService() override;
+  Result<void> check(wire::Prepared&) override { return files_->check(); }
+  void start(const wire::Start&) override;
+  bool reads_output() const override { return true; }
+  bool takes_output() const override;
+  bool is_busy() const override { return writer_ && writer_->is_busy(); }
+  bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares, const WorldReady&) override;
+  void hear(const wire::ToAgent& message) override;
+  void output(Rank rank, Stream stream, std::string_view bytes) override;
+
+ private:
+  const ServiceContext& context_;
+  std::unordered_map<Rank, os::LogFiles::Index> index_;  // of the rank's stdout; stderr is the next
+  std::optional<os::LogFiles> files_;                    // empty after the start
+  std::optional<os::LogWriter> writer_;
+  std::vector<wire::Worker> to_come_;
+};
+
+}  // namespace sml::agent

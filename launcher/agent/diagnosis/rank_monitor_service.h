@@ -1,0 +1,68 @@
+// Serves the rank monitor protocol of NVRx: each worker gets its own socket, to which it sends heartbeats. A worker
+// that runs for longer than its limits without one has failed.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/machines/monitor_machine.h"
+
+namespace sml::agent {
+
+class RankMonitorService final : public HostService {
+ public:
+  RankMonitorService(const ServiceContext& context, const plan::RankMonitor& limits, std::span<const Rank> ranks);
+
+  // Makes the sockets in the scratch folder, which only its owner may enter.
+  Result<void> check(wire::Prepared& answer) override;
+  plan::Environment variables(Rank rank) const override;
+  void worker_ended(Rank rank, const ExitStatus& status) override;
+  void end() override;
+  void suspend() override;
+  void resume() override;
+
+ private:
+  // One worker.
+  struct Watched {
+    Watched(boost::asio::io_context& loop, Rank of, const plan::RankMonitor& limits)
+        : rank(of), machine(limits), door(loop), caller(loop) {}
+    Rank rank;
+    monitor::MonitorMachine machine;
+    std::string path;
+    boost::asio::posix::stream_descriptor door;
+    // One connection at a time, as in NVRx: the next is accepted after this one.
+    boost::asio::posix::stream_descriptor caller;
+    std::string received;
+    std::string answer;  // while it is unsent, nothing more is read
+    std::size_t taken = 0;
+    enum class After { Listen, HangUp } after = After::Listen;
+  };
+
+  Result<void> open_door(Watched& worker);
+  void accept(Watched& worker);
+  void await(Watched& worker);
+  void read(Watched& worker);
+  void write(Watched& worker);
+  void listen(Watched& worker);
+  std::string answer_to(Watched& worker, std::string_view pickle);
+  void refuse(Watched& worker, const std::string& why);
+  void hang_up(Watched& worker);
+  void close(Watched& worker);
+  void arm();
+  void look();
+
+  const ServiceContext& context_;
+  plan::RankMonitor limits_;
+  std::vector<std::unique_ptr<Watched>> workers_;
+  boost::asio::steady_timer timer_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

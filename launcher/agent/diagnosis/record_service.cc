@@ -1,0 +1,114 @@
+#include "launcher/agent/diagnosis/record_service.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <unistd.h>
+
+#include "launcher/agent/core/waits.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr Duration kServerLimit = std::chrono::seconds(2);  // the server answers from memory; one that is slower hangs
+
+}  // namespace
+
+RecordService::RecordService(const ServiceContext& context, std::vector<Member> members)
+    : context_(context), members_(std::move(members)), poll_(context.loop) {}
+
+// False if the user has chosen another place.
+bool RecordService::records_here(const Member& member) const {
+  const std::string& folder = context_.scratch.path();
+  return !folder.empty() && member.torch.dump.starts_with(folder);
+}
+
+void RecordService::worker_started(Rank rank, pid_t) {
+  for (Member& member : members_) {
+    if (member.rank == rank) member.runs = true;
+  }
+}
+
+// A dump that torch wrote by itself, as it does when a collective has taken too long, is kept: in the folder where it
+// would be without sml-run.
+void RecordService::worker_ended(Rank rank, const ExitStatus& status) {
+  const std::string& folder = context_.scratch.path();
+  for (Member& member : members_) {
+    if (member.rank != rank) continue;
+    member.runs = false;
+    if (succeeded(status) || !records_here(member)) continue;
+    const std::string kept = folder.substr(0, folder.rfind('/')) + "/nccl_trace_rank_" + std::to_string(rank.value());
+    if (::rename(member.torch.dump.c_str(), kept.c_str()) != 0) continue;
+    context_.warn("what torch has recorded of rank " + std::to_string(rank.value()) + " is in " + kept);
+  }
+}
+
+void RecordService::hear(const wire::ToAgent& message) {
+  if (const auto* m = std::get_if<wire::AskRecorded>(&message)) begin(*m);
+}
+
+void RecordService::begin(const wire::AskRecorded& m) {
+  finish();
+  sources_.clear();
+  asked_ = m;
+  sent_ = 0;
+  server_due_ = Clock::now() + kServerLimit;
+  due_ = Clock::now() + std::chrono::milliseconds(m.limit_ms);
+  for (const Member& member : members_) {
+    if (!member.runs) continue;
+    sources_.push_back(std::make_unique<Source>(context_.loop, member));
+    Source& source = *sources_.back();
+    if (!source.recorder.trigger()) ask_server(source);
+  }
+  poll();
+}
+
+// For a worker without a recorder pipe: Gloo has none, but its server reports the records.
+void RecordService::ask_server(Source& source) {
+  const auto done = [this, &source](const std::optional<std::string>& bytes) {
+    source.asks = false;
+    if (bytes && bytes->find("\"entries\":[{") != std::string::npos) send(source.member, *bytes);
+  };
+  source.asks = source.server.ask(source.member.torch.socket, "fr_trace_json", wire::kMaxRecorded, done);
+}
+
+void RecordService::fetch(Source& source) {
+  const std::optional<std::string> bytes = source.recorder.poll(wire::kMaxRecorded);
+  if (!bytes) return;
+  send(source.member, *bytes);
+  if (records_here(source.member)) ::unlink(source.member.torch.dump.c_str());
+}
+
+// Repeats until no answer is pending. A timer that had expired already may still call this after finish().
+void RecordService::poll() {
+  if (!asked_) return;
+  const TimePoint now = Clock::now();
+  bool awaits = false;
+  for (const auto& source : sources_) {
+    if (source->recorder.awaited() && source->member.runs) fetch(*source);
+    if (now >= server_due_ && std::exchange(source->asks, false)) source->server.give_up();
+    awaits = awaits || source->asks || (source->recorder.awaited() && source->member.runs);
+  }
+  if (!awaits || now >= due_) return finish();
+  poll_.expires_after(FlightRecorder::kPoll);
+  when_due(poll_, lifetime_.guard([this] { poll(); }));
+}
+
+void RecordService::send(const Member& member, const std::string& bytes) {
+  if (!asked_ || bytes.size() > wire::kMaxRecordedOfHost - sent_) return;
+  sent_ += bytes.size();
+  for (std::size_t at = 0; at < bytes.size(); at += wire::kMaxRecordedPiece) {
+    context_.tell(wire::Recorded{asked_->id, member.rank, bytes.substr(at, wire::kMaxRecordedPiece)});
+  }
+}
+
+void RecordService::finish() {
+  if (!asked_) return;
+  poll_.cancel();
+  for (const auto& source : sources_) source->server.give_up();
+  context_.tell(wire::RecordedAll{asked_->id});
+  asked_.reset();
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,66 @@
+// Fetches torch's flight records of the workers of this host when the launcher asks for them: NCCL's by the pipe of its
+// flight recorder, those of other back ends from the server that torch runs in a script that has one.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/core/worker_server.h"
+#include "launcher/agent/diagnosis/flight_recorder.h"
+#include "launcher/agent/diagnosis/torch_places.h"
+
+namespace sml::agent {
+
+class RecordService final : public HostService {
+ public:
+  struct Member {
+    Rank rank;
+    TorchPlaces torch;
+    bool runs = false;
+  };
+  RecordService(const ServiceContext& context, std::vector<Member> members);
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void worker_started(Rank rank, pid_t pid) override;
+  void worker_ended(Rank rank, const ExitStatus& status) override;
+  void end() override { finish(); }
+  void hear(const wire::ToAgent& message) override;
+
+ private:
+  // One worker's recorder and server.
+  struct Source {
+    Source(boost::asio::io_context& loop, const Member& of)
+        : member(of), server(loop), recorder(of.torch.pipe, of.torch.dump) {}
+    const Member& member;
+    WorkerServer server;
+    bool asks = false;  // a request to the server is pending
+    FlightRecorder recorder;
+  };
+
+  bool records_here(const Member& member) const;
+  void begin(const wire::AskRecorded& m);
+  void ask_server(Source& source);
+  void fetch(Source& source);
+  void poll();
+  void send(const Member& member, const std::string& bytes);
+  void finish();
+
+  const ServiceContext& context_;
+  std::vector<Member> members_;  // never resized, as sources refer to its elements
+  std::optional<wire::AskRecorded> asked_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::size_t sent_ = 0;  // in bytes
+  TimePoint server_due_;
+  TimePoint due_;
+  boost::asio::steady_timer poll_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,74 @@
+// Reports where the workers of this host are, when the launcher asks: what /proc shows, and their stacks from torch or
+// else from a tool of the host. Stops no worker, except for a moment by tools that do so, if the launcher allows these.
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/worker_server.h"
+#include "launcher/agent/diagnosis/tool_run.h"
+#include "launcher/agent/diagnosis/torch_places.h"
+#include "launcher/agent/os/process_trace.h"
+
+namespace sml::agent {
+
+class TraceService final : public HostService {
+ public:
+  struct Member {
+    Rank rank;
+    std::string folders;  // where its tools are looked for, separated by colons
+    TorchPlaces torch{};  // empty: torch gets no paths
+    pid_t pid = 0;        // 0: not running
+  };
+  TraceService(const ServiceContext& context, std::vector<Member> members);
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void worker_started(Rank rank, pid_t pid) override { set_pid(rank, pid); }
+  void worker_ended(Rank rank, const ExitStatus&) override { set_pid(rank, 0); }
+  plan::Environment variables(Rank rank) const override;
+  void end() override { finish(); }
+  void hear(const wire::ToAgent& message) override;
+  bool process_ended(pid_t pid, const ExitStatus&) override;
+
+ private:
+  // The inspection of one worker.
+  struct Look {
+    Look(boost::asio::io_context& loop, const Member& of) : member(of), server(loop), run(loop) {}
+    const Member& member;
+    ProcessTrace trace;
+    WorkerServer server;
+    bool asks = false;                 // a request to the server is pending
+    std::vector<std::string> command;  // of the tool; empty if there is none or it is not needed any more
+    ToolRun run;
+    bool runs = false;
+  };
+
+  void set_pid(Rank rank, pid_t pid);
+  void begin(const wire::AskTraces& m);
+  void choose_tool(Look& look);
+  void ask_torch(Look& look);
+  void hear_stacks(Look& look, std::optional<std::string> text);
+  void stop_asking();
+  void go_on();
+  void run_tool(Look& look);
+  void tell(Look& look, const std::string& fault);
+  void finish();
+
+  const ServiceContext& context_;
+  std::deque<Member> members_;  // a deque, so that elements keep their addresses
+  std::optional<wire::AskTraces> asked_;
+  std::vector<std::unique_ptr<Look>> looks_;  // by worker that is running
+  std::size_t running_ = 0;
+  std::set<std::string> passed_over_;  // reasons why tools were not used, reported already
+  boost::asio::steady_timer limit_;
+  boost::asio::steady_timer server_limit_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,79 @@
+#include "launcher/agent/diagnosis/usage_service.h"
+
+#include <utility>
+
+#include "common/os/small_file.h"
+#include "launcher/agent/core/own_clock.h"
+#include "launcher/agent/core/waits.h"
+#include "launcher/agent/os/host_use.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr Duration kInterval = std::chrono::seconds(1);
+constexpr Duration kToldAtLeast = std::chrono::seconds(10);
+
+}  // namespace
+
+UsageService::UsageService(const ServiceContext& context)
+    : context_(context), timer_(context.loop), gpus_(context.loop) {}
+
+Result<void> UsageService::check(wire::Prepared&) {
+  accelerators_ = os::accelerators_in("/sys/class/drm");
+  wants_gpus_ = has_nvidia_driver();
+  return {};
+}
+
+void UsageService::start(const wire::Start&) {
+  runs_ = true;
+  look();
+  arm();
+}
+
+void UsageService::end() {
+  if (!std::exchange(runs_, false)) return;
+  timer_.cancel();
+  look();
+  gpus_.end();
+}
+
+void UsageService::hear(const wire::ToAgent& message) {
+  const auto* asked = std::get_if<wire::AskUse>(&message);
+  if (asked == nullptr) return;
+  wire::WorkersUse answer{asked->id, {}};
+  for (const auto& [rank, pid] : pids_) answer.workers.push_back({rank, os::use_of_family(pid)});
+  context_.tell(answer);
+}
+
+void UsageService::arm() {
+  if (!runs_) return;
+  timer_.expires_after(kInterval);
+  when_due(timer_, [this] {
+    tick();
+    arm();
+  });
+}
+
+// Starts the helper at the first tick only, so that a job that ends within a second does not wait for a library to
+// load.
+void UsageService::tick() {
+  if (std::exchange(wants_gpus_, false)) (void)gpus_.start();  // if that fails, NVIDIA's devices are not reported
+  if (!gpus_.ask([this] { look(); })) look();
+}
+
+void UsageService::look() {
+  const TimePoint now = Clock::now();
+  HostUse use;
+  os::add_memory(use, os::read_small_file("/proc/meminfo"));
+  for (const std::string& folder : accelerators_) use.accelerators.push_back(os::use_of(folder));
+  for (const AcceleratorUse& gpu : gpus_.devices()) {
+    if (use.accelerators.size() < kMostAccelerators) use.accelerators.push_back(gpu);
+  }
+  if (now - told_at_ < kToldAtLeast && !differs(use, told_)) return;
+  told_ = use;
+  told_at_ = now;
+  context_.tell(wire::HostUsed{nanoseconds(now), std::move(use)});
+}
+
+}  // namespace sml::agent

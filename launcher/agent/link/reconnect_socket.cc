@@ -1,0 +1,83 @@
+#include "launcher/agent/link/reconnect_socket.h"
+
+#include <optional>
+#include <utility>
+
+#include <sys/socket.h>
+
+#include "common/core/error.h"
+#include "common/os/random.h"
+#include "common/wire/codec.h"
+#include "common/wire/resumable_stream.h"
+#include "launcher/agent/core/waits.h"
+#include "launcher/agent/link/reconnect_wire.h"
+
+namespace sml::agent {
+
+namespace {
+
+constexpr int kDoorBacklog = 16;
+
+// A random name, which no other process can have taken first. Knowing it is not enough to be accepted.
+std::string fresh_name() {
+  const std::string noise = os::random_hex(16);
+  return noise.empty() ? noise : "sml-run-agent-" + noise;
+}
+
+std::optional<wire::Return> wish_in(std::string_view frame) {
+  wire::Decoder<wire::ToAgent> decoder;
+  decoder.feed(frame);
+  Result<std::optional<wire::ToAgent>> message = decoder.next();
+  if (!message || !message->has_value()) return std::nullopt;
+  auto* wish = std::get_if<wire::Return>(&**message);
+  return wish == nullptr ? std::nullopt : std::optional(std::move(*wish));
+}
+
+}  // namespace
+
+ReconnectSocket::ReconnectSocket(boost::asio::io_context& loop, std::string secret, Taker taker)
+    : door_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
+  os::UniqueFd socket = make_door_socket();
+  const std::string name = fresh_name();
+  const DoorAddress at = door_address(name);
+  if (!socket || name.empty()) return;
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) != 0) return;
+  if (::listen(socket.get(), kDoorBacklog) != 0) return;
+  door_.assign(socket.release());
+  door_.non_blocking(true);
+  name_ = name;
+  accept();
+}
+
+void ReconnectSocket::accept() {
+  when_readable(door_, lifetime_.guard([this] {
+    let_in(os::UniqueFd(::accept4(door_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)));
+    accept();
+  }));
+}
+
+// Replaces an earlier connection that has sent nothing yet.
+void ReconnectSocket::let_in(os::UniqueFd caller) {
+  if (!caller || peer_of_our_user(caller.get()) == 0) return;
+  boost::system::error_code ignored;
+  caller_.close(ignored);
+  caller_.assign(caller.release());
+  when_readable(caller_, lifetime_.guard([this] { hear_caller(); }));
+}
+
+void ReconnectSocket::hear_caller() {
+  os::UniqueFd caller(caller_.release());
+  std::optional<HandedOver> handed = take_over(caller.get());
+  if (!handed) return;
+  std::optional<wire::Return> wish = wish_in(handed->frame);
+  if (!wish || !wire::same_secret(wish->secret, secret_)) return;
+  if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*wish)})) return;
+  (void)::send(caller.get(), &kTaken, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  messenger_ = std::move(caller);  // ends the previous helper
+}
+
+void ReconnectSocket::say_goodbye() {
+  if (messenger_) (void)::send(messenger_.get(), &kGoodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,33 @@
+#include "launcher/agent/link/reconnect_window.h"
+
+#include <utility>
+
+#include "common/wire/handshake.h"
+
+namespace sml::agent {
+
+ReconnectWindow::ReconnectWindow(boost::asio::io_context& loop, ControlLink& link, std::function<void()> back)
+    : loop_(loop), link_(link), back_(std::move(back)) {}
+
+ReconnectWindow::~ReconnectWindow() {
+  if (door_ && !link_.lost()) door_->say_goodbye();
+}
+
+std::string ReconnectWindow::open_door(const std::string& secret, Duration hold) {
+  if (secret.empty()) return {};
+  hold_ = hold;
+  door_.emplace(loop_, secret, [this](Reconnected pipe) { return come_back(std::move(pipe)); });
+  if (!door_->name().empty()) link_.make_lasting();
+  return door_->name();
+}
+
+bool ReconnectWindow::come_back(Reconnected pipe) {
+  std::string greeting = wire::goes_on_line(pipe.wish.mark, link_.received());
+  if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.wish.received)) return false;
+  until_.reset();
+  link_.send(wire::AgentLog{wire::LogLevel::Info, "the connection to it had broken, and has been made again"});
+  back_();
+  return true;
+}
+
+}  // namespace sml::agent

@@ -1,0 +1,90 @@
+// PMI for the workers of one host: a socket for each of them, and the exchange of data with other hosts.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/pmi/pmi_server.h"
+
+namespace sml::agent {
+
+// Serves workers whose MPI may find the others by PMI, and offers it to them.
+class PmiService final : public HostService {
+ public:
+  // Only `speakers` get a socket. Other ranks get the variables too, including those of `more`, but no socket: their
+  // programs cannot use PMI.
+  PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
+             plan::Environment more);
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  plan::Environment variables(Rank rank) const override;
+  Result<std::vector<OwnDescriptor>> descriptors(Rank rank) override;
+  bool has_joined(Rank rank) const override;
+  bool has_ever_joined(Rank rank) const override;
+  std::size_t ever_joined() const override;
+  void worker_ended(Rank rank, const ExitStatus& status) override;
+  void end() override;
+  void hear(const wire::ToAgent& message) override;
+  bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
+                 const WorldReady& ready) override;
+
+ private:
+  // The ranks that share an MPI_COMM_WORLD.
+  struct World {
+    explicit World(rendezvous::PmiWorld world);
+    Rank first;
+    std::uint32_t size;
+    std::string job;
+    std::map<Rank, std::uint32_t> places;  // its ranks on this host, and their local ranks
+    std::vector<Rank> leaders{};           // one of each host; empty: all hosts of the job
+    bool spawned = false;
+    std::size_t left;  // the number of its ranks on this host that have not ended
+    rendezvous::PmiServer server;
+  };
+  struct Client {
+    explicit Client(boost::asio::io_context& loop) : socket(loop) {}
+    boost::asio::posix::stream_descriptor socket;
+    std::string pending;  // answers, of which `taken` bytes have been sent
+    std::size_t taken = 0;
+    bool waiting = false;  // until the socket is readable or writable
+    bool done() const { return taken == pending.size(); }
+  };
+
+  void await(Rank rank, Client& client);
+  void ready(Rank rank);
+  void read(Rank rank, Client& client);
+  void write(Client& client);
+  void close(Rank rank);
+  void apply(const World&, const rendezvous::PmiAnswer& answer);
+  void apply(const World& world, const rendezvous::PmiFence& fence) const;
+  void apply(const World&, const rendezvous::PmiWord& word) const;
+  void apply(const World&, const rendezvous::PmiBroken& broken);
+  void apply(const World&, const rendezvous::PmiAborted& aborted) const;
+  void apply(World& world, const rendezvous::PmiSpawn& spawn) const;
+  void settle();
+  bool act_for(World& world);
+  World* find(Rank rank) const;
+  World& add(rendezvous::PmiWorld world);
+  void remove(Rank first);
+
+  const ServiceContext& context_;
+  std::set<Rank> speakers_;
+  std::set<Rank> joined_before_;  // ranks of ended worlds
+  plan::Environment more_;
+  std::string job_;
+  rendezvous::PmiDialects dialects_;
+  std::map<Rank, std::unique_ptr<World>> worlds_;  // by first rank
+  std::map<Rank, World*> world_of_;                // by rank on this host
+  std::map<Rank, std::unique_ptr<Client>> clients_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

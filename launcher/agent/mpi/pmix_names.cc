@@ -1,0 +1,56 @@
+#include "launcher/agent/mpi/pmix_names.h"
+
+#include <utility>
+
+#include "common/wire/bytes.h"
+
+namespace sml::rendezvous::pmix {
+
+namespace {
+
+std::string published(Rank rank, const std::string& value) {
+  std::string out;
+  wire::Writer writer(out);
+  writer(rank);
+  return out + value;
+}
+
+}  // namespace
+
+std::vector<Names::Reply> Names::ask(const Asker& asker, const NameWish& wish) {
+  if (wish.key.size() > kLongest || wish.value.size() > kLongest) return {{asker, kOutOfResource}};
+  if (wish.verb == NameWish::Verb::Publish) return publish(asker, wish);
+  const auto found = texts_.find(wish.key);
+  if (found != texts_.end()) {
+    Reply reply{asker, kSuccess, {}};
+    if (wish.verb == NameWish::Verb::LookUp) reply.bytes = found->second.bytes;
+    if (wish.verb == NameWish::Verb::Unpublish || found->second.once) texts_.erase(found);
+    return {std::move(reply)};
+  }
+  if (wish.verb == NameWish::Verb::Unpublish || wish.flag == 0) return {{asker, kNotFound}};
+  if (waiting_.size() == kMost) return {{asker, kOutOfResource}};
+  waiting_.push_back({asker, wish.key});
+  return {};
+}
+
+std::vector<Names::Reply> Names::publish(const Asker& asker, const NameWish& wish) {
+  if (texts_.find(wish.key) != texts_.end()) return {{asker, kDuplicateKey}};
+  if (texts_.size() == kMost) return {{asker, kOutOfResource}};
+  const std::string bytes = published(wish.rank, wish.value);
+  const bool once = wish.flag != 0;
+  std::vector<Reply> out{{asker, kSuccess}};
+  std::vector<Waiting> still;
+  for (Waiting& one : waiting_) {
+    const bool gone = once && out.size() > 1;  // another look-up has taken it
+    if (one.key != wish.key || gone) {
+      still.push_back(std::move(one));
+    } else {
+      out.push_back({one.asker, kSuccess, bytes});
+    }
+  }
+  waiting_ = std::move(still);
+  if (!once || out.size() == 1) texts_.emplace(wish.key, Text{bytes, once});
+  return out;
+}
+
+}  // namespace sml::rendezvous::pmix

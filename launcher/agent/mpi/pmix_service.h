@@ -1,0 +1,88 @@
+// PMIx for the workers of a host, so that Open MPI's ranks find each other. The helper runs libpmix;
+// rendezvous::pmix::Machine decides what follows from its messages.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "common/plan/ranks/job_shape.h"
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/mpi/pmix_helper.h"
+#include "launcher/agent/mpi/pmix_job_data.h"
+#include "launcher/agent/mpi/pmix_machine.h"
+
+namespace sml::agent {
+
+// Whether the workers surely use PMIx: then none is started without it.
+enum class PmixNeed : std::uint8_t { Sure, Perhaps };
+
+// The data of the job that the service of one host needs.
+struct PmixWish {
+  std::uint32_t host = 0;  // the index of this host in `shape`; if beyond it: see wire::MpiPlan
+  std::string host_name;
+  plan::JobShape shape;
+  std::string name_space;                         // the same on all hosts, and known to workers alone
+  std::string library;                            // the file to load; empty: find the host's own
+  std::string program;                            // absolute path; its libpmix is preferred
+  plan::Environment environment;                  // of `program`
+  std::vector<rendezvous::pmix::Place> places{};  // of the bound ranks of this host
+  PmixNeed need = PmixNeed::Sure;
+};
+
+// libpmix works in a folder in the scratch folder, which only the user can access and which is removed with the scratch
+// folder.
+class PmixService final : public HostService {
+ public:
+  PmixService(const ServiceContext& context, PmixWish wish)
+      : context_(context), wish_(std::move(wish)), helper_(context.loop) {}
+
+  // Starts the helper and loads libpmix in it: every possible failure shows here. If PMIx is not surely needed, a
+  // failure is no error: ranks that want it after all run alone, and MpiWatch finds them.
+  Result<void> check(wire::Prepared& answer) override;
+  void start(const wire::Start&) override { started_ = true; }
+  plan::Environment variables(Rank rank) const override;
+  bool has_joined(Rank rank) const override { return machine_ && machine_->has_joined(rank); }
+  bool has_ever_joined(Rank rank) const override { return machine_ && machine_->has_ever_joined(rank); }
+  std::size_t ever_joined() const override { return machine_ ? machine_->ever_joined() : 0; }
+  void worker_ended(Rank rank, const ExitStatus& status) override;
+  void end() override;
+  void hear(const wire::ToAgent& message) override;
+  bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
+                 const WorldReady& ready) override;
+  bool process_ended(pid_t pid, const ExitStatus& status) override;
+
+ private:
+  Result<void> load();
+  std::vector<std::string> libraries() const;
+  Result<void> serve(const rendezvous::pmix::JobData& job);
+  Error refusal(const Error& why) const;
+  rendezvous::pmix::JobData job_of(const wire::AddWorkers& m) const;
+  bool take_world(const rendezvous::pmix::FromHelper& answer);
+  void start_world(const wire::StartAdded& m);
+  void keep(rendezvous::pmix::RankEnvironment& one, const plan::Environment& more);
+  void listen();
+  void carry_out();
+  void lose(const std::string& why);
+
+  const ServiceContext& context_;
+  PmixWish wish_;
+  PmixHelper helper_;
+  std::optional<rendezvous::pmix::Machine> machine_;
+  std::unordered_map<Rank, plan::Environment> variables_;
+  std::string loaded_;  // file and version
+  std::string name_space_;
+  std::string host_;  // its name
+  // Ranks that may be added, or have been.
+  struct World {
+    wire::AddWorkers plan;
+    WorldReady ready;  // empty once it has been called
+  };
+  std::optional<World> world_;
+  bool started_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,63 @@
+// The channels of a host that workers read from FIFOs: makes the folders and runs the process that feeds the FIFOs.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "common/os/fd.h"
+#include "common/plan/fifos.h"
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/pipes/fifo_feeder.h"
+
+namespace sml::agent {
+
+// FIFOs for single ranks lie in the scratch folder. A FIFO for all ranks of the host, which sml-run feeds as the
+// platform would, lies in the platform's folder if that exists and is writable, else in the scratch folder.
+//
+// The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
+// ignores stop signals, so that workers that are asked to stop do not see the end of their data first.
+class FifoService final : public HostService {
+ public:
+  // `environment` is the environment of a worker.
+  FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment);
+
+  Result<void> check(wire::Prepared& answer) override;
+  // Makes the folders and starts the feeder.
+  void start(const wire::Start&) override;
+  // SML_PIPE_DIR and SM_CHANNEL_*; empty for a rank that reads no channel.
+  plan::Environment variables(Rank rank) const override;
+  void worker_ended(Rank rank, const ExitStatus& status) override;
+  void end() override;
+  bool process_ended(pid_t pid, const ExitStatus& status) override;
+
+ private:
+  Result<void> check_source(const plan::FifoChannel& channel) const;
+  Result<void> make_folders() const;
+  Result<void> fork_feeder();
+  std::string reader_folder(std::size_t reader) const;
+  std::string host_folder() const;
+  std::vector<FifoFeed> feeds() const;
+  void remove_old() const;
+  void listen();
+  void note(std::string_view line);
+  void fail(const std::string& why) const { context_.tell(wire::FifoFailed{why}); }
+
+  const ServiceContext& context_;
+  boost::asio::posix::stream_descriptor report_;
+  std::string folder_;  // the launcher's own FIFO folder; empty if there is none
+  plan::FifoPlan plan_;
+  std::string data_folder_;  // the platform's folder, whether it exists or not
+  pid_t feeder_ = -1;
+  os::UniqueFd control_;
+  bool ending_ = false;
+  std::string heard_;
+  std::array<char, 1024> buffer_{};
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

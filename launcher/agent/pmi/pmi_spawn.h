@@ -1,0 +1,46 @@
+// Parses requests of MPI ranks to PMI to spawn more ranks (MPI_Comm_spawn and MPI_Comm_spawn_multiple). Pure and
+// bounded.
+//
+// Sources: MPICH's src/pmi (src/pmi_v1.c, src/pmi_msg.c, src/pmi_v2.c, doc/pmi2_design.txt), Slurm's
+// src/plugins/mpi/pmi2. In PMI-1 each program is a message of its own, and only the last gets a reply; PMI-2 has all in
+// one message.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/ranks/spawn_map.h"
+#include "common/wire/wire_up_messages.h"
+#include "launcher/agent/pmi/pmi_wire.h"
+
+namespace sml::rendezvous {
+
+struct PmiSpawnRequest {
+  std::vector<plan::SpawnProgram> programs;
+  std::vector<wire::SpawnKey> keys;  // keys that the new ranks find in their key space
+  std::string refusal;               // a clause: why the valid request cannot be met; empty: it can
+};
+
+// Collects the messages of one client.
+class PmiSpawnReader {
+ public:
+  static constexpr std::size_t kMost = std::size_t{256} << 10;  // bytes of all programs of one request
+  static constexpr std::size_t kMostPrograms = 1024;
+
+  // Returns true if the request is complete, see take(). Error (Protocol): a clause that follows "it".
+  Result<bool> add(PmiDialect dialect, const PmiMessage& message);
+  PmiSpawnRequest take();
+
+ private:
+  Result<bool> add_all(const PmiMessage& message);
+  Result<void> add_program(PmiDialect dialect, std::string program, const PmiMessage& part);
+  Result<void> add_keys(PmiDialect dialect, const PmiMessage& part);
+  void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);
+
+  PmiSpawnRequest request_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sml::rendezvous

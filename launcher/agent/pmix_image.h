@@ -1,9 +1,0 @@
-// The dynamic executable of launcher/pmix that loads libpmix. The agent's executable contains its bytes.
-#pragma once
-#include <string_view>
-
-namespace sml::agent {
-
-std::string_view pmix_helper_image();
-
-}  // namespace sml::agent

@@ -1,0 +1,34 @@
+// Forwards the launcher's calls about other hosts to workers of hvd.elastic, at their ports on this host. It does not
+// interpret requests or answers, and costs nothing without calls.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <set>
+
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
+
+namespace sml::agent {
+
+class HorovodCaller final : public HostService {
+ public:
+  static constexpr std::size_t kMost = 16;  // concurrent calls
+
+  explicit HorovodCaller(const ServiceContext& context) : context_(context) {}
+  ~HorovodCaller() override;
+
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void hear(const wire::ToAgent& message) override;
+
+ private:
+  struct Call;
+  void ask(const std::shared_ptr<Call>& call);
+  void listen(const std::shared_ptr<Call>& call);
+  void answer(const std::shared_ptr<Call>& call);
+
+  const ServiceContext& context_;
+  std::set<std::shared_ptr<Call>> calls_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

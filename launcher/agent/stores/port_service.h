@@ -1,0 +1,20 @@
+// Reserves a port for a worker to listen on.
+#pragma once
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/rendezvous_port.h"
+
+namespace sml::agent {
+
+class PortService final : public HostService {
+ public:
+  PortService(const ServiceContext& context, wire::ServiceReach reach)
+      : network_(context.network), agent_launcher_(reach) {}
+  Result<void> check(wire::Prepared& answer) override;
+
+ private:
+  Network& network_;
+  wire::ServiceReach agent_launcher_;
+  RendezvousPort port_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,116 @@
+// The sockets of a rendezvous::Engine: accepts connections that the connection authorizer allows, transfers bytes, and
+// closes connections that violate the protocol. It costs nothing without connections.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/os/fd.h"
+#include "launcher/agent/core/lifetime.h"
+#include "launcher/agent/stores/connection_authorizer.h"
+#include "launcher/agent/stores/engine.h"
+
+namespace sml::agent {
+
+// One thread: that of the loop. If there are too many connections, one is closed: the oldest of the address that has
+// the most connections whose owner is not known yet; if there are none, the oldest of the address that has the most
+// connections that have not proved themselves. A failure of one connection affects no other; the first of each kind is
+// reported, the rest are counted.
+class StoreServer {
+ public:
+  struct Settings {
+    std::string name;                // "torch's store", for messages
+    std::vector<std::string> hosts;  // numeric addresses that may connect; loopback always may
+    std::size_t most_clients = 0;    // concurrent connections
+    std::function<void(const std::string&)> report;
+  };
+
+  // Takes ownership of a listening socket. `engine` and `door` must outlive the server.
+  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
+              ConnectionAuthorizer& door, Settings settings);
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+
+  // Lets these hosts connect, too.
+  void admit(const std::vector<std::string>& hosts);
+  // To be called after something other than a client has changed the engine.
+  void look() { settle(); }
+  // Between suspend() and resume() the workers are stopped, and their silence means nothing.
+  void suspend();
+  void resume();
+  // The counts of what was not reported; empty if there is none.
+  std::string summary() const;
+
+ private:
+  using Tcp = boost::asio::ip::tcp;
+  using ClientId = rendezvous::ClientId;
+  using ByAddress = std::unordered_map<std::string, std::set<ClientId>>;  // ids grow with time
+  struct Connection {
+    Connection(Tcp::socket&& s, ClientId i, std::string p) : socket(std::move(s)), id(i), peer(std::move(p)) {}
+    Tcp::socket socket;
+    ClientId id;
+    std::string peer;     // address
+    std::string pending;  // answers, of which `taken` bytes have been sent
+    std::size_t taken = 0;
+    bool admitted = false;  // the engine knows it
+    bool proved = false;
+    bool reading = false;
+    bool writing = false;
+    bool closing = false;  // to be closed once all has been sent
+  };
+  struct Tally {
+    std::uint64_t refused = 0;  // before any byte was read
+    std::uint64_t broken = 0;   // violated the protocol
+    std::uint64_t gave_way = 0;
+    std::uint64_t unknown = 0;  // served although their owner is unknown
+  };
+
+  void accept();
+  void accepted(Tcp::socket socket, const Tcp::endpoint& peer);
+  bool make_room();
+  void ruled(ClientId id, wire::PeerOwnership ours);
+  void admit(Connection& connection);
+  void note_proof(ClientId id);
+  static void forget(ByAddress& list, const Connection& connection);
+  void await_bytes(Connection& connection);
+  void read(ClientId id);
+  void write(Connection& connection);
+  void await_room(Connection& connection);
+  void apply(const rendezvous::Effect& effect);
+  void settle();
+  void drop(ClientId id);
+  void refuse(const std::string& peer, const std::string& why);
+  void blame(const std::string& peer, const std::string& fault);
+  void arm_timer();
+  Connection* find(ClientId id);
+
+  Tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;  // before the next accept
+  boost::asio::steady_timer timer_;  // of the engine
+  rendezvous::Engine& engine_;
+  ConnectionAuthorizer& door_;
+  Settings settings_;
+  std::set<boost::asio::ip::address> hosts_;
+  std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
+  ByAddress unproved_;
+  ByAddress unruled_;  // those whose owner is not known yet
+  std::uint32_t next_id_ = 0;
+  Tally tally_;
+  std::optional<TimePoint> armed_for_;
+  bool suspended_ = false;
+  std::array<char, std::size_t{64} << 10> buffer_;
+  Lifetime lifetime_;
+};
+
+}  // namespace sml::agent

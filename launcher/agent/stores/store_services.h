@@ -1,0 +1,105 @@
+// The stores that the agent of rank 0's host runs for the rendezvous of all workers, each on its own port.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/rendezvous_port.h"
+#include "launcher/agent/stores/connection_authorizer.h"
+#include "launcher/agent/stores/engine.h"
+#include "launcher/agent/stores/horovod_store.h"
+#include "launcher/agent/stores/store_server.h"
+#include "launcher/agent/stores/torch_store.h"
+
+namespace sml::agent {
+
+// The service that authorizes the connections to all stores. Started before them.
+class StoreAuthorization final : public HostService {
+ public:
+  explicit StoreAuthorization(const ServiceContext& context) : context_(context) {}
+  Result<void> check(wire::Prepared&) override { return {}; }
+  void start(const wire::Start&) override;
+  void hear(const wire::ToAgent& message) override;
+
+  ConnectionAuthorizer& keeper() { return *keeper_; }  // set by start()
+
+ private:
+  const ServiceContext& context_;
+  std::unique_ptr<ConnectionAuthorizer> keeper_;
+};
+
+// check() reserves a port: processes within `reach` can connect to it from then on, and are served once the service has
+// started. A port that is left to the workers refuses connections from others_start() on, as programs then retry; an
+// accepted connection would be cut off.
+class StoreService : public HostService {
+ public:
+  // `door` must outlive this object.
+  StoreService(const ServiceContext& context, StoreAuthorization& door, wire::ServiceReach reach)
+      : context_(context), door_(door), agent_launcher_(reach) {}
+
+  Result<void> check(wire::Prepared& answer) override;
+  void others_start(const wire::Start& message) override;
+  void start(const wire::Start& message) override;
+  void sum_up() override;
+  void suspend() override;
+  void resume() override;
+
+ protected:
+  virtual wire::ServiceKind kind() const = 0;
+  virtual const char* name() const = 0;  // for messages
+  // True if this agent does not serve and the port is left to the workers.
+  virtual bool leaves_port(const wire::Stores&) const { return false; }
+  // Makes the engine; called once, if this agent serves.
+  virtual rendezvous::Engine& open(const wire::Stores& stores) = 0;
+  void close() { server_.reset(); }  // to be called before the engine is destroyed
+  // To be called after the engine has been changed, as it may have something to send.
+  void engine_changed();
+  // Lets workers of added hosts connect.
+  void admit(const std::vector<std::string>& hosts);
+  const ServiceContext& context() const { return context_; }
+
+ private:
+  const ServiceContext& context_;
+  StoreAuthorization& door_;
+  wire::ServiceReach agent_launcher_;
+  RendezvousPort port_;
+  std::optional<StoreServer> server_;
+};
+
+class TorchStoreService final : public StoreService {
+ public:
+  using StoreService::StoreService;
+  ~TorchStoreService() override { close(); }
+  std::optional<Joiners> joiners() const override;
+
+ private:
+  wire::ServiceKind kind() const override { return wire::ServiceKind::TorchStore; }
+  const char* name() const override { return "torch's store"; }
+  bool leaves_port(const wire::Stores& stores) const override { return stores.torch == plan::TorchStore::OfRank0; }
+  rendezvous::Engine& open(const wire::Stores& stores) override;
+
+  std::optional<rendezvous::TorchStore> store_;
+};
+
+class HorovodStoreService final : public StoreService, private rendezvous::ElasticWorkers {
+ public:
+  using StoreService::StoreService;
+  ~HorovodStoreService() override { close(); }
+  void hear(const wire::ToAgent& message) override;
+
+ private:
+  // rendezvous::ElasticWorkers
+  void registered(std::string_view slot, std::string_view body) override;
+  void wants_numbers(std::string_view slot) override { tell(wire::HorovodStep::Ready, slot, {}); }
+  void tell(wire::HorovodStep step, std::string_view slot, std::string_view registration) const;
+
+  wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
+  const char* name() const override { return "Horovod's store"; }
+  rendezvous::Engine& open(const wire::Stores& stores) override;
+
+  rendezvous::HorovodStore store_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,38 @@
+// Objects of the agent that all its attempts use. They all outlive the attempts.
+#pragma once
+#include <functional>
+#include <span>
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/plan/environment/worker_env.h"
+#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/network.h"
+#include "launcher/agent/core/processes.h"
+#include "launcher/agent/core/scratch_folder.h"
+#include "launcher/agent/guardian/guardian.h"
+#include "launcher/agent/link/control_link.h"
+#include "launcher/agent/os/oom_watch.h"
+#include "launcher/agent/workers/preload.h"
+
+namespace sml::agent {
+
+struct AttemptSurroundings {
+  boost::asio::io_context& loop;
+  Processes& processes;
+  Network& network;
+  ControlLink& link;
+  LocalCallers& callers;
+  const ScratchFolder& scratch;
+  os::OomWatch& oom_watch;
+  Preload& preload;
+  std::function<bool(pid_t)> is_own;  // a child that is there for more than one attempt
+  const Guard& guard;
+  const plan::Environment& login;
+  std::span<const int> ignored_signals;
+  unsigned long descriptor_limit = 0;  // soft limit for workers
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,256 @@
+#include "launcher/agent/workers/services.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/plan/program/mpi_use.h"
+#include "launcher/agent/core/host_files.h"
+#include "launcher/agent/diagnosis/log_service.h"
+#include "launcher/agent/diagnosis/rank_monitor_service.h"
+#include "launcher/agent/diagnosis/record_service.h"
+#include "launcher/agent/diagnosis/trace_service.h"
+#include "launcher/agent/diagnosis/usage_service.h"
+#include "launcher/agent/mpi/pmi_service.h"
+#include "launcher/agent/mpi/pmix_service.h"
+#include "launcher/agent/pipes/channel_service.h"
+#include "launcher/agent/pipes/fifo_service.h"
+#include "launcher/agent/stores/horovod_caller.h"
+#include "launcher/agent/stores/port_service.h"
+#include "launcher/agent/stores/store_services.h"
+
+namespace sml::agent {
+
+namespace {
+
+std::vector<Rank> ranks_of(const std::vector<const wire::Worker*>& workers) {
+  std::vector<Rank> out;
+  for (const wire::Worker* worker : workers) out.push_back(worker->rank);
+  return out;
+}
+
+bool has_log(const wire::Worker* worker) { return !worker->stdout_log.empty() || !worker->stderr_log.empty(); }
+
+bool is_store(const wire::ServiceWish& wish) { return wish.kind != wire::ServiceKind::WorkerPort; }
+
+std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const ServiceContext& context,
+                                         StoreAuthorization& door) {
+  switch (wish.kind) {
+    case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, door, wish.reach);
+    case wire::ServiceKind::HorovodStore: return std::make_unique<HorovodStoreService>(context, door, wish.reach);
+    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(context, wish.reach);
+  }
+  return std::make_unique<PortService>(context, wish.reach);  // of a launcher that is wrong
+}
+
+// Adds the services that have a port.
+void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
+  auto door = std::make_unique<StoreAuthorization>(context);
+  StoreAuthorization& of_all = *door;
+  if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(door));
+  for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
+}
+
+// The MPI dialect by which a program would find the other ranks, as far as it is known before it runs.
+struct Speech {
+  plan::MpiDialect speech = plan::MpiDialect::Unknown;
+  PmixNeed need = PmixNeed::Sure;
+};
+
+// A guess does not count if the user has chosen the dialect.
+Speech speech_of(std::uint32_t app, plan::PmiMode meeting, const WorkerEnvironments& environments) {
+  const plan::MpiFinding found = environments.find_mpi(app);
+  if (plan::speech_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
+  if (!plan::is_chosen_by_hosts(meeting) || found.chance == plan::MpiChance::No) return {};
+  return {found.speech, PmixNeed::Perhaps};
+}
+
+// The same on all hosts, and different from any other job's or attempt's.
+std::string job_name(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers) {
+  const std::string number = "." + std::to_string(plan.attempt);
+  if (workers.empty()) return plan.mpi.late.job + number;
+  const std::string* job = plan::find_variable(workers.front()->environment, "SML_JOB_ID");
+  return (job == nullptr ? plan.mark : std::string(plan::value_of(*job))) + number;
+}
+
+// Makes the services by which ranks of MPI find each other on one host.
+class MpiServices {
+ public:
+  MpiServices(const wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
+              std::span<const ResourceAssignment> shares, const WorkerEnvironments& environments,
+              const ServiceContext& context)
+      : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
+    for (std::uint32_t app = 0; app < environments.count(); ++app)
+      speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
+  }
+
+  // Null if no worker may use it.
+  std::unique_ptr<HostService> pmi() const;
+  std::unique_ptr<HostService> pmix() const;
+
+ private:
+  // True for a rank of the world for which the user has set no other launcher.
+  bool may_meet(const wire::Worker& worker) const {
+    return worker.rank.value() < plan_.mpi.shape.size() && !plan::has_process_manager(environments_.shared(worker.app));
+  }
+
+  // True if the user has chosen a dialect, or if the program might use MPI.
+  bool may_speak(const wire::Worker& worker) const {
+    return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
+  }
+
+  bool is_late(wire::WireUp service) const {
+    return plan_.mpi.late.workers == wire::Workers::Spawned && plan_.mpi.late.service == service &&
+           environments_.count() > 0;
+  }
+
+  std::vector<rendezvous::pmix::Place> places() const;
+  PmixWish pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const;
+
+  const wire::Prepare& plan_;
+  const std::vector<const wire::Worker*>& workers_;
+  std::span<const ResourceAssignment> shares_;
+  const WorkerEnvironments& environments_;
+  const ServiceContext& context_;
+  std::vector<Speech> speeches_;  // by app
+};
+
+rendezvous::PmiDialects dialects_of(plan::PmiMode meeting) {
+  if (meeting == plan::PmiMode::Pmi1) return rendezvous::PmiDialects::OnlyOne;
+  return meeting == plan::PmiMode::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
+}
+
+// Serves every worker that may ask for PMI, as what a program does cannot be known before it runs.
+std::unique_ptr<HostService> MpiServices::pmi() const {
+  constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 accepts lines of 1024 bytes
+  const plan::JobShape& shape = plan_.mpi.shape;
+  rendezvous::PmiWorld world{.job = job_name(plan_, workers_),
+                             .size = shape.size(),
+                             .universe = shape.universe,
+                             .mapping = plan::process_mapping(shape, kLongestMapping),
+                             .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
+                             .ranks = {},
+                             .dialects = dialects_of(plan_.mpi.meeting)};
+  std::vector<Rank> speakers;
+  for (const wire::Worker* worker : workers_) {
+    const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
+    const bool offered = plan::offers_pmi(plan_.mpi.meeting, speeches_[worker->app].speech);
+    if (!run || !offered || !may_meet(*worker)) continue;
+    world.ranks.push_back({worker->rank, run->program});
+    if (may_speak(*worker)) speakers.push_back(worker->rank);
+  }
+  if (world.ranks.empty() && !is_late(wire::WireUp::Pmi)) return nullptr;
+  const auto offers_both = [this](const Speech& one) {
+    return plan::offers_pmi(plan_.mpi.meeting, one.speech) && plan::offers_pmix(plan_.mpi.meeting, one.speech);
+  };
+  plan::Environment choice;
+  const plan::Environment& theirs = environments_.shared(workers_.empty() ? 0 : workers_.front()->app);
+  if (std::any_of(speeches_.begin(), speeches_.end(), offers_both)) choice = plan::choice_variables(theirs);
+  return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
+}
+
+std::vector<rendezvous::pmix::Place> MpiServices::places() const {
+  std::vector<rendezvous::pmix::Place> out;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (!shares_[i].cpus.empty()) out.push_back({workers_[i]->rank, shares_[i].cpus, shares_[i].locality});
+  }
+  return out;
+}
+
+PmixWish MpiServices::pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
+  const wire::MpiPlan& mpi = plan_.mpi;
+  plan::Environment environment = environments_.shared(app);
+  environment.insert(environment.end(), own.begin(), own.end());
+  return {.host = mpi.host,
+          .host_name = mpi.host < mpi.shape.hosts.size() ? mpi.shape.hosts[mpi.host] : mpi.late.host,
+          .shape = mpi.shape,
+          .name_space = "sml-run." + mpi.name_space + "." + std::to_string(plan_.attempt),
+          .library = mpi.pmix_library,
+          .program = environments_.path(app),
+          .environment = std::move(environment),
+          .places = places(),
+          .need = need};
+}
+
+// Serves all ranks of the host, as a fence of PMIx includes all ranks of the job. A single rank may use PMIx to spawn
+// others if there are slots for them, and runs without it; without a word about slots, only one whose program can
+// spawn.
+std::unique_ptr<HostService> MpiServices::pmix() const {
+  if (is_late(wire::WireUp::Pmix)) {
+    return std::make_unique<PmixService>(context_, pmix_wish(0, {}, PmixNeed::Sure));
+  }
+  const bool alone = plan_.mpi.shape.size() < 2;
+  const bool room_is_unsaid = plan_.mpi.shape.universe == 0;
+  if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
+  for (const wire::Worker* worker : workers_) {
+    const Speech& speech = speeches_[worker->app];
+    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
+    const bool is_seen = speech.speech != plan::MpiDialect::Unknown && speech.need == PmixNeed::Sure;
+    const bool is_named = plan_.mpi.meeting == plan::PmiMode::Pmix;
+    if (alone && room_is_unsaid && !is_seen && !is_named) continue;
+    PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
+    if (is_named) need = PmixNeed::Sure;
+    return std::make_unique<PmixService>(context_, pmix_wish(worker->app, worker->environment, need));
+  }
+  return nullptr;
+}
+
+// The tools of these workers are found by PATH, or beside the program, as in a virtual environment.
+std::vector<TraceService::Member> traced_members(const std::vector<const wire::Worker*>& workers,
+                                                 const WorkerEnvironments& environments, const std::string& torch) {
+  std::vector<TraceService::Member> out;
+  for (const wire::Worker* worker : workers) {
+    const std::string program = environments.path(worker->app);
+    const std::string* path = plan::find_variable(environments.shared(worker->app), "PATH");
+    const std::string beside = program.substr(0, program.rfind('/'));
+    out.push_back({worker->rank, path == nullptr ? beside : std::string(plan::value_of(*path)) + ":" + beside});
+    if (torch.empty()) continue;
+    out.back().torch = torch_places(torch, worker->rank, environments.shared(worker->app),
+                                    server_offer(environments.app(worker->app).argv));
+  }
+  return out;
+}
+
+std::vector<RecordService::Member> recorded_members(const std::vector<TraceService::Member>& traced) {
+  std::vector<RecordService::Member> out;
+  for (const TraceService::Member& one : traced) out.push_back({one.rank, one.torch});
+  return out;
+}
+
+}  // namespace
+
+HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Worker*>& workers,
+                           std::span<const ResourceAssignment> shares, const WorkerEnvironments& environments,
+                           const ServiceContext& context) {
+  HostServices out;
+  if (!plan.channels.empty()) {
+    out.push_back(std::make_unique<ChannelService>(context, std::move(plan.channels), ranks_of(workers)));
+  }
+  if (!plan.fifos.channels.empty() && !plan.fifos.readers.empty() && environments.count() > 0) {
+    out.push_back(std::make_unique<FifoService>(context, std::move(plan.fifos), environments.shared(0)));
+  }
+  const bool is_late = plan.mpi.late.workers == wire::Workers::Spawned;
+  if (is_late || std::any_of(workers.begin(), workers.end(), has_log)) {
+    out.push_back(std::make_unique<LogService>(context, plan.logs, workers));
+  }
+  if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
+  const bool by_torch = plan.torch_traces == wire::TorchTraces::Yes;
+  const std::string torch_folder = by_torch ? context.scratch.path() : std::string();
+  std::vector<TraceService::Member> traced = traced_members(workers, environments, torch_folder);
+  if (by_torch) out.push_back(std::make_unique<RecordService>(context, recorded_members(traced)));
+  out.push_back(std::make_unique<TraceService>(context, std::move(traced)));
+  if (plan.monitor.offer == plan::RankMonitorOffer::Yes) {
+    out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
+  }
+  add_wished(out, plan.services, context);
+  out.push_back(std::make_unique<HorovodCaller>(context));
+  if (plan.mpi.meeting != plan::PmiMode::None) {
+    const MpiServices meetings(plan, workers, shares, environments, context);
+    if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));
+    if (auto pmix = meetings.pmix()) out.push_back(std::move(pmix));
+  }
+  return out;
+}
+
+}  // namespace sml::agent

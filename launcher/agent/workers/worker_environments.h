@@ -1,0 +1,76 @@
+// The programs and variables of the workers of a host: what the ranks of a program share, what the rendezvous adds, and
+// what each worker has of its own.
+#pragma once
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/environment/worker_env.h"
+#include "common/plan/program/host_files.h"
+#include "common/plan/program/mpi_use.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/core/network.h"
+
+namespace sml::agent {
+
+class WorkerEnvironments {
+ public:
+  // `login` is what the agent was started with; `network` outlives this.
+  WorkerEnvironments(Network& network, std::vector<wire::App> apps, const plan::Environment& login);
+
+  // Adds programs while others run; their indexes follow the existing ones. Returns the errors of programs that cannot
+  // run.
+  std::vector<Error> add(std::vector<wire::App> apps, const plan::Environment& login);
+  // Finds each program's file on this host, once per program, as no variable that the launcher sets affects the
+  // search. Returns the errors of programs that cannot run.
+  std::vector<Error> find_programs();
+  // The programs that use MPI and whose ranks `meeting` does not connect, each with its first rank.
+  std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::PmiMode meeting) const;
+  // The MPI library that the program is linked with; empty if there is none or another launcher serves it.
+  const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
+  // All signs of MPI in the program; searched at each call.
+  plan::MpiFinding find_mpi(std::uint32_t index) const;
+  // Whether the program might use MPI; checked once.
+  plan::MpiChance mpi_chance(std::uint32_t index) const { return mpi_chances_[index]; }
+  bool might_use_mpi() const;  // any of them
+  // Chooses the interfaces for the workers from names and networks. Returns the addresses of those chosen; none if
+  // `wanted` is empty.
+  Result<std::vector<std::string>> choose_interfaces(const std::vector<std::string>& wanted);
+  // Takes the variables of the rendezvous out of the message.
+  void meet(wire::Start& message);
+
+  std::size_t count() const { return apps_.size(); }  // of programs
+  const wire::App& app(std::uint32_t index) const { return apps_[index]; }
+  const plan::Environment& shared(std::uint32_t index) const { return shared_[index]; }  // by all ranks of that program
+  const std::string& program(std::uint32_t index) const { return programs_[index]; }     // the file
+  std::string path(std::uint32_t index) const;  // absolute; empty if there is none
+  const std::vector<std::string>& programs() const { return programs_; }
+  std::vector<std::string> argv(const wire::Worker& worker) const;
+  // The whole environment of a worker. `own` overrides what the plan sets for the worker.
+  plan::Environment of(const wire::Worker& worker, const plan::Environment& own) const;
+
+ private:
+  enum class Horovod : std::uint8_t { AtStore, ByMpi };  // how its ranks find each other
+
+  plan::CommandLine command_line(std::uint32_t index) const;  // valid as long as this object
+  Result<void> check_horovod(std::uint32_t index) const;      // checks the build against the user's options
+  Horovod how_horovod_meets(std::uint32_t index) const;
+  void compose(const wire::App& app, const plan::Environment& login);
+  std::vector<Error> find_programs_from(std::size_t first);
+
+  Network& network_;
+  std::vector<wire::App> apps_;
+  std::vector<plan::Environment> shared_;     // by app
+  std::vector<std::string> programs_;         // by app: the file of argv[0]
+  std::vector<plan::MpiChance> mpi_chances_;  // by app
+  std::vector<std::string> mpi_libraries_;    // by app
+  std::vector<Horovod> horovod_;              // by app
+  plan::Environment rendezvous_;
+  std::unordered_map<Rank, plan::Environment> of_rank_;
+  std::vector<std::string> interfaces_;  // those that the user has chosen
+  plan::Environment interface_;          // names interfaces_, or the interface towards MASTER_ADDR
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,63 @@
+// Prepares and starts the workers of a host: their programs and variables, their resource assignments, and what
+// services give them.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/plan/environment/worker_env.h"
+#include "common/wire/messages.h"
+#include "launcher/agent/core/resource_assignment.h"
+#include "launcher/agent/mpi/mpi_watch.h"
+#include "launcher/agent/workers/attempt_surroundings.h"
+#include "launcher/agent/workers/services.h"
+#include "launcher/agent/workers/worker_environments.h"
+#include "launcher/agent/workers/worker_group.h"
+
+namespace sml::agent {
+
+class WorkerStarter {
+ public:
+  // `workers` and `services` must outlive this object; they are filled before its first use of them. `mark`:
+  // Prepare::mark.
+  WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
+                const HostServices& services);
+
+  WorkerEnvironments& environments() { return environments_; }
+  const WorkerEnvironments& environments() const { return environments_; }
+  // To be called once. Adds errors and what the launcher must know to `answer`.
+  void share_out(const wire::Prepare& plan, wire::Prepared& answer);
+  std::span<const ResourceAssignment> shares() const { return shares_; }  // by worker, after share_out()
+  // Starts the imports unless that is done already.
+  void preload(const wire::PreloadWish& wish) const;
+  // See WorkerEnvironments::add().
+  std::vector<Error> add_programs(std::vector<wire::App> apps) {
+    return environments_.add(std::move(apps), around_.login);
+  }
+  // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
+  // to the group next, in this order: each takes the place of a worker that has ended, or a new one.
+  ResourceAssignments share_out_more(std::span<const wire::Worker> workers) const;
+  // Keeps their assignments; to be called once they are in the group.
+  void keep(std::vector<ResourceAssignment> more);
+  // Starts the workers of the group from `first` on; to be called once for each. A worker without an assignment starts
+  // unbound. Returns those that run; the others report by themselves why they do not.
+  std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
+
+ private:
+  std::vector<plan::Environment> likely_environments(std::uint32_t count) const;
+  std::vector<plan::Environment> known_environments(std::uint32_t app) const;
+  void spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch);
+  plan::Environment own_variables(const Worker& worker, const ResourceAssignment& share) const;
+
+  const AttemptSurroundings& around_;
+  WorkerEnvironments environments_;
+  std::string mark_;
+  WorkerGroup& workers_;
+  const HostServices& services_;
+  std::vector<ResourceAssignment> shares_;
+  plan::BindingWish binding_;
+};
+
+}  // namespace sml::agent

@@ -1,0 +1,82 @@
+// The ranks that MPI ranks spawn while the job runs (MPI_Comm_spawn): where they go, which hosts are informed, and from
+// when on they belong to the job.
+//
+// Requests are handled one at a time; the others wait. Idle hosts that are to get ranks are reached first
+// (DynamicHosts). All hosts that are to get ranks check whether they can; then all start, or none. From the start on
+// they are ranks of the attempt, behind the planned ones: in its plan, which is this attempt's own copy, its table, its
+// output and its events. The next attempt begins with what was planned.
+#pragma once
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/plan/ranks/launch_plan.h"
+#include "common/wire/messages.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/dynamic/dynamic_hosts.h"
+#include "launcher/attempt/dynamic/plan_extension.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/attempt/worker_sink.h"
+#include "launcher/attempt/workers.h"
+#include "launcher/fleet/fleet.h"
+
+namespace sml::attempt {
+
+class Spawns {
+ public:
+  // Everything here outlives this.
+  struct Deps {
+    const JobOptions& options;
+    fleet::Fleet& fleet;
+    const plan::LaunchPlan& plan;
+    PlanExtension& growth;
+    DynamicHosts& late;
+    RendezvousSetup& meeting;
+    const Workers& workers;
+    AttemptOwner& owner;
+    WorkerSink& sink;
+    std::function<bool()> run;  // whether the workers run and are not being ended
+  };
+  explicit Spawns(Deps deps) : deps_(std::move(deps)) {}
+
+  void ask(const fleet::Host& host, wire::SpawnWish wish);
+  void note(const fleet::Host& host, const wire::Added& m);
+  // Call when the host's session has ended.
+  void lost(const fleet::Host& host);
+  // Call when the rank has ended: a pending request of this rank is dropped.
+  void ended(Rank rank);
+
+ private:
+  struct Pending {
+    plan::JobMap world;
+    plan::LaunchPlan grown;
+    std::set<HostIndex> awaited{};
+    std::string why{};        // why it cannot start: a clause; empty: nothing prevents it
+    wire::AddWorkers told{};  // the message for a host that has none of its ranks
+  };
+  void next();
+  Result<void> begin(const wire::SpawnWish& wish);
+  plan::SpawnRoom room() const;
+  std::uint32_t living(const plan::MappedHost& host) const;
+  SessionSettings settings() const;
+  Pending plan_for(const wire::SpawnWish& wish, plan::JobMap world) const;
+  void reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts);
+  void reached();
+  Result<void> ask_hosts(const wire::SpawnWish& wish, Pending pending);
+  void give_up(const std::string& why);
+  void look();
+  void start(const wire::SpawnWish& wish);
+  void answer(const wire::SpawnWish& wish, const std::string& why);
+
+  Deps deps_;
+  std::deque<wire::SpawnWish> wishes_;  // the first is pending
+  bool reaching_ = false;               // whether hosts for the first request are being reached
+  std::optional<Pending> pending_;
+  // for hosts that come later: earlier worlds, as sent to a host without ranks of theirs
+  std::vector<wire::AddWorkers> worlds_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,71 @@
+#include "launcher/attempt/rendezvous/mpi_singleton.h"
+
+#include <cstdint>
+
+#include "common/core/text.h"
+#include "common/plan/program/mpi_use.h"
+
+namespace sml::attempt {
+
+namespace {
+
+constexpr std::size_t kLongest = 200;
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unserved, Silent };
+
+Cause cause_of(const wire::MpiUse& use, plan::PmiMode meeting) {
+  if (meeting == plan::PmiMode::None) return Cause::Unwanted;
+  const plan::MpiDialect speech = plan::speech_of(use.library);
+  if (!plan::brings_together(meeting, speech)) return Cause::OtherSpeech;
+  const bool unserved = speech == plan::MpiDialect::Pmix && use.offer == wire::MpiOffer::None;
+  return unserved ? Cause::Unserved : Cause::Silent;
+}
+
+std::string_view words_of(Cause cause) {
+  switch (cause) {
+    case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
+    case Cause::OtherSpeech: return ", whose ranks find each other by another PMI than --mpi names";
+    case Cause::Unserved: return ", whose ranks find each other by PMIx, and no libpmix can be loaded there";
+    case Cause::Silent: return ", and has not asked sml-run for the other ranks";
+  }
+  return {};
+}
+
+const char* hint_of(Cause cause) {
+  switch (cause) {
+    case Cause::Unwanted: return "leave --mpi none out";
+    case Cause::OtherSpeech:
+      return "--mpi auto chooses by the library: PMIx for Open MPI, PMI-1 or PMI-2 for the others";
+    case Cause::Unserved: return "--pmix FILE names that host's libpmix.so.2; --mpi none runs each rank alone";
+    case Cause::Silent:
+      return "was its library made for another launcher? --mpi pmix, --mpi pmi1 and --mpi pmi2 name what it speaks; "
+             "with "
+             "--mpi none each of them is started alone";
+  }
+  return "";
+}
+
+// Returns "rank 3 on algo-1 runs alone, as rank 0 of 1: hello (pid 4711) uses ..."
+std::string sentence(std::string_view does, const wire::MpiUse& use, const std::string& host, Cause cause) {
+  const std::string where = host.empty() ? std::string() : " on " + host;
+  const std::string pid = use.pid == 0 ? std::string() : " (pid " + std::to_string(use.pid) + ")";
+  return "rank " + std::to_string(use.rank.value()) + where + std::string(does) +
+         " alone, as rank 0 of 1: " + show(use.program, kLongest) + pid + " uses the MPI library " +
+         show(file_name(use.library), kLongest) + std::string(words_of(cause));
+}
+
+}  // namespace
+
+std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting) {
+  return sentence(" runs", use, host, cause_of(use, meeting));
+}
+
+Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting) {
+  const Cause cause = cause_of(use, meeting);
+  return Error(ErrorKind::Spawn, sentence(use.pid == 0 ? " would run" : " runs", use, host, cause))
+      .with_hint(hint_of(cause));
+}
+
+}  // namespace sml::attempt

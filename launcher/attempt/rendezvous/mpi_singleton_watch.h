@@ -1,0 +1,45 @@
+// Watches for ranks that use MPI and run alone: warns the user of the first one found, or refuses to run the job.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "common/core/error.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/attempt/attempt_owner.h"
+#include "launcher/options/job_options.h"
+
+namespace sml::attempt {
+
+class LoneMpiWatch {
+ public:
+  // The arguments outlive this.
+  LoneMpiWatch(const JobOptions& options, const plan::LaunchPlan& plan, AttemptOwner& owner)
+      : options_(options), plan_(plan), owner_(owner), has_warned_(plan.job.attempt > 0) {}
+
+  // Checks the programs of that host. Returns true if the host must not start them.
+  [[nodiscard]] bool refuses(HostIndex host, const wire::Prepared& message);
+  // The workers start.
+  void starts();
+  // Call when a running worker turns out to be alone. Returns why the job is to end; nullopt: it goes on.
+  std::optional<Error> found(const std::string& host, const wire::MpiUse& use);
+  struct Refusal {
+    HostIndex host;
+    Error why;
+  };
+  // Why no workers were started, if MPI singletons are the reason.
+  std::optional<Refusal> refusal() const;
+
+ private:
+  struct Found {
+    HostIndex host;
+    wire::MpiUse use;
+  };
+
+  const JobOptions& options_;
+  const plan::LaunchPlan& plan_;
+  AttemptOwner& owner_;
+  std::optional<Found> found_;  // before the start, the lowest rank found
+  bool has_warned_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,250 @@
+#include "launcher/attempt/rendezvous/rendezvous_setup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/attempt/dynamic/elastic_job.h"
+
+namespace sml::attempt {
+
+namespace {
+
+// Whether ranks may be spawned on hosts that run none.
+bool has_room_elsewhere(const plan::LaunchPlan& plan) {
+  const auto is_idle = [](const plan::MappedHost& host) {
+    return host.ranks.empty() && host.slots > 0 && host.duty == plan::HostDuty::Work;
+  };
+  return plan.mpi != plan::PmiMode::None && !plan.calls &&
+         std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_idle);
+}
+
+}  // namespace
+
+RendezvousSetup::RendezvousSetup(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet,
+                                 const plan::LaunchPlan& plan, const JobOptions& options, Handlers handlers)
+    : fleet_(fleet),
+      plan_(plan),
+      options_(options),
+      handlers_(std::move(handlers)),
+      search_(fleet.hosts(), options.master_address),
+      join_watch_(
+          options.join_warn, plan.map.members(),
+          options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
+      timer_(loop),
+      expects_others_(has_room_elsewhere(plan)),
+      preset_ports_(plan::preset_ports(plan.presets, plan.map)) {}
+
+void RendezvousSetup::prepared(const fleet::Host& host, const wire::Prepared& message) {
+  const std::uint16_t torch_port = wire::port_of(message, wire::ServiceKind::TorchStore);
+  if (torch_port != 0 && host.position == 0) {
+    port_ = torch_port;
+    horovod_port_ = wire::port_of(message, wire::ServiceKind::HorovodStore);
+    search_.begin(port_);
+  }
+  const std::vector<std::uint16_t> ports = wire::ports_of(message, wire::ServiceKind::WorkerPort);
+  auto port = ports.begin();
+  for (plan::PresetPort& reserved : preset_ports_) {
+    if (reserved.host == host.index && port != ports.end()) reserved.port = *port++;
+  }
+}
+
+// ---- the address
+
+// Workers of an elastic job may later have to find others elsewhere, so prefer an address that other hosts reach.
+std::string RendezvousSetup::address_of_lone_host() const {
+  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  return is_elastic(options_, plan_) && !other.empty() ? other : search_.address_of_lone_host();
+}
+
+bool RendezvousSetup::ask() {
+  if (fleet_.hosts().size() == 1) address_ = address_of_lone_host();
+  for (const fleet::Host& host : fleet_.hosts()) search_.ask(host);
+  return fleet_.hosts().size() == 1;
+}
+
+RendezvousSetup::Search RendezvousSetup::look(std::vector<fleet::ProbeFault>& faults) {
+  std::optional<fleet::ChosenAddress> chosen = search_.outcome(fleet::AddressSearch::Of::All);
+  if (!chosen) return Search::GoesOn;
+  address_ = chosen->address;
+  if (!address_.empty()) return Search::Found;
+  if (search_.ask_again()) return Search::GoesOn;
+  faults = std::move(chosen->faults);
+  return Search::Failed;
+}
+
+// All addresses from which a worker may connect to rank 0's host.
+std::vector<std::string> RendezvousSetup::all_addresses() const {
+  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
+  for (const fleet::Host& host : fleet_.hosts()) {
+    out.insert(out.end(), host.addresses.begin(), host.addresses.end());
+    if (!host.session->contact().peer_address.empty()) out.push_back(host.session->contact().peer_address);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// The addresses at which other hosts reach each host, by its index in the plan: rank 0's is proven, the others come
+// from the connections and from what their agents report.
+std::vector<std::string> RendezvousSetup::host_addresses() const {
+  std::vector<std::string> out(plan_.map.hosts.size());
+  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
+  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known[host.position]);
+  out[fleet_.hosts().front().index.value()] = address_;
+  return out;
+}
+
+// ---- the start
+
+std::vector<wire::RankVariables> RendezvousSetup::preset_variables(const fleet::Host& host,
+                                                                   const plan::PresetFacts& facts) const {
+  std::vector<wire::RankVariables> out;
+  if (plan_.presets.empty()) return out;
+  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
+    const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
+    plan::PresetFacts of_program = facts;
+    of_program.user = plan_.program(assignment.program).user_environment;
+    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, of_program)});
+  }
+  return out;
+}
+
+plan::Rendezvous RendezvousSetup::rendezvous() const {
+  return {.address = address_,
+          .port = port_,
+          .horovod_port = horovod_port_,
+          .torch_store = options_.torch_store,
+          .elastic = is_elastic(options_, plan_)};
+}
+
+// A loopback address, used while the first host was alone, leads nowhere from another host.
+void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
+                                    launch::Afterwards afterwards) const {
+  plan::Rendezvous seen = rendezvous();
+  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
+  host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)},
+                              afterwards);
+}
+
+void RendezvousSetup::start_workers(launch::Afterwards afterwards) {
+  const std::vector<std::string> addresses = host_addresses();
+  const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
+  wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous())};
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (host.position == 0) continue;
+    start.variables = preset_variables(host, facts);
+    host.session->start_workers(start, afterwards);
+  }
+  start.variables = preset_variables(fleet_.first(), facts);
+  start.stores = {options_.torch_store, plan_.map.members(), all_addresses(),
+                  is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
+  const bool others = fleet_.hosts().size() > 1 || expects_others_;
+  released_ = !others && afterwards == launch::Afterwards::Leave;
+  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
+  counts_joined_ = afterwards == launch::Afterwards::Stay;
+  watching_ = true;
+  watch();
+}
+
+void RendezvousSetup::watch() {
+  if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
+  if (options_.verbosity == Verbosity::Quiet) return;
+  join_watch_.started(Clock::now());
+  arm();
+}
+
+void RendezvousSetup::release_stores() {
+  const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
+  if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
+  if (expects_others_ && fleet_.first().session->state() != launch::SessionState::Cleared) return;
+  if (std::exchange(released_, true)) return;
+  fleet_.first().session->release();
+}
+
+// ---- ranks that have not joined
+
+bool RendezvousSetup::tell(const std::string& sentence) const {
+  if (sentence.empty() || !watching_) return false;
+  handlers_.say(sentence);
+  return true;
+}
+
+void RendezvousSetup::arm() {
+  if (!join_watch_.due()) return;
+  timer_.expires_at(*join_watch_.due());
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired() || !watching_) return;
+    if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_everybody();
+    join_watch_.asking_store();
+    fleet_.first().session->send(wire::AskJoined{});
+  });
+}
+
+void RendezvousSetup::ask_everybody() {
+  const std::span<const fleet::Host> hosts = fleet_.hosts();
+  const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
+  join_watch_.asking_everybody(static_cast<std::size_t>(running));
+  fleet_.tell_all(wire::AskJoined{port_});
+}
+
+void RendezvousSetup::count_joined() {
+  constexpr Duration kPatience = std::chrono::seconds(2);
+  if (!counts_joined_) return;
+  watching_ = false;
+  if (std::exchange(counting_, true)) return;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!host.runs()) continue;
+    joined_.ask(host.index);
+    host.session->send(wire::AskJoined{});
+  }
+  timer_.expires_after(kPatience);
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    joined_.give_up();
+    handlers_.counted();
+  });
+}
+
+void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
+  if (counting_) {
+    joined_.says(host.index, m.count);
+    if (joined_.complete()) handlers_.counted();
+    return;
+  }
+  if (!watching_) return;  // a late reply, for an earlier attempt
+  if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
+    std::vector<Rank> missing = m.missing;  // helpers need not join
+    std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
+    if (tell(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) handlers_.missing();
+    return arm();
+  }
+  const auto since = std::chrono::milliseconds(m.since_first_ms);
+  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_everybody();
+  tell(join_watch_.why_nobody(m.with_torch));
+  arm();
+}
+
+// ---- which process a store may serve
+
+// A host whose agent has left has no worker any more that could connect.
+void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnership& m) {
+  if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
+  fleet::VouchPlan plan = plan_vouching(m.callers, known_addresses(fleet_.hosts()));
+  wire::PeerVerdicts& ruled = plan.nobody;
+  for (const auto& [position, vouch] : plan.by_host) {
+    const fleet::Host& asked = fleet_.hosts()[position];
+    if (asked.runs()) {
+      asked.session->send(vouch);
+    } else {
+      for (const wire::Caller& caller : vouch.callers) ruled.rulings.push_back({caller.id, wire::PeerOwnership::No});
+    }
+  }
+  if (!ruled.rulings.empty()) host.session->send(ruled);
+}
+
+void RendezvousSetup::handle(const fleet::Host&, const wire::PeerVerdictsOfHost& m) {
+  fleet_.first().session->send(wire::PeerVerdicts{m.rulings});
+}
+
+}  // namespace sml::attempt

@@ -1,0 +1,69 @@
+// Carries the data of one attempt's PMI and PMIx services between hosts: collects fence data and sends it to all hosts,
+// and relays messages from one host to another. It does not interpret the contents.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/ranks/job_map.h"
+#include "common/wire/messages.h"
+#include "launcher/fleet/fleet.h"
+
+namespace sml::attempt {
+
+// The pending fences. Pure. AgentProtocolValidator has checked the messages, so that at most wire::kMaxFenceOfHost is
+// kept per host.
+class FenceTable {
+ public:
+  // `map` outlives this.
+  explicit FenceTable(const plan::JobMap& map) : map_(map) {}
+
+  struct Complete {
+    std::vector<HostIndex> hosts;  // in host order; each gets the message
+    wire::Fenced message;
+  };
+  // Returns nullopt while data of other hosts is missing. Errors: Protocol for data that the service on a host would
+  // not send; Io if all hosts together send more than wire::kMaxFence.
+  Result<std::optional<Complete>> add(HostIndex from, wire::FenceData data);
+
+ private:
+  struct OfHost {
+    std::string bytes;
+    bool done = false;
+  };
+  struct Fence {
+    std::vector<Rank> ranks;
+    std::map<HostIndex, OfHost> hosts;  // that take part
+    std::size_t to_come = 0;            // number of these hosts that have not completed
+    std::size_t size = 0;               // bytes of all
+  };
+  Fence begin(std::vector<Rank> ranks) const;
+
+  const plan::JobMap& map_;
+  std::map<std::pair<wire::WireUp, std::string>, Fence> fences_;
+};
+
+class WireUp {
+ public:
+  // Both outlive this.
+  WireUp(fleet::Fleet& fleet, const plan::JobMap& map) : fleet_(fleet), map_(map), fences_(map) {}
+
+  // Errors: those of FenceTable::add(); Protocol for nonexistent ranks.
+  Result<void> take(const fleet::Host& host, wire::FenceData data);
+  // Ignores a message to a nonexistent rank.
+  void hand_on(const wire::Relay& relay) {
+    if (relay.to.value() < map_.world_size()) fleet_.tell(map_.ranks[relay.to.value()].host, relay);
+  }
+
+ private:
+  fleet::Fleet& fleet_;
+  const plan::JobMap& map_;
+  FenceTable fences_;
+};
+
+}  // namespace sml::attempt

@@ -1,0 +1,428 @@
+#include "launcher/dialin/coordinator/coordinator.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/text.h"
+#include "launcher/dialin/coordinator/acceptor.h"
+#include "launcher/dialin/coordinator/connection_limiter.h"
+#include "launcher/dialin/coordinator/peer_list.h"
+#include "launcher/dialin/coordinator/seating.h"
+#include "launcher/dialin/link.h"
+#include "launcher/dialin/peer/peer.h"
+#include "launcher/dialin/port.h"
+#include "launcher/inputs/host_source.h"
+
+namespace sml::dialin {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kMaxSaid = 100;  // different messages about callers
+constexpr Duration kTellLimit = std::chrono::seconds(5);
+constexpr Duration kLookAround = std::chrono::milliseconds(100);
+constexpr Duration kAliveInterval = std::chrono::seconds(5);
+
+class DialledTransport final : public launch::AgentTransport {
+ public:
+  DialledTransport(asio::any_io_executor loop, std::shared_ptr<PeerSlot> seat, std::string mark)
+      : loop_(std::move(loop)), seat_(std::move(seat)) {
+    seat_->mark = std::move(mark);
+  }
+  ~DialledTransport() override {
+    seat_->events = nullptr;
+    finish();
+  }
+
+  void start(launch::TransportEvents& events) override {
+    seat_->events = &events;
+    asio::post(loop_, [seat = seat_] {
+      if (seat->events == nullptr) return;
+      if (seat->why_not) return seat->tell_end(*seat->why_not);
+      seat->events->transport_step("it has not called");
+      seat->begin();
+    });
+  }
+  void send(std::string bytes) override {
+    if (open()) seat_->guest->send_bytes(bytes);
+  }
+  std::size_t unsent() const override { return open() ? seat_->guest->unsent() : 0; }
+  void finish() override {
+    if (open()) seat_->guest->send(EndInput{});
+  }
+  TimePoint said_again_at() const override { return seat_->said_again_at; }
+
+ private:
+  bool open() const { return seat_->guest != nullptr && seat_->begun; }
+
+  asio::any_io_executor loop_;
+  std::shared_ptr<PeerSlot> seat_;
+};
+
+class CoordinatorImpl final : public Coordinator, private PeerOwner {
+ public:
+  CoordinatorImpl(const asio::any_io_executor& loop, asio::thread_pool& pool, CoordinatorPlan plan, Events events,
+                  std::unique_ptr<Credentials> credentials)
+      : loop_(loop),
+        pool_(pool),
+        plan_(std::move(plan)),
+        events_(std::move(events)),
+        credentials_(std::move(credentials)),
+        list_(plan_.settings),
+        entrance_(loop, std::move(plan_.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
+        alive_timer_(loop),
+        tell_timer_(loop) {
+    for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) seats_.push_back(std::make_shared<PeerSlot>());
+  }
+  ~CoordinatorImpl() override { *here_ = false; }
+
+  void serve(Events events) override { events_ = std::move(events); }
+
+  void begin() override {
+    entrance_.open();
+    keep_alive();
+  }
+
+  void set_hosts(std::uint32_t hosts, Latecomers latecomers) override {
+    if (latecomers == Latecomers::Wait) most_ = plan_.settings.hosts.size();
+    plan_.settings.hosts.resize(hosts);
+    plan_.settings.least_hosts.reset();
+    seats_.resize(hosts);
+    list_.resize(hosts);
+    if (plan_.settings.share) {
+      shares_.assign(hosts, *plan_.settings.share);
+      for (const Promise& one : promises()) shares_[one.place] = one.guest->share();
+    }
+    seat_waiting();
+  }
+
+  plan::HostShares shares() const override { return shares_; }
+
+  std::vector<std::string> present() const override {
+    std::vector<std::string> out;
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+      const bool here = i == plan_.settings.own_index || (seats_[i]->guest != nullptr && !seats_[i]->is_out());
+      if (here) out.push_back(plan_.settings.hosts[i]);
+    }
+    auto next = static_cast<std::uint32_t>(seats_.size());
+    for (const auto& guest : guests_) {
+      if (!guest->gone() && guest->is_late()) out.push_back(name_of_place(next++));
+    }
+    return out;
+  }
+
+  void know(const std::string& name) override {
+    const auto place = static_cast<std::uint32_t>(seats_.size());
+    seats_.push_back(std::make_shared<PeerSlot>());
+    plan_.settings.hosts.push_back(name);
+    list_.resize(seats_.size());
+    const auto waits = [](const auto& guest) { return !guest->gone() && guest->is_late(); };
+    const auto guest = std::find_if(guests_.begin(), guests_.end(), waits);
+    if (list_.come(place) && guest != guests_.end()) welcome(**guest, place);
+  }
+
+  std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) override {
+    return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
+  }
+
+  std::vector<launch::AgentLauncher::Missing> missing() const override {
+    std::vector<launch::AgentLauncher::Missing> out;
+    const std::vector<bool> promised = promised_places();
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+      if (!list_.taken()[i] && !promised[i]) out.push_back({HostId(i), seats_[i]->why_not});
+    }
+    return out;
+  }
+
+  void end(const JobEnd& how, std::optional<HostId> root_cause, std::function<void()> told) override {
+    told_ = std::move(told);
+    for (const auto& [guest, place] : promises()) {
+      if (list_.come(place)) give_place(*guest, place);
+    }
+    list_.close();
+    alive_timer_.cancel();
+    ending_ = true;  // the port stays open: a peer that has lost its connection reconnects to receive the outcome
+    for (const auto& guest : guests_) {
+      if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
+      if (guest->gone() || !guest->seat()) continue;
+      JobEnd own = how;
+      if (!root_cause || seats_[root_cause->value()] != guest->seat()) own.failure.clear();
+      guest->send(own);
+      guest->finish();
+    }
+    await_told(Clock::now() + kTellLimit);
+  }
+
+  // PeerOwner
+  void guest_introduces(Peer& guest, const Introduction& introduction) override {
+    door_.settled(guest.id());
+    if (ending_) {  // as if the port were closed: the caller may belong to the next job's coordinator
+      guest.give_way();
+      return sweep();
+    }
+    if (const std::optional<Refused> refused = list_.refuse(introduction)) {
+      return refuse(guest, *refused, introduction.index);
+    }
+    guest.hear_out();
+    if (introduction.index == kAnyPlace) return let_wait(guest, introduction);
+    if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, introduction);
+    asio::post(pool_, [this, here = here_, loop = loop_, introduction, weak = weak_to(guest)] {
+      Result<std::vector<std::string>> addresses = addresses_of(introduction.host);
+      asio::post(loop, [this, here, introduction, weak, addresses = std::move(addresses)] {
+        const std::shared_ptr<Peer> caller = weak.lock();
+        if (*here && caller && !caller->gone()) check_address(*caller, introduction, addresses);
+      });
+    });
+  }
+
+  void guest_comes_back(Peer& guest, const ComeBack& m) override {
+    door_.settled(guest.id());
+    const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
+    const auto before = std::find_if(guests_.begin(), guests_.end(), is_it);
+    if (before == guests_.end() || !guest.go_on_for(**before, m.heard)) {
+      return refuse(guest, list_.refusal(Reason::Gone, "it comes back too late"));
+    }
+    guest.hear_out();
+    events_.say(guest.host() + ": the connection to it had broken, and has been made again");
+    sweep();
+  }
+
+  void guest_stops(const std::string& host, int signo) override { events_.stop_asked(host, signo); }
+  void guest_left_unknown(const Peer& guest, const Error& why) override { say_about(guest, why.message()); }
+  void guest_is_off(const Peer& guest) override { door_.left(guest.id(), Clock::now()); }
+  void guest_is_gone(const Peer& guest) override {
+    if (guest.waits()) seat_waiting();
+    sweep();
+  }
+
+ private:
+  // Reports the refusal and sends it to the caller. But if no place is free while a broken peer is waited for, the
+  // caller may be that host, started again: closes its connection only, so that it calls again.
+  void refuse(Peer& guest, const Refused& refused, std::uint32_t place = kAnyPlace) {
+    const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
+    if (no_place && std::any_of(guests_.begin(), guests_.end(), [](const auto& one) { return one->is_broken(); })) {
+      guest.give_way();
+      return sweep();
+    }
+    say_about(guest, refused.text);
+    guest.turn_away(refused);
+    if (settles_all(refused.reason)) give_up_place(guest, place, refused.text);
+  }
+  // Whether the refusal is final for a host of this job, so that the others need not wait for it. Not where hosts are
+  // known by name: the caller's address has not been checked yet, and it may be a stranger.
+  bool settles_all(Reason reason) const {
+    const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
+    return is_final && plan_.settings.callers == Callers::Anywhere && plan_.settings.needs_all() && !most_;
+  }
+  void give_up_place(const Peer& guest, std::uint32_t place, const std::string& text) {
+    const std::vector<bool> promised = promised_places();
+    if (place >= seats_.size()) {
+      for (place = 0; place < seats_.size() && (list_.taken()[place] || promised[place]); ++place) continue;
+    }
+    if (place >= seats_.size() || list_.taken()[place]) return;
+    PeerSlot& seat = *seats_[place];
+    seat.why_not = Error(ErrorKind::Spawn, "it has called from " + guest.ends().far + " and cannot take part: " + text)
+                       .with_hint("start every host with the same sml-run and the same number of hosts and workers");
+    seat.tell_end(*seat.why_not);
+    events_.come();
+  }
+  void say_about(const Peer& guest, const std::string& text) {
+    say_once("a caller from " + guest.ends().far + " is turned away: " + text);
+  }
+
+  // Assigns places to the hosts that wait, once all are here.
+  void seat_waiting() {
+    const std::vector<Promise> all = promises();
+    if (plan_.settings.least_hosts) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
+    if (!all.empty() && all.size() == list_.free_places()) {
+      for (const auto& [guest, place] : all) {
+        if (list_.come(place)) welcome(*guest, place);
+      }
+    }
+    tell_steps();
+  }
+
+  // Destroys peers that are gone; posted, since they may be in a callback now.
+  void sweep() {
+    asio::post(loop_, [this, here = here_] {
+      if (!*here) return;
+      std::erase_if(guests_, [](const auto& guest) { return guest->gone(); });
+      const auto may_hear = [](const auto& guest) { return guest->seat() && !guest->is_silent(); };
+      if (told_ && std::none_of(guests_.begin(), guests_.end(), may_hear)) all_told();
+    });
+  }
+
+  void receive(os::UniqueFd fd) {
+    const std::string from = far_address(fd.get());
+    const std::optional<ConnectionLimiter::Admission> admission = door_.knock(from, Clock::now());
+    if (!admission) return say_once("callers from " + from + " have to wait: too many have not said who they are");
+    for (const auto& guest : guests_) {
+      if (guest->id() == admission->displaced) guest->give_way();
+    }
+    if (admission->displaced) sweep();
+    const int number = fd.get();
+    Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
+    if (!link) return door_.left(admission->id, Clock::now());
+    guests_.push_back(std::make_shared<Peer>(loop_, static_cast<PeerOwner&>(*this), std::move(*link), number,
+                                             admission->id, plan_.heartbeat_timeout));
+  }
+
+  void say_once(const std::string& sentence) {
+    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
+  }
+
+  std::weak_ptr<Peer> weak_to(const Peer& guest) const {
+    const auto is_it = [&guest](const auto& one) { return one.get() == &guest; };
+    const auto found = std::find_if(guests_.begin(), guests_.end(), is_it);
+    return found == guests_.end() ? std::weak_ptr<Peer>() : std::weak_ptr<Peer>(*found);
+  }
+
+  void check_address(Peer& guest, const Introduction& introduction, const Result<std::vector<std::string>>& addresses) {
+    if (!addresses) {
+      return refuse(guest, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
+    }
+    if (std::find(addresses->begin(), addresses->end(), guest.ends().far) == addresses->end()) {
+      return refuse(guest,
+                    list_.refusal(Reason::Address, guest.ends().far + " is not an address of " + introduction.host));
+    }
+    let_in(guest, introduction);
+  }
+
+  void let_in(Peer& guest, const Introduction& introduction) {
+    if (!list_.come(introduction.index)) {
+      return refuse(guest, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
+    }
+    welcome(guest, introduction.index);
+    seat_waiting();
+  }
+
+  void welcome(Peer& guest, std::uint32_t place) {
+    give_place(guest, place);
+    guest.seat()->begin();
+    events_.come();
+  }
+  void give_place(Peer& guest, std::uint32_t place) {
+    guest.take(seats_[place], {place, static_cast<std::uint32_t>(seats_.size()), {}, shares_},
+               plan_.settings.hosts[place]);
+  }
+
+  void let_wait(Peer& guest, const Introduction& introduction) {
+    const bool is_late = most_ && list_.free_places() == 0 && introduction.calls == Calls::WithPlan;
+    if (is_late && present().size() < *most_) return guest.wait_for_more();
+    if (promises().size() >= list_.free_places()) {
+      return refuse(guest, list_.refuse_surplus(most_.value_or(seats_.size())));
+    }
+    if (!plan_.settings.needs_all() && introduction.calls == Calls::ToSayWhyNot) {
+      return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
+    }
+    guest.wait(introduction);
+    if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
+      if (plan_.settings.least_hosts) events_.gathered(*plan_.settings.least_hosts);
+      seat_alone(guest);
+    }
+    seat_waiting();
+  }
+
+  void seat_alone(const Peer& guest) {
+    for (const auto& [one, place] : promises()) {
+      if (one == &guest && list_.come(place)) return welcome(*one, place);
+    }
+  }
+
+  struct Promise {
+    Peer* guest;
+    std::uint32_t place;  // the place it gets if no one else calls
+  };
+  std::vector<Promise> promises() const {
+    std::vector<Promise> out;
+    std::vector<Unplaced> callers;
+    for (const auto& guest : guests_) {
+      if (guest->gone() || !guest->waits()) continue;
+      out.push_back({guest.get(), kAnyPlace});
+      callers.push_back(*guest->waits());
+    }
+    const std::vector<std::uint32_t> places = seat(callers, list_.taken());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].place = places[i];
+    return out;
+  }
+  std::vector<bool> promised_places() const {
+    std::vector<bool> out(seats_.size());
+    for (const Promise& one : promises()) out[one.place] = true;
+    return out;
+  }
+
+  // Sets for each absent host the step that a start timeout reports.
+  void tell_steps() {
+    const std::vector<bool> promised = promised_places();
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      if (seats_[i]->guest != nullptr || seats_[i]->events == nullptr || list_.taken()[i]) continue;
+      seats_[i]->events->transport_step(promised[i] ? "it has called, and others have not" : "it has not called");
+    }
+  }
+
+  void keep_alive() {
+    alive_timer_.expires_after(std::min(kAliveInterval, plan_.heartbeat_timeout / 3));
+    alive_timer_.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      for (const auto& guest : guests_) {
+        if (guest->seat()) guest->send(Alive{});
+      }
+      keep_alive();
+    });
+  }
+
+  // Polls: no event reports that a peer has become silent.
+  void await_told(TimePoint limit) {
+    sweep();
+    tell_timer_.expires_after(kLookAround);
+    tell_timer_.async_wait([this, limit](boost::system::error_code error) {
+      if (error) return;
+      if (Clock::now() >= limit) return all_told();
+      await_told(limit);
+    });
+  }
+
+  void all_told() {
+    tell_timer_.cancel();
+    if (const auto told = std::exchange(told_, nullptr)) told();
+  }
+
+  asio::any_io_executor loop_;
+  asio::thread_pool& pool_;
+  CoordinatorPlan plan_;
+  Events events_;
+  std::unique_ptr<Credentials> credentials_;
+  PeerList list_;
+  // The maximum number of hosts, if the job lets hosts in while it runs; else nullopt.
+  std::optional<std::size_t> most_;
+  ConnectionLimiter door_;
+  plan::HostShares shares_;                       // by place; empty: all alike
+  std::vector<std::shared_ptr<PeerSlot>> seats_;  // by place
+  std::vector<std::shared_ptr<Peer>> guests_;
+  std::set<std::string> said_;
+  std::function<void()> told_;
+  bool ending_ = false;
+  Acceptor entrance_;
+  asio::steady_timer alive_timer_;
+  asio::steady_timer tell_timer_;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Coordinator>> make_coordinator(const asio::any_io_executor& loop, asio::thread_pool& pool,
+                                                      CoordinatorPlan plan, Coordinator::Events events) {
+  Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Coordinator, plan.settings.key);
+  if (!credentials) return credentials.error();
+  return std::unique_ptr<Coordinator>(
+      std::make_unique<CoordinatorImpl>(loop, pool, std::move(plan), std::move(events), std::move(*credentials)));
+}
+
+}  // namespace sml::dialin

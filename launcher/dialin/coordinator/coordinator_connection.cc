@@ -1,0 +1,286 @@
+#include "launcher/dialin/coordinator/coordinator_connection.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+
+#include "common/core/text.h"
+#include "launcher/dialin/port.h"
+#include "launcher/transport/net/tcp_connect.h"
+
+namespace sml::dialin {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr Duration kConnectLimit = std::chrono::seconds(10);
+// For one attempt to reconnect: too short to wait for retransmissions of lost packets.
+constexpr Duration kReturnLimit = std::chrono::seconds(1);
+constexpr Duration kPause = std::chrono::milliseconds(100);
+constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
+
+std::optional<names::Address> address_of_peer(int fd) {
+  names::Address address;
+  address.size = sizeof address.storage;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0) return std::nullopt;
+  return address;
+}
+
+Result<std::vector<names::Address>> addresses_of(const CoordinatorEndpoint& callee,
+                                                 const std::optional<names::Address>& known) {
+  if (known) return std::vector<names::Address>{*known};
+  return names::addresses_of(callee.host, callee.port, AF_UNSPEC);
+}
+
+}  // namespace
+
+// One TCP connection of a CoordinatorConnection.
+class CoordinatorConnection::Way final : public LinkEvents {
+ public:
+  Way(CoordinatorConnection& call, std::shared_ptr<Link> made) : link(std::move(made)), call_(call) {}
+  ~Way() override { link->abandon(); }
+  Way(const Way&) = delete;
+  Way& operator=(const Way&) = delete;
+
+  void link_proved() override { call_.proved(*this); }
+  void link_bytes(std::span<const char> bytes) override { call_.came(*this, bytes); }
+  void link_closed(const Error& why) override { call_.closed(*this, why); }
+
+  std::shared_ptr<Link> link;
+  FrameReader<ToHost> reader;
+
+ private:
+  CoordinatorConnection& call_;
+};
+
+CoordinatorConnection::CoordinatorConnection(std::shared_ptr<asio::io_context> loop, CoordinatorEndpoint callee,
+                                             Duration heartbeat_timeout, Credentials& credentials,
+                                             CoordinatorConnectionOwner& owner)
+    : loop_(std::move(loop)),
+      callee_(std::move(callee)),
+      heartbeat_timeout_(heartbeat_timeout),
+      credentials_(credentials),
+      owner_(owner),
+      limit_(*loop_),
+      pause_(*loop_),
+      watch_(*loop_) {}
+
+CoordinatorConnection::~CoordinatorConnection() {
+  cancel_->cancel();
+  pool_->stop();
+  if (dialling_) static_cast<void>(pool_.release());  // joining its thread could take as long as a name server does
+}
+
+// ---- called by the owner
+
+void CoordinatorConnection::begin() {
+  abandon();
+  state_ = State::Made;
+  conversation_ = {};
+  reached_.reset();
+  dial(kConnectLimit);
+}
+
+void CoordinatorConnection::introduce(const ToHead& message) {
+  if (now_) now_->link->send(encode(message));
+}
+
+void CoordinatorConnection::agree(const std::string& ticket) {
+  ticket_ = ticket;
+  state_ = State::Lasts;
+  heard_at_ = said_at_ = Clock::now();
+  watch();
+}
+
+void CoordinatorConnection::send(const ToHead& message) {
+  std::string frame = encode(message);
+  conversation_.say(frame);
+  said_at_ = Clock::now();
+  if (now_) now_->link->send(std::move(frame));
+}
+
+void CoordinatorConnection::say_goodbye() {
+  send(Heard{conversation_.heard()});
+  state_ = State::Ending;
+  watch_.cancel();
+}
+
+void CoordinatorConnection::finish() {
+  if (!now_) return abandon();
+  state_ = State::Ending;
+  watch_.cancel();
+  now_->link->finish();
+}
+
+void CoordinatorConnection::abandon() {
+  state_ = State::Over;
+  limit_.cancel();
+  pause_.cancel();
+  watch_.cancel();
+  drop(std::move(now_));
+  drop(std::move(next_));
+}
+
+// ---- connecting
+
+void CoordinatorConnection::dial(Duration limit) {
+  dialling_ = true;
+  dialled_at_ = Clock::now();
+  asio::post(*pool_, [this, loop = loop_, cancel = cancel_, callee = callee_, known = reached_, limit] {
+    auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
+    if (const auto addresses = addresses_of(callee, known); addresses) {
+      *answer = net::connect_to(*addresses, limit, *cancel);
+    } else {
+      *answer = addresses.error();
+    }
+    if (cancel->cancelled()) return;
+    asio::post(*loop, [this, answer, cancel] {
+      if (!cancel->cancelled()) dialled(std::move(*answer));
+    });
+  });
+}
+
+// Closes the new socket if it is no longer wanted.
+void CoordinatorConnection::dialled(Result<os::UniqueFd> socket) {
+  dialling_ = false;
+  const bool doubts = state_ == State::Lasts && Clock::now() - heard_at_ >= heartbeat_timeout_ / 2;
+  if (state_ != State::Made && state_ != State::Broken && !doubts) return;
+  const int fd = socket ? socket->get() : -1;
+  if (socket) {
+    peer_ = far_address(fd);
+    reached_ = address_of_peer(fd);
+  }
+  Result<std::shared_ptr<Link>> link =
+      socket ? make_link(loop_->get_executor(), std::move(*socket), credentials_) : socket.error();
+  if (!link) return state_ == State::Made ? give_up(link.error()) : dial_later();
+  std::unique_ptr<Way>& way = state_ == State::Made ? now_ : next_;
+  way = std::make_unique<Way>(*this, std::move(*link));
+  way->link->start(*way);
+}
+
+void CoordinatorConnection::proved(const Way& way) {
+  if (&way == next_.get()) return come_back();
+  if (&way != now_.get()) return;
+  took_ = Clock::now() - dialled_at_;
+  owner_.call_is_proved();
+}
+
+void CoordinatorConnection::came(Way& way, std::span<const char> bytes) {
+  heard_at_ = Clock::now();
+  if (&way == now_.get()) drop(std::move(next_));  // the connection works: no replacement needed
+  way.reader.feed(bytes);
+  while (&way == now_.get() || &way == next_.get()) {
+    const Result<std::optional<ToHost>> message = way.reader.next();
+    if (!message) return closed(way, message.error());
+    if (!message->has_value()) return;
+    hear(way, **message, way.reader.size());
+  }
+}
+
+void CoordinatorConnection::hear(Way& way, const ToHost& message, std::size_t size) {
+  if (&way == next_.get()) {
+    if (const auto* m = std::get_if<GoOn>(&message)) return go_on(m->heard);
+    if (std::holds_alternative<Refused>(message)) return give_up(why_);
+    return closed(way, Error(ErrorKind::Protocol, "it speaks out of turn"));
+  }
+  if (state_ == State::Made) return owner_.call_brings(message);
+  conversation_.hear(size);
+  if (const auto* m = std::get_if<Heard>(&message)) {
+    if (!conversation_.is_heard(m->bytes)) give_up(Error(ErrorKind::Protocol, "it has heard what was not said"));
+    return;
+  }
+  if (std::holds_alternative<GoOn>(message)) return give_up(Error(ErrorKind::Protocol, "it speaks out of turn"));
+  owner_.call_brings(message);
+  if (state_ != State::Lasts) return;
+  if (const std::optional<std::uint64_t> heard = conversation_.receipt()) send(Heard{*heard});
+}
+
+void CoordinatorConnection::closed(const Way& way, const Error& why) {
+  if (&way == next_.get()) {
+    drop(std::move(next_));
+    return dial_later();
+  }
+  if (&way != now_.get()) return;
+  if (state_ == State::Lasts) return broke(why);
+  give_up(why);
+}
+
+// Destroys the connection later: its link may still be in a callback to this object.
+void CoordinatorConnection::drop(std::unique_ptr<Way> way) {
+  if (!way) return;
+  way->link->abandon();
+  asio::post(*loop_, [old = std::shared_ptr<Way>(std::move(way))] {});
+}
+
+// ---- after agree()
+
+void CoordinatorConnection::broke(const Error& why) {
+  why_ = why;
+  state_ = State::Broken;
+  drop(std::move(now_));
+  limit_.expires_after(patience_with_break(took_, heartbeat_timeout_) + kOnTheWay);
+  limit_.async_wait([this, cancel = cancel_](boost::system::error_code error) {
+    if (!error && !cancel->cancelled() && state_ == State::Broken) give_up(why_);
+  });
+  dial_again();
+}
+
+void CoordinatorConnection::dial_again() {
+  if (!dialling_ && !next_) dial(std::max(kReturnLimit, 2 * took_));
+}
+
+// Retries after a pause if the connection has broken. If it is only silent, look() tries again.
+void CoordinatorConnection::dial_later() {
+  if (state_ != State::Broken) return;
+  pause_.expires_after(kPause);
+  pause_.async_wait([this, cancel = cancel_](boost::system::error_code error) {
+    if (!error && !cancel->cancelled() && state_ == State::Broken) dial_again();
+  });
+}
+
+// Drops the old connection first: bytes that still arrive on it would be received twice.
+void CoordinatorConnection::come_back() {
+  if (state_ == State::Lasts) broke(Error(ErrorKind::Lost, "the connection is silent"));
+  next_->link->send(encode(ToHead(ComeBack{ticket_, conversation_.heard()})));
+}
+
+void CoordinatorConnection::go_on(std::uint64_t heard) {
+  const std::optional<std::string_view> unheard = conversation_.unheard(heard);
+  if (!unheard) return give_up(Error(ErrorKind::Protocol, "it goes on without what it had been told"));
+  limit_.cancel();
+  pause_.cancel();
+  state_ = State::Lasts;
+  now_ = std::move(next_);
+  said_at_ = Clock::now();
+  now_->link->send(std::string(*unheard));
+}
+
+void CoordinatorConnection::give_up(const Error& why) {
+  abandon();
+  owner_.call_ends(why);
+}
+
+void CoordinatorConnection::watch() {
+  const TimePoint now = Clock::now();
+  const TimePoint doubt = std::max(heard_at_ + heartbeat_timeout_ / 2, now + heartbeat_timeout_ / 10);
+  watch_.expires_at(std::min({doubt, heard_at_ + heartbeat_timeout_, said_at_ + longest_pause(heartbeat_timeout_)}));
+  watch_.async_wait([this, cancel = cancel_](boost::system::error_code error) {
+    if (!error && !cancel->cancelled()) look();
+  });
+}
+
+void CoordinatorConnection::look() {
+  const TimePoint now = Clock::now();
+  if (now >= heard_at_ + heartbeat_timeout_) {
+    return give_up(Error(ErrorKind::Lost, "nothing heard for " + format_duration(heartbeat_timeout_)));
+  }
+  if (state_ == State::Lasts && now >= heard_at_ + heartbeat_timeout_ / 2) dial_again();
+  if (now >= said_at_ + longest_pause(heartbeat_timeout_)) send(Alive{});
+  watch();
+}
+
+}  // namespace sml::dialin

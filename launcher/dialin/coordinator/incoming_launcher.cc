@@ -1,0 +1,47 @@
+#include "launcher/dialin/coordinator/incoming_launcher.h"
+
+#include <utility>
+
+namespace sml::dialin {
+
+IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image,
+                                   CoordinatorPlan plan, std::vector<std::string> environment, std::uint32_t fanout)
+    : LocalLauncher(std::move(loop), image, std::move(environment)),
+      own_(plan.settings.own_index),
+      chore_(plan.chore),
+      threads_(fanout, plan.settings.hosts.size()),
+      plan_(std::move(plan)) {}
+
+Result<void> IncomingLauncher::open(Events events) {
+  Coordinator::Events of_head{std::move(events.say), std::move(events.come), std::move(events.stop_asked)};
+  if (plan_->opened) {
+    head_ = std::move(plan_->opened);
+    head_->serve(std::move(of_head));
+    return {};
+  }
+  Result<std::unique_ptr<Coordinator>> head =
+      make_coordinator(loop(), threads_.pool(), std::move(*plan_), std::move(of_head));
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  head_->begin();
+  return {};
+}
+
+std::unique_ptr<launch::AgentTransport> IncomingLauncher::transport(HostId host, const std::string& mark,
+                                                                    const std::string&) {
+  return host == own_ ? nullptr : head_->make_transport(host, mark);
+}
+
+std::vector<launch::AgentLauncher::Missing> IncomingLauncher::missing() const { return head_->missing(); }
+
+bool IncomingLauncher::tell_end(const launch::RunEnd& end, std::function<void()> told) {
+  head_->end({end.exit_code, end.words, end.failure}, end.root_cause, std::move(told));
+  return true;
+}
+
+void IncomingLauncher::close() {
+  head_.reset();
+  threads_.leave();
+}
+
+}  // namespace sml::dialin

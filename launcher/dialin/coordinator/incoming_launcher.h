@@ -1,0 +1,43 @@
+// Agent launcher for jobs in which the hosts call this one, the coordinator, and start their agents themselves. The
+// coordinator's own agent is started here.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/dialin/coordinator/coordinator.h"
+#include "launcher/transport/local_launcher.h"
+#include "launcher/transport/waiting_threads.h"
+
+namespace sml::dialin {
+
+class IncomingLauncher final : public launch::LocalLauncher {
+ public:
+  // `image` outlives this. `environment`: the environment of the coordinator's own agent, which may differ from that of
+  // this process. `fanout`: the number of concurrent name look-ups.
+  IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, CoordinatorPlan plan,
+                   std::vector<std::string> environment, std::uint32_t fanout);
+
+  Result<void> open(Events events) override;
+  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
+                                                    const std::string& script) override;
+  launch::PreLaunchTask* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
+  std::vector<Missing> missing() const override;
+  void know(const plan::Host& host) override { head_->know(host.name); }
+  bool reaches_again(HostId host) const override { return host == own_; }
+  Sameness sameness() const override { return Sameness::OfNames; }
+  Start start() const override { return Start::ByHost; }
+  [[nodiscard]] bool tell_end(const launch::RunEnd& end, std::function<void()> told) override;
+  void close() override;
+
+ private:
+  HostId own_;
+  launch::PreLaunchTask* chore_;
+  launch::WaitingThreads threads_;
+  std::optional<CoordinatorPlan> plan_;  // until open()
+  std::shared_ptr<Coordinator> head_;    // after open()
+};
+
+}  // namespace sml::dialin

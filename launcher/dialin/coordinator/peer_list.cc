@@ -1,0 +1,90 @@
+#include "launcher/dialin/coordinator/peer_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/core/text.h"
+
+namespace sml::dialin {
+
+namespace {
+
+std::string value_in(const Terms& terms, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  const auto found = std::find_if(terms.begin(), terms.end(), [&name](const Term& one) { return one.name == name; });
+  return found == terms.end() ? "none" : "\"" + show(found->value, kLongest) + "\"";
+}
+
+// A clause that follows "it"; empty if they are equal.
+std::string first_difference(const Terms& theirs, const Terms& own) {
+  if (theirs == own) return {};
+  for (const Term& term : own) {
+    const std::string there = value_in(theirs, term.name), here = value_in(own, term.name);
+    if (there != here) return fmt::format("it has {} for {}, and the head {}", there, term.name, here);
+  }
+  return "it says more of the job than the head knows";
+}
+
+}  // namespace
+
+PeerList::PeerList(const Settings& settings) : settings_(settings), here_(settings.hosts.size()) {
+  here_[settings.own_index] = true;
+}
+
+std::optional<Refused> PeerList::refuse(const Introduction& introduction) const {
+  if (std::optional<Refused> refused = refuse_strangers(introduction)) return refused;
+  const bool placed = introduction.index != kAnyPlace;
+  if (!placed && settings_.callers == Callers::ListedHosts) {
+    return refusal(Reason::UnknownHost, "it does not say which of the hosts it is, and this job knows them by name");
+  }
+  if (placed &&
+      (introduction.index >= settings_.hosts.size() || settings_.hosts[introduction.index] != introduction.host)) {
+    return refusal(Reason::UnknownHost,
+                   fmt::format("the job has no host \"{}\" at place {}; its hosts are {}", show(introduction.host),
+                               introduction.index, fold_names(settings_.hosts)));
+  }
+  if (introduction.calls == Calls::WithPlan) {
+    const std::string difference = first_difference(introduction.terms, settings_.terms);
+    if (!difference.empty()) return refusal(Reason::Plan, difference);
+  }
+  if (closed_) return refusal(Reason::Ending, "the job is ending");
+  if (!placed) return std::nullopt;
+  if (here_[introduction.index])
+    return refusal(Reason::Twice, fmt::format("host \"{}\" is here already", show(introduction.host)));
+  return std::nullopt;
+}
+
+// Refuses hosts of another job, attempt or program.
+std::optional<Refused> PeerList::refuse_strangers(const Introduction& introduction) const {
+  if (introduction.version != kProtocolVersion || introduction.build != settings_.build) {
+    return refusal(
+        introduction.version != kProtocolVersion ? Reason::Version : Reason::Build,
+        fmt::format("it runs another sml-run ({}) than the head ({})", show(introduction.build), settings_.build));
+  }
+  if (introduction.job != settings_.job) {
+    return refusal(Reason::Job, fmt::format("it belongs to job \"{}\", and this is job \"{}\"", show(introduction.job),
+                                            show(settings_.job)));
+  }
+  if (introduction.attempt != settings_.attempt) {
+    return refusal(Reason::Attempt, fmt::format("it belongs to attempt {} of the job, and this is attempt {}",
+                                                introduction.attempt, settings_.attempt));
+  }
+  return std::nullopt;
+}
+
+Refused PeerList::refuse_surplus(std::size_t hosts) const {
+  return refusal(Reason::Full, fmt::format("the job has {}, and all of them are here", counted(hosts, "host")));
+}
+
+std::size_t PeerList::free_places() const {
+  return static_cast<std::size_t>(std::count(here_.begin(), here_.end(), false));
+}
+
+bool PeerList::come(std::uint32_t index) {
+  if (closed_ || here_[index]) return false;
+  here_[index] = true;
+  return true;
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,328 @@
+#include "launcher/dialin/coordinator/plan_verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/core/text.h"
+#include "common/plan/environment/worker_env.h"
+
+namespace sml::dialin {
+
+namespace {
+
+using std::string_view;
+
+constexpr std::size_t kMaxShown = 300;
+constexpr std::size_t kMaxName = 100;  // of a job name or a mark
+constexpr std::size_t kMaxAddress = 255;
+constexpr string_view kAnyPort = "(port)";
+
+Error differs(const std::string& what) {
+  return Error(ErrorKind::Auth, "the head wants what this host has not been asked for: " + what)
+      .with_hint(
+          "start every host with the same command, options and variables of -x; if they are the same, somebody "
+          "has answered in the place of the head");
+}
+
+Result<void> agree(bool equal, const std::string& what) {
+  if (equal) return {};
+  return differs(what);
+}
+
+bool is_plain_name(string_view text) {
+  constexpr string_view kKnown = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  return !text.empty() && text.size() <= kMaxName && text.find_first_not_of(kKnown) == text.npos && text.front() != '-';
+}
+
+// ---- addresses
+
+// A character of a numeric address of any family or of a host name: none that could make it a list, a path or a
+// command.
+bool is_of_address(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         string_view(".:%-[]").find(c) != string_view::npos;
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_address(string_view text) {
+  return !text.empty() && text.size() <= kMaxAddress && std::all_of(text.begin(), text.end(), is_of_address);
+}
+
+// Whether `value` equals `form` with an address for each occurrence of `any` and a number for each of kAnyPort.
+bool has_form(string_view value, string_view form, string_view any) {
+  while (!form.empty()) {
+    const bool address = form.starts_with(any);
+    if (!address && !form.starts_with(kAnyPort)) {
+      if (value.empty() || value.front() != form.front()) return false;
+      value.remove_prefix(1);
+      form.remove_prefix(1);
+      continue;
+    }
+    form.remove_prefix(address ? any.size() : kAnyPort.size());
+    const auto belongs = address ? is_of_address : is_digit;
+    const auto end = std::find_if_not(value.begin(), value.end(), belongs);
+    for (auto length = static_cast<std::size_t>(end - value.begin()); length > 0; --length) {
+      if (has_form(value.substr(length), form, any)) return true;
+    }
+    return false;
+  }
+  return value.empty();
+}
+
+// ---- variables
+
+const std::string* find_entry(const plan::Environment& environment, string_view name) {
+  return plan::find_variable(environment, name);
+}
+
+// The name before the "=". An entry without "=" may be all value, and is not shown.
+std::string shown_name(string_view entry) {
+  return entry.find('=') == entry.npos ? "without a name" : show(plan::name_of(entry), kMaxName);
+}
+
+// Returns the name of a variable in which the two differ; empty if they are equal.
+std::string differing_name(const plan::Environment& theirs, const plan::Environment& own) {
+  for (const std::string& entry : theirs) {
+    const std::string* mine = find_entry(own, plan::name_of(entry));
+    if (mine == nullptr || *mine != *find_entry(theirs, plan::name_of(entry))) return shown_name(entry);
+  }
+  for (const std::string& entry : own) {
+    if (find_entry(theirs, plan::name_of(entry)) == nullptr) return shown_name(entry);
+  }
+  return theirs == own ? "" : shown_name(theirs.front());  // an entry is duplicated, or the order differs
+}
+
+Result<void> compare_variables(const plan::Environment& theirs, const plan::Environment& own) {
+  const std::string name = differing_name(theirs, own);
+  return agree(name.empty(), "another value of the variable " + name);
+}
+
+bool may_be_told(const std::string& entry, const std::string& first, const std::string& second) {
+  return has_form(entry, first, kAnyAddress[0]) || has_form(entry, second, kAnyAddress[1]);
+}
+
+Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, const ExpectedPlan& own) {
+  const auto& [first, second] = own.variables;
+  Error others = differs("variables that follow from no preset");
+  if (theirs.size() != first.size()) return others;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const plan::Environment& entries = theirs[i].environment;
+    if (theirs[i].rank != first[i].rank || entries.size() != first[i].environment.size()) return others;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      if (may_be_told(entries[k], first[i].environment[k], second[i].environment[k])) continue;
+      return differs("another value of the variable " + shown_name(entries[k]));
+    }
+  }
+  return {};
+}
+
+// ---- programs and workers
+
+// Replaces the command and the working directory by this host's own; compares the rest.
+Result<void> settle_app(wire::App& theirs, const wire::App& own) {
+  if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
+    return differs("its own environment for the workers here");
+  }
+  if (theirs.world != own.world) return differs("other variables for the workers here");
+  theirs.argv = own.argv;
+  theirs.local_rank_at = own.local_rank_at;
+  theirs.search_path = own.search_path;
+  theirs.working_directory = own.working_directory;
+  return compare_variables(theirs.user_environment, own.user_environment);
+}
+
+Result<void> compare_worker(const wire::Worker& theirs, const wire::Worker& own) {
+  const std::string rank = fmt::format("rank {}", own.rank.value());
+  if (theirs.rank != own.rank || theirs.local_rank != own.local_rank || theirs.app != own.app) {
+    return differs("other ranks");
+  }
+  if (theirs.stdin_source != own.stdin_source) return differs("another standard input of " + rank);
+  if (theirs.stdout_log != own.stdout_log || theirs.stderr_log != own.stderr_log) {
+    return differs("another file for the output of " + rank);
+  }
+  return compare_variables(theirs.environment, own.environment);
+}
+
+std::uint16_t port_in(const plan::Environment& environment, string_view name) {
+  const std::string* entry = find_entry(environment, name);
+  const string_view text = entry == nullptr ? string_view() : plan::value_of(*entry);
+  std::uint16_t port = 0;
+  std::from_chars(text.data(), text.data() + text.size(), port);
+  return port;
+}
+
+// Checks the rendezvous variables: an address and two ports, from which all others follow.
+Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore torch_store) {
+  const std::string* address = find_entry(theirs, "MASTER_ADDR");
+  plan::Rendezvous meeting{.address = address == nullptr ? "" : std::string(plan::value_of(*address)),
+                           .port = port_in(theirs, "MASTER_PORT"),
+                           .horovod_port = port_in(theirs, "HOROVOD_GLOO_RENDEZVOUS_PORT"),
+                           .torch_store = torch_store};
+  if (!is_address(meeting.address)) return differs("a meeting point that is no address");
+  return compare_variables(theirs, plan::rendezvous_environment(meeting));
+}
+
+Result<void> check_stores(const wire::Start& start, const ExpectedPlan& own) {
+  const auto for_others = [](const wire::ServiceWish& wish) {
+    return wish.kind == wire::ServiceKind::TorchStore && wish.reach == wire::ServiceReach::Network;
+  };
+  const std::vector<wire::ServiceWish>& wishes = own.prepare.services;
+  const bool serves = std::any_of(wishes.begin(), wishes.end(), for_others);
+  const plan::TorchStore torch = serves ? own.torch_store : wire::Stores().torch;
+  const bool plain = start.stores.torch == torch && start.stores.rounds == wire::HorovodRounds::No &&
+                     std::all_of(start.stores.hosts.begin(), start.stores.hosts.end(), is_address) &&
+                     (serves || start.stores.hosts.empty());
+  return agree(plain, "a store for others");
+}
+
+}  // namespace
+
+Result<void> PlanVerifier::check_welcome(const Welcome& welcome, const Settings& own) {
+  const auto most = static_cast<std::uint32_t>(own.hosts.size());
+  const std::uint32_t least = own.least_hosts.value_or(most);
+  const bool is_known = own.least_hosts ? welcome.hosts >= least : welcome.hosts == most;  // some hosts may have left
+  if (!is_known) {
+    const std::string range = own.least_hosts ? fmt::format("{} to {}", least, most) : std::to_string(most);
+    return differs(fmt::format("a job of {} hosts, and this host knows one of {}", welcome.hosts, range));
+  }
+  if (const std::vector<plan::HostShare>& all = welcome.shares; !all.empty()) {
+    if (!own.share || all.size() != welcome.hosts) return differs("a job whose hosts have other workers");
+    if (welcome.place < welcome.hosts && all[welcome.place] != *own.share) {
+      return differs("another number or role of the workers here");
+    }
+  }
+  const bool chosen = own.place == PlaceRule::ChosenByHead;
+  return agree(chosen ? welcome.place > 0 && welcome.place < welcome.hosts : welcome.place == own.own_index,
+               fmt::format("place {} among the {} hosts", welcome.place, welcome.hosts));
+}
+
+Result<void> PlanVerifier::take_mark(string_view mark) {
+  mark_ = mark;
+  return agree(is_plain_name(mark), "a mark that is none");
+}
+
+Result<std::string> PlanVerifier::pass(std::span<const char> bytes) {
+  decoder_.feed(bytes);
+  std::string out;
+  for (;;) {
+    Result<std::optional<wire::ToAgent>> next = decoder_.next();
+    if (!next) return Error(ErrorKind::Auth, "the head sends what an agent does not take: " + next.error().message());
+    if (!next->has_value()) return out;
+    if (Result<void> checked = check(**next); !checked) return checked.error();
+    out += wire::encode(**next);
+  }
+}
+
+Result<void> PlanVerifier::check(wire::ToAgent& message) {
+  const bool is_hello = std::holds_alternative<wire::Hello>(message);
+  if (is_hello != (due_ == Due::Hello)) return differs("a conversation in another order");
+  return std::visit([this](auto& m) { return check_one(m); }, message);
+}
+
+Result<void> PlanVerifier::check_one(const wire::Hello& hello) {
+  due_ = Due::Prepare;
+  if (!is_plain_name(hello.job_id)) return differs("a job whose name is none");
+  job_id_ = hello.job_id;
+  if (Result<void> reckoned = reckon({.job_id = job_id_}); !reckoned) return reckoned;
+  return agree(hello.host == own_->host,
+               fmt::format("that it is host \"{}\", and it is \"{}\"", show(hello.host, kMaxName), show(own_->host)));
+}
+
+Result<void> PlanVerifier::reckon(const AttemptParameters& choice) {
+  own_ = reckon_(choice);
+  if (!own_) return differs("workers, and this host has none");
+  own_->prepare.mark = mark_;
+  return {};
+}
+
+// The number of each attempt is one more than the last; its plan is what this host computes for that number and the
+// hosts that are left.
+Result<void> PlanVerifier::begin_attempt(const wire::Prepare& prepare) {
+  if (due_ != Due::Prepare && due_ != Due::Again) return differs("a second plan");
+  if (due_ == Due::Again && attempt_ >= attempts_) return differs("more restarts than --max-restarts allows");
+  // A host that joins a running job, or has waited as a spare, has missed attempts.
+  const bool may_miss_some = due_ == Due::Prepare && attempts_ == kAnyAttempt;
+  if (prepare.attempt <= attempt_ || (prepare.attempt != attempt_ + 1 && !may_miss_some)) {
+    return differs(fmt::format("attempt {} after attempt {}", prepare.attempt, attempt_));
+  }
+  if (prepare.restarts >= prepare.attempt) {
+    return differs(fmt::format("{} restarts before attempt {}", prepare.restarts, prepare.attempt));
+  }
+  attempt_ = prepare.attempt;
+  return reckon({.job_id = job_id_,
+                 .attempt = attempt_,
+                 .restarts = prepare.restarts,
+                 .order = prepare.order,
+                 .idle = prepare.idle});
+}
+
+Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
+  if (Result<void> begun = begin_attempt(prepare); !begun) return begun;
+  if (own_->starts == Starts::No) {
+    due_ = Due::Nothing;
+  } else {
+    due_ = own_->prepare.workers.empty() ? Due::Prepare : Due::Start;
+  }
+  wire::PreloadWish& preload = own_->prepare.preload;
+  if (!preload.modules.empty())
+    preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout, which the coordinator decides
+  if (std::string& random = own_->prepare.mpi.name_space; !random.empty()) {
+    if (!is_plain_name(prepare.mpi.name_space)) return differs("a namespace that is none");
+    random = prepare.mpi.name_space;
+  }
+  const wire::Prepare& own = own_->prepare;
+  if (prepare.apps.size() != own.apps.size()) return differs("another number of programs");
+  for (std::size_t i = 0; i < own.apps.size(); ++i) {
+    if (Result<void> same = settle_app(prepare.apps[i], own.apps[i]); !same) return same;
+  }
+  if (prepare.workers.size() != own.workers.size()) return differs("another number of workers");
+  for (std::size_t i = 0; i < own.workers.size(); ++i) {
+    if (Result<void> same = compare_worker(prepare.workers[i], own.workers[i]); !same) return same;
+  }
+  // Compares all other fields, also those that may be added later.
+  return agree(
+      wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
+      "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
+}
+
+Result<void> PlanVerifier::check_one(const wire::Start& start) {
+  if (due_ != Due::Start)
+    return differs(own_->starts == Starts::No ? "a start, and this is a check" : "a start out of turn");
+  due_ = Due::Again;
+  if (Result<void> meeting = check_meeting(start.rendezvous, own_->torch_store); !meeting) return meeting;
+  if (Result<void> stores = check_stores(start, *own_); !stores) return stores;
+  return check_variables(start.variables, *own_);
+}
+
+// A coordinator never sends it to a peer: it could kill processes and remove a folder that are not in the plan.
+Result<void> PlanVerifier::check_one(const wire::EndLeft&) const {
+  return differs("an end to an earlier agent's processes");
+}
+
+// The workers that ranks may spawn through MPI cannot be computed beforehand.
+Result<void> PlanVerifier::check_one(const wire::AddWorkers&) const { return differs("more workers than it has"); }
+
+Result<void> PlanVerifier::check_one(const wire::StartAdded&) const { return differs("more workers than it has"); }
+
+Result<void> PlanVerifier::check_one(const wire::AskHealth& ask) const {
+  return agree(ask.command.empty() || ask.command == own_->health_check,
+               fmt::format("another --health-check, \"{}\"", show(ask.command, kMaxShown)));
+}
+
+// The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
+Result<void> PlanVerifier::check_one(const wire::Return&) const { return differs("a way back to its agent"); }
+
+// Hosts that call take part in no Horovod elastic job: its messages would go to ports of this host.
+Result<void> PlanVerifier::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }
+Result<void> PlanVerifier::check_one(const wire::HorovodCall&) const { return differs("a call to one of its workers"); }
+
+Result<void> PlanVerifier::check_input(Rank rank) const {
+  const auto reads = [rank](const wire::Worker& w) {
+    return w.rank == rank && w.stdin_source == wire::StdinSource::Launcher;
+  };
+  const std::vector<wire::Worker>& workers = own_->prepare.workers;
+  return agree(std::any_of(workers.begin(), workers.end(), reads), "input for a rank that reads none");
+}
+
+}  // namespace sml::dialin

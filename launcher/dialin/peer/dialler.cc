@@ -1,0 +1,318 @@
+#include "launcher/dialin/peer/dialler.h"
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/exit_status.h"
+#include "common/core/text.h"
+#include "common/core/transition_table.h"
+#include "launcher/dialin/coordinator/coordinator_connection.h"
+#include "launcher/dialin/link.h"
+#include "launcher/dialin/peer/dial_machine.h"
+#include "launcher/dialin/peer/local_agent_relay.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/os/heeded_stops.h"
+#include "launcher/os/stop_rule.h"
+#include "launcher/output/notice_pace.h"
+#include "launcher/transport/session/deadline_timer.h"
+
+namespace sml::dialin {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kMaxShown = 500;
+
+class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRelayOwner {
+ public:
+  Dialler(const DialPlan& plan, const launch::AgentImage& image, const std::function<void(const std::string&)>& say,
+          std::unique_ptr<Credentials> credentials)
+      : plan_(plan),
+        say_(say),
+        credentials_(std::move(credentials)),
+        machine_(plan.patience, plan.grace, Clock::now()),
+        deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
+                                                .passed = [this] { tell(DialEvent::Deadline); }}),
+        waiting_timer_(*loop_),
+        signals_(*loop_),
+        agent_(loop_->get_executor(), plan, image, *this),
+        call_(loop_, {plan.settings.head, plan.settings.port}, plan.heartbeat_timeout, *credentials_, *this) {
+    for (const int signo : os::heeded_stops()) signals_.add(signo);
+  }
+  ~Dialler() override { agent_.stop_preparing(); }
+
+  Outcome run() {
+    await_signals();
+    tell_waiting();
+    deadline_timer_.arm();
+    agent_.prepare();
+    call_.begin();
+    loop_->run();
+    agent_.end_what_it_left(say_);
+    return std::move(outcome_);
+  }
+
+ private:
+  // ---- connecting
+
+  void call_is_proved() override {
+    const Settings& s = plan_.settings;
+    Introduction introduction{.version = kProtocolVersion,
+                              .job = s.job,
+                              .attempt = s.attempt,
+                              .build = s.build,
+                              .terms = s.terms,
+                              .index = s.own_index,
+                              .host = s.hosts[s.own_index],
+                              .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan,
+                              .share = s.share.value_or(plan::HostShare())};
+    if (s.place == PlaceRule::ChosenByHead) {
+      introduction.index = kAnyPlace;
+      introduction.host.clear();
+      introduction.wished = s.wished.value_or(kAnyPlace);
+    }
+    call_.introduce(introduction);
+    if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
+    ask_to_stop();
+  }
+
+  void fail(const Error& why) {
+    call_.abandon();
+    last_fault_ = why;
+    tell(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
+  }
+
+  // Perhaps connected, but not accepted.
+  bool is_outside() const { return machine_.state() == DialState::Calling || machine_.state() == DialState::Waiting; }
+
+  void tell_waiting() {
+    waiting_timer_.expires_at(pace_.due());
+    waiting_timer_.async_wait([this](boost::system::error_code error) {
+      if (error || (!is_outside() && machine_.state() != DialState::Resting)) return;
+      const bool proved = machine_.state() == DialState::Waiting;
+      say_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
+           (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
+      pace_.printed(Clock::now());
+      tell_waiting();
+    });
+  }
+
+  std::string where() const { return plan_.settings.head + " port " + std::to_string(plan_.settings.port); }
+
+  // ---- messages of the coordinator
+
+  void call_brings(const ToHost& message) override {
+    if (machine_.state() == DialState::Over || machine_.state() == DialState::Resting) return;
+    std::visit([this](const auto& m) { handle(m); }, message);
+  }
+
+  void call_ends(const Error& why) override {
+    if (is_outside()) return fail(why);
+    last_fault_ = why;
+    tell(DialEvent::HeadLost);
+  }
+
+  void handle(const Welcome& m) {
+    if (!is_outside()) return;
+    const Settings& s = plan_.settings;
+    const bool chosen = s.place == PlaceRule::ChosenByHead;
+    if (const Result<void> checked = PlanVerifier::check_welcome(m, s); !checked) return fail(checked.error());
+    check_.emplace([this, m](const AttemptParameters& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
+    const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
+    const std::string of_all = !s.needs_all() ? " of " + std::to_string(m.hosts) + " hosts" : "";
+    say_("the head has answered: " + where() + " (" + call_.peer() + ")" +
+         (chosen ? "; this is " + name + of_all : std::string()));
+    call_.agree(m.ticket);
+    tell(DialEvent::Welcomed);
+    ask_to_stop();
+  }
+
+  void handle(const Refused& m) {
+    if (!is_outside()) return;
+    const Error why(ErrorKind::Auth, "the head turns this host away: " + show(m.text, kMaxShown));
+    call_.abandon();
+    last_fault_ = why;
+    tell(may_change(m, plan_.settings.attempt) ? DialEvent::Failed : DialEvent::Refused);
+  }
+
+  void handle(const Begin& m) {
+    if (machine_.state() != DialState::Serving || agent_.asked_for()) return;
+    if (const Result<void> checked = check_->take_mark(m.mark); !checked) return distrust(checked.error());
+    agent_.start(m.mark);
+  }
+
+  void handle(const Bytes& m) {
+    if (distrust_ || !check_) return;
+    Result<std::string> allowed = check_->pass(m.bytes);
+    if (!allowed) return distrust(allowed.error());
+    agent_.send(std::move(*allowed));
+  }
+
+  // The other end is not the coordinator of this job, or this host was started differently than the coordinator.
+  // Reports the mismatch to it and closes the connection.
+  void distrust(const Error& why) {
+    distrust_ = why;
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
+    call_.finish();
+    tell(DialEvent::HeadLost);
+  }
+
+  void handle(const EndInput&) { agent_.end_input(); }
+
+  void handle(const Alive&) {}
+  void handle(const Heard&) {}
+  void handle(const GoOn&) {}
+
+  void handle(const JobEnd& m) {
+    if (machine_.state() != DialState::Serving) return;
+    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, agent_.unprepared()};
+    judged_ = true;
+    call_.say_goodbye();
+    tell(DialEvent::VerdictCame);
+  }
+
+  // ---- the local agent
+
+  void agent_bytes(std::string_view bytes) override {
+    send_in_pieces(bytes, [this](Bytes piece) { call_.send(std::move(piece)); });
+  }
+  void agent_ended(const Error& why) override {
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
+    tell(DialEvent::AgentEnded);
+  }
+  // Reports this to the coordinator as the end of the agent.
+  void agent_cannot_start(const Error& why) override {
+    const auto kind = static_cast<std::uint8_t>(why.kind());
+    call_.send(AgentEnded{why.message().substr(0, kMaxPiece), kind});
+  }
+
+  // ---- actions of the state machine
+
+  void tell(DialEvent event) {
+    const DialState before = machine_.state();
+    const DialAction action = machine_.on(event, Clock::now());
+    deadline_timer_.arm();
+    if (action == DialAction::Unexpected && plan_.verbosity == Verbosity::Verbose)
+      say_(ignored(name(event), name(before)));
+    switch (action) {
+      case DialAction::None:
+      case DialAction::Unexpected:
+      case DialAction::Rest: return;
+      case DialAction::Call: return call_.begin();
+      case DialAction::GiveUp: return give_up();
+      case DialAction::EndAgent: return end_agent();
+      case DialAction::Leave: return leave();
+    }
+  }
+
+  void give_up() {
+    if (stop_asked_) return leave_unheard();
+    const std::string why = last_fault_.message().empty() ? "it does not answer" : last_fault_.message();
+    const bool refused = last_fault_.kind() == ErrorKind::Auth;
+    outcome_.fault =
+        Error(refused ? ErrorKind::Auth : ErrorKind::Timeout,
+              (refused ? "cannot join the job at " + where()
+                       : "the head, " + where() + ", was not there after " + format_duration(plan_.patience)) +
+                  ": " + why)
+            .with_hint(refused ? "start every host with the same secret, program and options"
+                               : "--start-timeout waits longer");
+    if (agent_.unprepared()) outcome_.fault = agent_.unprepared();
+    outcome_.exit_code = exit_code_of(outcome_.fault->kind());
+    loop_->stop();
+  }
+
+  void end_agent() {
+    if (agent_.runs() && machine_.state() == DialState::Deserted && !distrust_) {
+      say_("the head has gone: " + last_fault_.message());
+    }
+    if (!agent_.end()) asio::post(*loop_, [this] { tell(DialEvent::AgentEnded); });
+  }
+
+  void leave() {
+    if (distrust_) {
+      outcome_.fault = distrust_;
+      outcome_.exit_code = exit_code_of(distrust_->kind());
+    } else if (!judged_) {
+      outcome_.fault = Error(ErrorKind::Lost, "the head, " + where() + ", has gone: " + last_fault_.message());
+      outcome_.exit_code = exit_code_of(ErrorKind::Lost);
+    }
+    loop_->stop();
+  }
+
+  void await_signals() {
+    signals_.async_wait([this](boost::system::error_code error, int signo) {
+      if (error) return;
+      on_signal(signo);
+      await_signals();
+    });
+  }
+
+  // The other hosts wait for this one or work with it, so the coordinator must receive the stop, also if it has not
+  // answered yet. Except where the job can begin without this host: then this host just leaves.
+  void on_signal(int signo) {
+    if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
+    const supervise::Wish wish = stop_rule_.heed({}, signo, Clock::now());
+    if (wish == supervise::Wish::Echoes) return;
+    const bool is_in = machine_.state() == DialState::Serving;
+    stop_asked_ = signo;
+    if (!is_in && (!plan_.settings.needs_all() || wish == supervise::Wish::Insists)) return leave_unheard();
+    say_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
+               : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
+                     format_duration(plan_.grace));
+    if (!is_in) machine_.hurry(Clock::now() + plan_.grace, Clock::now());
+    deadline_timer_.arm();
+    ask_to_stop();
+  }
+
+  void ask_to_stop() {
+    if (!stop_asked_) return;
+    const StopAsked asked{static_cast<std::uint8_t>(*stop_asked_)};
+    if (machine_.state() == DialState::Serving) call_.send(asked);
+    if (machine_.state() == DialState::Waiting) call_.introduce(asked);
+  }
+
+  void leave_unheard() {
+    const int signo = *stop_asked_;
+    outcome_ = {128 + signo, "stopped by " + signal_name(signo) + " before the head had answered", "", std::nullopt};
+    loop_->stop();
+  }
+
+  const DialPlan& plan_;
+  const std::function<void(const std::string&)>& say_;
+  std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
+  std::unique_ptr<Credentials> credentials_;
+  std::optional<PlanVerifier> check_;  // once the coordinator has sent Welcome
+  std::optional<Error> distrust_;      // the request of the coordinator that does not match this host's plan
+  DialMachine machine_;
+  launch::DeadlineTimer deadline_timer_;
+  NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited
+  asio::steady_timer waiting_timer_;
+  asio::signal_set signals_;
+  LocalAgentRelay agent_;
+  CoordinatorConnection call_;
+  Error last_fault_;
+  Outcome outcome_;
+  bool judged_ = false;
+  supervise::StopRule stop_rule_;
+  std::optional<int> stop_asked_;
+};
+
+}  // namespace
+
+Outcome dial(const DialPlan& plan, const launch::AgentImage& image,
+             const std::function<void(const std::string& text)>& say) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Host, plan.settings.key);
+  if (!credentials) return {exit_code_of(credentials.error().kind()), "", "", credentials.error()};
+  return Dialler(plan, image, say, std::move(*credentials)).run();
+}
+
+}  // namespace sml::dialin

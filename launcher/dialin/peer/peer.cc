@@ -1,0 +1,171 @@
+#include "launcher/dialin/peer/peer.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "common/core/stop_signals.h"
+#include "common/core/text.h"
+#include "common/os/random.h"
+#include "launcher/dialin/port.h"
+
+namespace sml::dialin {
+
+namespace {
+
+constexpr std::size_t kTicketBytes = 16;
+
+// The kind sent by the peer, or Lost if it is out of range. Lost is the kind for an agent that ran; other kinds are
+// errors before its start.
+ErrorKind kind_of(const AgentEnded& m) {
+  return m.kind <= static_cast<std::uint8_t>(ErrorKind::Internal) ? static_cast<ErrorKind>(m.kind) : ErrorKind::Lost;
+}
+
+std::string make_ticket() {
+  std::string ticket = os::random_hex(kTicketBytes);
+  if (ticket.empty()) throw std::runtime_error("the system gives no random bytes");
+  return ticket;
+}
+
+}  // namespace
+
+void PeerSlot::begin() {
+  if (events == nullptr || guest == nullptr || begun) return;
+  begun = true;
+  guest->send(Begin{mark});
+  events->transport_open(guest->ends().near, guest->ends().far);
+}
+
+Peer::Peer(const boost::asio::any_io_executor& loop, PeerOwner& owner, std::shared_ptr<Link> link, int fd,
+           ConnectionLimiter::Id id, Duration longest)
+    : owner_(owner),
+      link_(std::move(link)),
+      id_(id),
+      ends_{near_address(fd), far_address(fd)},
+      longest_(longest),
+      patience_timer_(loop) {
+  link_->start(*this);
+}
+
+void Peer::turn_away(const Refused& refused) {
+  link_->send(encode(ToHost(refused)));
+  link_->finish();
+}
+
+void Peer::give_way() {
+  link_->abandon();
+  patience_timer_.cancel();
+  gone_ = true;
+}
+
+void Peer::take(std::shared_ptr<PeerSlot> seat, Welcome welcome, const std::string& host) {
+  waits_.reset();
+  is_late_ = false;
+  welcome.ticket = make_ticket();
+  link_->send(encode(ToHost(welcome)));
+  seat->guest = this;
+  stay_ = Stay{.seat = std::move(seat), .host = host, .ticket = welcome.ticket};
+}
+
+void Peer::say(const std::string& frame) {
+  stay_->conversation.say(frame);
+  if (!broken_) link_->send(frame);
+}
+
+void Peer::finish() {
+  stay_->finishing = true;
+  if (!broken_) link_->finish();
+}
+
+bool Peer::go_on_for(Peer& before, std::uint64_t heard) {
+  const std::optional<std::string_view> unheard = before.stay_->conversation.unheard(heard);
+  if (!unheard) return false;
+  link_->send(encode(ToHost(GoOn{before.stay_->conversation.heard()})));
+  link_->send(std::string(*unheard));
+  stay_ = std::exchange(before.stay_, std::nullopt);
+  stay_->seat->guest = this;
+  stay_->seat->said_again_at = Clock::now();
+  if (!before.broken_) owner_.guest_is_off(before);
+  before.give_way();
+  if (stay_->finishing) link_->finish();
+  return true;
+}
+
+// ---- messages of the peer
+
+void Peer::link_bytes(std::span<const char> bytes) {
+  heard_at_ = Clock::now();
+  reader_.feed(bytes);
+  while (!gone_) {
+    Result<std::optional<ToHead>> next = reader_.next();
+    if (next && !next->has_value()) return;
+    const bool opens =
+        next && (std::holds_alternative<Introduction>(**next) || std::holds_alternative<ComeBack>(**next));
+    const bool stops = next && waits_ && std::holds_alternative<StopAsked>(**next);
+    const bool expected = next && opens != introduced_ && (stay_ || !introduced_ || stops);
+    if (!expected) {
+      link_->abandon();
+      return leave(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
+    }
+    if (stay_) stay_->conversation.hear(reader_.size());
+    std::visit([this](const auto& m) { handle(m); }, **next);
+    if (!stay_ || broken_) continue;
+    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt()) send(Heard{*heard});
+  }
+}
+
+void Peer::handle(const Introduction& m) {
+  introduced_ = true;
+  patience_ = patience_with_break(Clock::now() - called_at_, longest_);
+  owner_.guest_introduces(*this, m);
+}
+
+void Peer::handle(const ComeBack& m) {
+  introduced_ = true;
+  patience_ = patience_with_break(Clock::now() - called_at_, longest_);
+  owner_.guest_comes_back(*this, m);
+}
+
+void Peer::handle(const Heard& m) {
+  if (stay_->conversation.is_heard(m.bytes)) return;
+  link_->abandon();
+  leave(Error(ErrorKind::Protocol, "it has heard what was not said"));
+}
+
+void Peer::handle(const Bytes& m) {
+  if (launch::TransportEvents* to = stay_->seat->events) to->transport_bytes(m.bytes);
+}
+
+void Peer::handle(const AgentEnded& m) { stay_->seat->tell_end(Error(kind_of(m), show(m.text, 2000))); }
+
+void Peer::handle(const StopAsked& m) {
+  if (is_stop(m.signo)) owner_.guest_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
+}
+
+// ---- end of the connection
+
+// A peer that has acknowledged everything after finish() has left; any other peer with a place may reconnect.
+void Peer::link_closed(const Error& why) {
+  const bool may_return = stay_ && !(stay_->finishing && stay_->conversation.all_is_heard());
+  if (!may_return) return leave(why);
+  broken_ = true;
+  owner_.guest_is_off(*this);
+  patience_timer_.expires_after(patience_);
+  patience_timer_.async_wait([this, weak = weak_from_this(), why](boost::system::error_code error) {
+    const std::shared_ptr<Peer> self = weak.lock();
+    if (!error && self && !gone_) leave(why);
+  });
+}
+
+void Peer::leave(const Error& why) {
+  gone_ = true;
+  if (!broken_) owner_.guest_is_off(*this);
+  if (stay_) {
+    stay_->seat->guest = nullptr;
+    stay_->seat->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
+  } else if (!introduced_) {
+    owner_.guest_left_unknown(*this, why);
+  }
+  owner_.guest_is_gone(*this);
+}
+
+}  // namespace sml::dialin

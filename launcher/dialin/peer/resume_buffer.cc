@@ -1,0 +1,27 @@
+#include "launcher/dialin/peer/resume_buffer.h"
+
+#include <algorithm>
+
+namespace sml::dialin {
+
+void ResumeBuffer::say(std::string_view frame) {
+  said_.append(frame);
+  if (said_.size() > kMostKept) said_.forget(said_.end() - kMostKept);
+}
+
+std::optional<std::string_view> ResumeBuffer::unheard(std::uint64_t place) {
+  if (!said_.acknowledge(place)) return std::nullopt;
+  return said_.from(place);
+}
+
+Duration longest_pause(Duration heartbeat_timeout) {
+  constexpr Duration kLongest = std::chrono::seconds(1);
+  return std::min(kLongest, heartbeat_timeout / 5);
+}
+
+Duration patience_with_break(Duration took, Duration heartbeat_timeout) {
+  constexpr Duration kCall = std::chrono::milliseconds(500);
+  return std::min(longest_pause(heartbeat_timeout) + kCall + 2 * took, heartbeat_timeout);
+}
+
+}  // namespace sml::dialin

@@ -1,0 +1,226 @@
+#include "launcher/options/text/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/core/text.h"
+#include "launcher/options/control_line.h"
+#include "launcher/options/option_table.h"
+
+namespace sml {
+
+namespace {
+
+using dialects::Dialect;
+using std::string_view;
+
+constexpr std::size_t kScreenWidth = 80;
+constexpr std::size_t kHelpWidth = 100;
+constexpr std::size_t kHelpColumn = 35;
+
+// Appends `text`, wrapped into lines that begin at kHelpColumn; the first line continues at the end of `out`.
+void append_wrapped(std::string& out, std::size_t column, string_view text) {
+  if (column + 2 > kHelpColumn) {
+    out += '\n';
+    column = 0;
+  }
+  out.append(kHelpColumn - column, ' ');
+  column = kHelpColumn;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool first = column == kHelpColumn;
+    if (!first && column + 1 + end - at > kHelpWidth) {
+      out += "\n" + std::string(kHelpColumn, ' ');
+      column = kHelpColumn;
+    } else if (!first) {
+      out += ' ';
+      ++column;
+    }
+    out += text.substr(at, end - at);
+    column += end - at;
+    at = end + 1;
+  }
+  out += '\n';
+}
+
+std::string joined(std::span<const string_view> words) {
+  std::string out;
+  for (string_view word : words) out += (out.empty() ? "" : " ") + std::string(word);
+  return out;
+}
+
+// "  -p, --ssh-port PORT  What it does. Also OTHER SPELLINGS."
+void append_row(std::string& out, const OptionRow& row) {
+  constexpr std::size_t kLongestShort = 3;
+  const std::vector<string_view> spellings = spellings_of(row);
+  std::span<const string_view> aliases(spellings.begin() + 1, spellings.end());
+  std::string head = spellings.front().starts_with("--") ? "       " : "   ";
+  if (!aliases.empty() && aliases.front().size() <= kLongestShort) {
+    head = fmt::format("{:>5}, ", aliases.front());
+    aliases = aliases.subspan(1);
+  }
+  head += spellings.front();
+  if (!row.value.empty()) head += fmt::format(" {}", row.value);
+  out += head;
+  append_wrapped(out, head.size(),
+                 aliases.empty() ? std::string(row.help) : fmt::format("{} Also {}.", row.help, joined(aliases)));
+}
+
+std::string group_text(const OptionGroup& group) {
+  std::string out = fmt::format("{}:\n", group.title);
+  for (const OptionRow& row : group.rows) append_row(out, row);
+  return out;
+}
+
+std::string all_text() {
+  std::string out =
+      "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n"
+      "       sml-run [options] PROGRAM [ARGS...] : [options] PROGRAM [ARGS...] ...\n"
+      "       sml-run [options] train [options] [-- PROGRAM [ARGS...]]\n\n"
+      "Starts one job of many workers, here and over SSH on other hosts: tells every worker its rank,\n"
+      "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
+      "The first word that is no option is the program; everything after it is the program's.\n"
+      "train runs the program of a SageMaker training job, as the entry point of its container.\n";
+  for (const OptionGroup& group : option_groups()) out += "\n" + group_text(group);
+  out += "\n" + control_help();
+  out +=
+      "\nExamples:\n"
+      "  Four workers on this machine:\n"
+      "    sml-run -np 4 python3 train.py\n"
+      "  Eight workers on each of two hosts, one variable passed to all of them:\n"
+      "    sml-run -H node-[1-2]:8 -x WANDB_MODE python3 train.py\n"
+      "  See what would run where; in a SageMaker job the hosts are those of the job:\n"
+      "    sml-run --dry-run --nproc-per-node 2 python3 train.py\n";
+  return out;
+}
+
+// ---- one screen
+
+struct Daily {
+  string_view option;
+  string_view head;
+  string_view text;
+};
+constexpr std::array kDaily{
+    Daily{"--np", "-np N", "number of workers; default: one for every slot"},
+    Daily{"--nproc-per-node", "--nproc-per-node N|gpu", "slots of each host; default: the list's, else GPUs"},
+    Daily{"--hosts", "-H LIST", "hosts and slots, as algo-[1-4]:8,gpu2:4; default: here"},
+    Daily{"--hostfile", "--hostfile FILE", "the same from a file, one host a line"},
+    Daily{"--nnodes", "--nnodes N --head ADDR", "started on all N hosts, without SSH; ADDR is the first"},
+    Daily{"-x", "-x NAME[=VALUE]", "give the workers a variable"},
+    Daily{"--wdir", "--wdir DIR", "working directory of the workers"},
+    Daily{"--bind-to", "--bind-to core|numa", "give each worker processors of its own"},
+    Daily{"--preset", "--preset tf|jax|...", "set what this framework asks for; torch needs none"},
+    Daily{"--log-dir", "--log-dir DIR", "a file of output for each rank"},
+    Daily{"--timeline", "--timeline FILE.html", "a picture of the job"},
+    Daily{"--report", "--report FILE", "how the job ended, as JSON"},
+    Daily{"--timeout", "--timeout D", "end the job after D, as 90s or 2h"},
+    Daily{"--dry-run", "--dry-run", "print which rank would run where, start nothing"},
+    Daily{"--check", "--check", "look at the hosts and tell what would go wrong"},
+};
+
+std::string daily_text() {
+  std::string out;
+  for (const Daily& daily : kDaily) out += fmt::format("  {:<23} {}\n", daily.head, daily.text);
+  return out;
+}
+
+// Joins words with ", ", in lines of screen width that begin with two spaces.
+std::string in_lines(std::span<const std::string> words) {
+  std::string out;
+  std::size_t column = kScreenWidth;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i] + (i + 1 < words.size() ? "," : "");
+    if (column + 1 + word.size() > kScreenWidth) {
+      out += (out.empty() ? "  " : "\n  ") + word;
+      column = 2 + word.size();
+    } else {
+      out += " " + word;
+      column += 1 + word.size();
+    }
+  }
+  return out + "\n";
+}
+
+std::string topics_text() {
+  std::vector<std::string> topics;
+  for (string_view topic : help_topics()) topics.emplace_back(topic);
+  return "--help all tells all options, --help OPTION one, --help TOPIC those of a topic:\n" + in_lines(topics);
+}
+
+std::string screen() {
+  return "Usage: sml-run [options] PROGRAM [ARGS...] [: [options] PROGRAM [ARGS...]]...\n\n" + daily_text() + "\n" +
+         topics_text();
+}
+
+// The longest name of each option, with its dashes.
+std::vector<std::string> options_of(Dialect dialect) {
+  std::vector<std::string> out;
+  for (const dialects::Row& row : dialects::rows_of(dialect)) {
+    const std::size_t space = row.names.rfind(' ');
+    const string_view name = row.names.substr(space == string_view::npos ? 0 : space + 1);
+    out.push_back(fmt::format("{}{}{}", name.size() == 1 ? "-" : "--", name, row.values > 0 ? " V" : ""));
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::string screen_of(Dialect dialect) {
+  const string_view name = dialects::name_of(dialect);
+  return fmt::format(
+      "Usage: {0} [options] PROGRAM [ARGS...]\n\n"
+      "This is sml-run by the name of {0}.\nOptions of it, V being a value; the manual tells what differs:\n{1}\n"
+      "and its own, of which these are the daily ones:\n{2}\n{3}",
+      name, in_lines(options_of(dialect)), daily_text(), topics_text());
+}
+
+// ---- topics
+
+Error unknown_topic(string_view topic) {
+  std::vector<string_view> known = help_topics();
+  known.emplace_back("all");
+  const string_view meant = nearest(topic, known);
+  const std::string more =
+      meant.empty() ? fmt::format("topics are {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", meant);
+  return Error(ErrorKind::Usage, fmt::format("there is no help on {}; {}", show(topic, 60), more));
+}
+
+const OptionRow* row_named(string_view word) {
+  const OptionRow* row = find_row(word);
+  return row != nullptr || word.starts_with('-') ? row : find_row("--" + std::string(word));
+}
+
+}  // namespace
+
+std::vector<string_view> help_topics() {
+  std::vector<string_view> out;
+  for (const OptionGroup& group : option_groups()) out.push_back(group.topic);
+  out.emplace_back("running");
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<std::string> help_text(Dialect dialect, string_view topic) {
+  if (topic.empty()) return dialect == Dialect::Own ? screen() : screen_of(dialect);
+  if (topic == "all") return all_text();
+  const std::vector<string_view> words = control_words();
+  if (topic == "running" || std::find(words.begin(), words.end(), topic) != words.end()) return control_help();
+  const std::vector<OptionGroup>& groups = option_groups();
+  const auto named = [topic](const OptionGroup& group) { return group.topic == topic; };
+  const auto group = std::find_if(groups.begin(), groups.end(), named);
+  if (group != groups.end()) return group_text(*group);
+  const OptionRow* row = row_named(topic);
+  if (row == nullptr && dialect != Dialect::Own) return screen_of(dialect);  // the other launcher's topics, and scripts
+  if (row == nullptr) return unknown_topic(topic);
+  std::string out;
+  append_row(out, *row);
+  return out;
+}
+
+}  // namespace sml

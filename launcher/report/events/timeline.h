@@ -1,0 +1,102 @@
+// --timeline: a picture of the job, collected while it runs and rendered at its end. Pure.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/report/events/event_feed.h"
+
+namespace sml::report {
+
+class Timeline final : public EventListener {
+ public:
+  static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
+  static constexpr std::size_t kEarlier = 100;  // attempts before the last that are drawn
+  static constexpr std::size_t kUses = 256;
+
+  enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
+  // Times are seconds since the job's start.
+  struct Step {
+    double at = 0;
+    std::string text;
+  };
+  struct Host {
+    std::string name;
+    std::vector<Step> steps;
+    std::optional<double> end;  // when no process of the job was left there
+    std::optional<Step> fault;
+    std::vector<std::pair<double, HostUse>> use{};  // at most kUses samples, evenly spaced
+  };
+  struct Run {
+    std::size_t host = 0;  // index into hosts()
+    std::int32_t pid = 0;
+    std::optional<double> start;
+    std::optional<double> end;
+    Outcome outcome = Outcome::Unknown;
+    std::string status;
+    std::optional<Usage> usage;
+  };
+  // The rank's last attempt, and earlier ones.
+  struct RankLine : Run {
+    std::vector<Run> earlier;
+    std::vector<std::string> last_lines;           // of its stderr, if it failed
+    std::array<std::uint64_t, kBuckets> output{};  // bytes, by bucket
+  };
+  struct Mark {
+    double at = 0;
+    std::string kind;  // "start", "signal", "stop", "restart"
+    std::string text;
+  };
+
+  void on_event(const Event& event) override;
+
+  const std::string& job_id() const { return job_id_; }
+  const std::string& program() const { return program_; }
+  const std::string& command() const { return command_; }        // with its arguments, shortened
+  double unix_time() const { return unix_time_; }                // start of the job
+  const std::vector<Host>& hosts() const { return hosts_; }      // those with ranks, and spares
+  const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
+  const std::vector<Mark>& marks() const { return marks_; }
+  double bucket_seconds() const { return bucket_; }
+  double end() const { return end_; }
+  int exit_code() const { return exit_code_; }
+  const std::string& verdict() const { return verdict_; }
+
+ private:
+  struct Listener;
+  void begin(const JobBegins& job, TimePoint at);
+  void begin_again(const AttemptBegins& attempt, double at);
+  void widen_buckets();
+  void add_use(Host& host, double at, const HostUse& use) const;
+  void add_output(const RankOutput& output, double at);
+  double seconds(TimePoint at) const { return in_seconds(at - begin_); }
+  Host* host(HostIndex index);  // null: the host is not drawn
+  void enlist(const plan::JobMap& map);
+  void place(const plan::JobMap& map);
+
+  TimePoint begin_;
+  std::string job_id_;
+  std::string program_;
+  std::string command_;
+  double unix_time_ = 0;
+  std::vector<std::optional<std::size_t>> drawn_;  // by HostId: position in hosts_
+  std::vector<HostId> ids_;                        // by host index
+  std::vector<Host> hosts_;
+  std::vector<RankLine> ranks_;
+  std::vector<Mark> marks_;
+  double bucket_ = 0.01;
+  double end_ = 0;
+  int exit_code_ = 0;
+  std::string verdict_;
+};
+
+// A self-contained page: it loads nothing from the network or from other files.
+std::string timeline_html(const Timeline& timeline);
+
+// The trace event format of Chrome and Perfetto (JSON object format of the document "Trace Event Format"): a process
+// for each host, a thread for each rank.
+std::string timeline_trace(const Timeline& timeline);
+
+}  // namespace sml::report

@@ -1,0 +1,61 @@
+// The findings of --check, as a table or as JSON; the faults that would keep the job from starting, and warnings. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/machine/host_facts.h"
+#include "launcher/report/hosts/mpi_offer.h"
+#include "launcher/report/outcome/job_outcome.h"
+
+namespace sml::report {
+
+// Whether a host could connect to rank 0's host.
+enum class Reaches : std::uint8_t { NotTried, Yes, No };
+
+// One host. Fields are empty if the value could not be determined.
+struct HostCheck {
+  HostIndex index;
+  std::string name;
+  std::uint32_t slots = 0;
+  std::uint32_t ranks = 0;
+  std::vector<Error> faults;          // why no worker could be started there; empty: workers can start
+  std::vector<std::string> warnings;  // clauses from its agent
+  std::string address;                // at which the other hosts can connect to it
+  Reaches reaches_first = Reaches::NotTried;
+  std::optional<Duration> round_trip;    // of a message to its agent, the shortest
+  std::optional<Duration> clock_offset;  // its time of day minus this machine's
+  std::optional<plan::HostFacts> facts;
+  std::vector<MpiOffer> mpi{};  // for each program
+  std::string pmix{};           // the libpmix that would serve the ranks, and its version; empty: none
+};
+
+struct CheckReport {
+  // those with ranks, in host order (the first has rank 0), then hosts without ranks that have not called
+  std::vector<HostCheck> hosts;
+  std::uint32_t world_size = 0;
+  std::string host_source;
+  std::string master_address;  // at which all hosts can connect to rank 0's host; empty: none
+  std::vector<std::string> command;
+  std::optional<int> stop_signal;                  // the user stopped the check
+  std::vector<std::vector<std::string>> machines;  // groups of host names that are one machine
+};
+
+// The outcome as from judge(Facts): exit status 0 if the job would start, and one line for each kind of fault.
+JobOutcome judge(const CheckReport& report);
+
+// Lines that warn of problems other than faults, and name their hosts.
+std::vector<std::string> check_warnings(const CheckReport& report);
+
+// One line for each host; with many hosts, similar ones share a line, which shows the worst of their values. At most
+// 120 columns if names are short. Ends with a newline.
+std::string check_table(const CheckReport& report);
+
+// One object on one line, including the results of judge() and check_warnings().
+std::string check_json(const CheckReport& report);
+
+}  // namespace sml::report

@@ -1,0 +1,27 @@
+// For --check: how the ranks of a program would find each other if they use MPI, and why. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/plan/program/mpi_use.h"
+#include "common/plan/ranks/job_shape.h"
+
+namespace sml::report {
+
+struct MpiOffer {
+  std::vector<std::string> ways{};  // of "pmi1", "pmi2" and "pmix"; empty: each rank would run as a singleton
+  std::string why{};                // a clause
+  bool operator==(const MpiOffer&) const = default;
+};
+
+// Whether libpmix has been loaded on the host.
+enum class HasPmix : std::uint8_t { No, Yes };
+
+// `found` is the host's finding about the program.
+MpiOffer mpi_offer(plan::PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix);
+
+// "PMI-1 or PMI-2 (linked with libmpich.so.12)", "none (--mpi none)".
+std::string in_words(const MpiOffer& offer);
+
+}  // namespace sml::report

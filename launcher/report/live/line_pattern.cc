@@ -1,0 +1,50 @@
+#include "launcher/report/live/line_pattern.h"
+
+#include <re2/re2.h>
+
+#include "common/core/text.h"
+
+namespace sml::report {
+
+namespace {
+
+constexpr std::size_t kLongestPattern = 4096;
+constexpr std::int64_t kMemory = std::int64_t{8} << 20;
+
+RE2::Options options() {
+  RE2::Options out;
+  out.set_log_errors(false);
+  out.set_never_capture(true);
+  out.set_max_mem(kMemory);
+  return out;
+}
+
+}  // namespace
+
+struct LinePattern::Compiled {
+  explicit Compiled(const std::string& text) : expression(text, options()) {}
+  RE2 expression;
+};
+
+Result<LinePattern> LinePattern::parse(std::string_view text) {
+  if (text.empty()) return Error(ErrorKind::Usage, "the regular expression is empty; . stands for any line with text");
+  if (text.size() > kLongestPattern) {
+    return Error(ErrorKind::Usage,
+                 "the regular expression is longer than " + std::to_string(kLongestPattern) + " bytes");
+  }
+  LinePattern out;
+  out.text_ = text;
+  auto compiled = std::make_shared<Compiled>(out.text_);
+  if (!compiled->expression.ok()) {
+    return Error(ErrorKind::Usage,
+                 "\"" + show(text, 80) + "\" is no regular expression: " + show(compiled->expression.error(), 120));
+  }
+  out.compiled_ = std::move(compiled);
+  return out;
+}
+
+bool LinePattern::found_in(std::string_view line) const {
+  return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), compiled_->expression);
+}
+
+}  // namespace sml::report

@@ -1,0 +1,23 @@
+// The end of a worker, in the JSON form of --report and --events. Pure. Include only in .cc files: it includes
+// nlohmann's header.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "common/core/exit_status.h"
+#include "common/core/usage.h"
+#include "launcher/report/live/host_peaks.h"
+
+namespace sml::report {
+
+// {"text": ..., "exit_code": n} or {"text": ..., "signal": n, "core_dumped": b}; only "text" for a worker that was not
+// started.
+nlohmann::ordered_json status_json(const ExitStatus& status);
+
+// {"user_s": ..., "system_s": ..., "peak_memory_bytes": ..., "read_bytes": ..., "written_bytes": ...}
+nlohmann::ordered_json usage_json(const Usage& usage);
+
+// {"memory_bytes": ..., "peak_memory_used_bytes": ..., "accelerators": [{"name", "peak_busy_percent",
+// "peak_memory_used_bytes", "memory_bytes"}]}; null without samples.
+nlohmann::ordered_json peaks_json(const HostPeaks& peaks);
+
+}  // namespace sml::report

@@ -1,0 +1,107 @@
+// The outcome of a job: its exit status, its root cause, and the text for both. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
+#include "common/core/strong.h"
+#include "launcher/report/live/line_watch.h"
+#include "launcher/report/outcome/error_file.h"
+
+namespace sml::report {
+
+inline constexpr int kNoProgressExit = 123;
+inline constexpr int kTimedOutExit = 124;
+
+// All facts that the outcome depends on, collected while the job runs. Times are on the launcher's clock.
+struct AttemptFacts {
+  struct WorkerEnd {
+    Rank rank;
+    std::string host;
+    std::int32_t pid = -1;
+    ExitStatus status;
+    bool by_itself = true;  // false: after the launcher had begun to stop it
+    TimePoint at;
+    WorkerError error;                    // its own report of the error
+    std::vector<std::string> last_lines;  // of its stderr
+    std::string out_of_memory;            // evidence; empty: none
+    std::string program{};                // argv[0], where the job has several
+    std::string fault{};                  // what it did, as a clause, where `status` is not the end of its process
+    bool aborted = false;                 // ... which was to ask for the end of the job
+    bool keeps_lines = false;             // its C library may have kept what it printed last
+  };
+  struct HostFault {
+    HostIndex index;  // determines the order of names in messages
+    std::string host;
+    Error why;
+    TimePoint at;
+  };
+  std::string program;          // argv[0], for messages
+  bool stdout_is_pipe = true;   // that of the workers
+  TimePoint started;            // of the workers; of the launcher while none runs
+  TimePoint first_start;        // ... of the job's first attempt
+  std::vector<WorkerEnd> ends;  // failures only
+  std::vector<HostFault> faults;
+  std::optional<int> stop_signal;  // the first stop signal of the user
+  TimePoint stop_at;
+  bool stopped_at_rest = false;        // the signal came when this attempt was over and another was to follow
+  std::optional<TimePoint> regroups;   // when it was ended so that other hosts get workers
+  std::optional<TimePoint> timed_out;  // when the time of --timeout was over
+  std::optional<Duration> waited_out;  // time since the first start, if the limit passed while no worker ran
+  int timeout_status = kTimedOutExit;
+  struct OwnFault {
+    Error why;
+    TimePoint at;
+  };
+  struct Stalled {
+    NoProgress what;
+    std::string who;  // the ranks in words
+    TimePoint at;
+  };
+  std::optional<Stalled> stalled;        // set if --watch or --on-silent ended it
+  std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
+  bool output_gone = false;              // stdout accepts no more data
+  int output_errno = 0;                  // the error; 0 or EPIPE: it has no reader
+  std::vector<std::string> left_behind;  // "algo-3: pid 4711 (python3), state D": processes that could not be ended
+  std::size_t unseen = 0;                // ranks whose end was not observed, or that never ran
+  std::vector<std::string> unconfirmed;  // hosts whose agent has not confirmed that all processes have ended
+};
+
+// The kind of the root cause.
+enum class FailureCause : std::uint8_t {
+  Success,
+  Worker,
+  Host,
+  Stalled,
+  User,
+  TimeLimit,
+  Launcher,
+  Output,
+  Unknown,
+  Regroup  // nothing has failed; if no other attempt follows it is the loss of a host
+};
+
+struct JobOutcome {
+  int exit_code = 0;
+  FailureCause by = FailureCause::Success;
+  const AttemptFacts::WorkerEnd* root_cause =
+      nullptr;                     // the worker that is the root cause, if one is; points into the facts
+  std::vector<std::string> lines;  // for stderr, without "sml-run: "; empty if the job succeeded
+};
+
+// The outcome in one line, for programs; "all workers exited with status 0" if there is nothing to report.
+std::string in_words(const JobOutcome& verdict);
+
+// The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
+// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1 or an abort, or by SIGABRT
+// within a fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its
+// peers see at once that it has gone. So does, within that second, another that ended by itself, where the first has
+// only the words of who has lost a peer (causes.h): with words of its own, or, before an abort, just so. Faults of the
+// same kind and words fold into one line that names all their hosts, in host order.
+JobOutcome judge(const AttemptFacts& facts);
+
+}  // namespace sml::report

@@ -1,9 +1,0 @@
-#include "launcher/report/own_line.h"
-
-#include "common/core/text.h"
-
-namespace sml::report {
-
-std::string own_line(std::string_view text) { return "sml-run: " + show(text, std::string_view::npos); }
-
-}  // namespace sml::report

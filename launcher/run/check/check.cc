@@ -1,0 +1,322 @@
+#include "launcher/run/check/check.h"
+
+#include <algorithm>
+#include <csignal>
+#include <iterator>
+#include <utility>
+
+#include "common/core/exit_status.h"
+#include "common/core/text.h"
+#include "common/core/transition_table.h"
+#include "launcher/attempt/rendezvous/mpi_singleton.h"
+#include "launcher/attempt/session_plans.h"
+#include "launcher/fleet/make_launcher.h"
+#include "launcher/options/text/missing_program.h"
+#include "launcher/os/heeded_stops.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr std::uint32_t kPings = 5;  // the shortest round trip counts
+
+std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::PmiMode meeting) {
+  std::vector<report::MpiOffer> out;
+  if (!found.facts) return out;
+  const auto pmix = found.pmix.empty() ? report::HasPmix::No : report::HasPmix::Yes;
+  const std::vector<std::string>& programs = found.facts->programs;
+  for (std::size_t i = 0; i < std::min(programs.size(), found.facts->mpi.size()); ++i) {
+    if (!programs[i].empty()) out.push_back(mpi_offer(meeting, found.facts->mpi[i], pmix));
+  }
+  return out;
+}
+
+}  // namespace
+
+Check::Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
+             const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
+             Say say)
+    : options_(options),
+      plan_(plan),
+      logs_(logs),
+      loop_(loop),
+      say_(std::move(say)),
+      signals_(loop_),
+      deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },
+                                             .passed = [this] { tell(CheckEvent::Deadline); }}),
+      machine_(options.start_timeout, Clock::now()),
+      fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
+             options.heartbeat_timeout) {
+  for (const int signo : os::heeded_stops()) signals_.add(signo);
+  fleet_.serve(*this);
+}
+
+Check::~Check() = default;
+
+Result<report::CheckReport> Check::run() {
+  ::signal(SIGPIPE, SIG_IGN);
+  if (Result<void> open = fleet_.open(events_of_reach()); !open) return open.error();
+  await_signals();
+  make_sessions();
+  fleet_.start();
+  deadline_timer_.arm();
+  loop_.run();
+  report::CheckReport found = report();
+  fleet_.dismiss();
+  const report::JobOutcome verdict = judge(found);
+  fleet_.tell_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}, {}});
+  fleet_.close();
+  return found;
+}
+
+launch::AgentLauncher::Events Check::events_of_reach() {
+  return {.say = say_,
+          .come = [this] { look_round(); },
+          .stop_asked =
+              [this](const std::string& host, int signo) {
+                say_(host + " has been told to stop (" + signal_name(signo) + ")");
+                stop(host, signo);
+              }};
+}
+
+void Check::make_sessions() {
+  const attempt::SessionSettings settings = attempt::settings_for_check(options_, plan_.map);
+  fleet_.begin_group(plan_.map.places());
+  const std::vector<HostIndex> places = plan_.map.places();
+  std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);
+  for (launch::AgentSession::Plan& spare : attempt::spare_plans(plan_, settings)) sessions.push_back(std::move(spare));
+  for (launch::AgentSession::Plan& session : sessions) {
+    logs_.instruct(session);
+    const HostIndex index = places[session.host.value()];
+    const plan::MappedHost& host = plan_.map.hosts[index.value()];
+    report::HostCheck& found = findings_.emplace_back().found;
+    found.index = index;
+    found.name = host.host.name;
+    found.slots = host.host.slots.value_or(0);
+    found.ranks = static_cast<std::uint32_t>(host.ranks.size());
+    fleet_.add(std::move(session));
+  }
+  search_.emplace(fleet_.hosts(), options_.master_address);
+}
+
+report::CheckReport Check::report() {
+  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
+  report::CheckReport out{.hosts = {},
+                          .world_size = plan_.map.world_size(),
+                          .host_source = plan_.host_source,
+                          .master_address = master_address_,
+                          .command = plan_.command,
+                          .stop_signal = stop_signal_,
+                          .machines = fleet_.machines(plan_.map)};
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    report::HostCheck& found = findings_[i].found;
+    found.mpi = offers_of(found, plan_.mpi);
+    found.address = i == 0 && !master_address_.empty() ? master_address_ : likely_address(known[i]);
+    out.hosts.push_back(std::move(found));
+  }
+  std::move(absent_.begin(), absent_.end(), std::back_inserter(out.hosts));
+  return out;
+}
+
+// ---- messages from the hosts
+
+void Check::host_introduced(fleet::Host& host) { host.session->send(wire::Inspect{}); }
+
+void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
+  Findings& findings = of(host);
+  report::HostCheck& found = findings.found;
+  findings.prepared = true;
+  if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
+  for (const wire::PreflightError& o : message.obstacles) {
+    found.faults.push_back(with_program_advice(fleet::error_of(o), plan_));
+  }
+  for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
+  found.pmix = message.pmix;
+  for (const wire::MpiUse& use : message.mpi) {
+    if (options_.lone_mpi == MpiSingleton::Refused) {
+      found.faults.push_back(attempt::lone_mpi_refusal(use, {}, options_.mpi));
+    } else {
+      found.warnings.push_back(attempt::lone_mpi_warning(use, {}, options_.mpi));
+    }
+  }
+  look_round();
+}
+
+void Check::host_message(fleet::Host& host, wire::ToLauncher message) {
+  std::visit([&](auto& m) { handle(host, m); }, message);
+}
+
+void Check::host_ended(fleet::Host& host, const Error* why) {
+  Findings& findings = of(host);
+  if (why != nullptr && !findings.dismissed && machine_.state() != CheckState::Over) {
+    findings.found.faults.push_back(*why);
+  }
+  if (fleet_.all_ended()) return tell(CheckEvent::AllEnded);
+  look_round();
+}
+
+void Check::handle(fleet::Host& host, const wire::Pong& m) {
+  const TimePoint asked{std::chrono::nanoseconds(m.token)}, now = Clock::now();
+  if (asked > now || asked < TimePoint()) return;  // not a token of this process
+  Findings& findings = of(host);
+  ++findings.pongs;
+  findings.found.round_trip = std::min(findings.found.round_trip.value_or(now - asked), now - asked);
+  measure_clock(host);
+  if (findings.pongs < kPings) return host.ping();
+  look_round();
+}
+
+void Check::handle(fleet::Host& host, wire::Inspected& m) {
+  Findings& findings = of(host);
+  findings.found.facts = m.facts;
+  findings.inspected = std::move(m);
+  measure_clock(host);
+  look_round();
+}
+
+// Compares the host's time of day with this machine's at the same moment.
+void Check::measure_clock(const fleet::Host& host) {
+  Findings& findings = of(host);
+  if (!findings.inspected || !findings.found.round_trip) return;
+  const TimePoint at = host.clock.ours(std::chrono::nanoseconds(findings.inspected->at_ns));
+  const auto ours = std::chrono::system_clock::now() - (Clock::now() - at);
+  findings.found.clock_offset = std::chrono::nanoseconds(findings.inspected->unix_ns) - ours.time_since_epoch();
+}
+
+void Check::handle(fleet::Host& host, const wire::Probed& m) {
+  search_->note(host, m);
+  judge_probes();
+}
+
+void Check::handle(fleet::Host& host, const wire::Bye& m) {
+  Findings& findings = of(host);
+  if (findings.dismissed) return;
+  const std::string why = m.reason.empty() ? "its agent left before it was told to" : show(m.reason);
+  findings.found.faults.push_back(Error(ErrorKind::Lost, why));
+  findings.dismissed = true;
+}
+
+// ---- actions of the state machine
+
+bool Check::has_answered(const fleet::Host& host) const {
+  if (host.session->ended()) return true;
+  const Findings& findings = findings_[host.position];
+  return findings.prepared && findings.inspected && findings.pongs >= kPings;
+}
+
+void Check::look_round() {
+  const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
+  const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
+  const bool asking = machine_.state() == CheckState::Asking;
+  const std::vector<launch::AgentLauncher::Missing> missing = fleet_.missing();
+  const auto may_come = [](const launch::AgentLauncher::Missing& one) { return !one.why_not; };
+  const bool awaits = std::any_of(missing.begin(), missing.end(), may_come);
+  if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) tell(CheckEvent::AllAnswered);
+  judge_probes();
+}
+
+void Check::tell(CheckEvent event) {
+  const CheckState before = machine_.state();
+  const CheckAction action = machine_.on(event, Clock::now());
+  deadline_timer_.arm();
+  if (action == CheckAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
+    say_(ignored(name(event), name(before)));
+  }
+  perform(action);
+}
+
+void Check::perform(CheckAction action) {
+  switch (action) {
+    case CheckAction::None:
+    case CheckAction::Unexpected: return;
+    case CheckAction::Probe: return probe_all();
+    case CheckAction::TimeOut: time_out(); return probe_all();
+    case CheckAction::Dismiss: return dismiss_all();
+    case CheckAction::Finish: return loop_.stop();
+  }
+}
+
+void Check::time_out() {
+  for (fleet::Host& host : fleet_.hosts()) {
+    if (has_answered(host)) continue;
+    Error why = fleet::not_ready(options_.start_timeout, host.session->awaited());
+    of(host).found.faults.push_back(why);
+    of(host).dismissed = true;
+    host.session->abandon(std::move(why));
+  }
+}
+
+// A host that has nothing to run belongs to the job all the same.
+void Check::miss(launch::AgentLauncher::Missing missing) {
+  const HostIndex index = plan_.map.places()[missing.host.value()];
+  const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
+  if (!mapped.ranks.empty()) return;  // its session reports it
+  report::HostCheck& absent = absent_.emplace_back();
+  absent.index = index;
+  absent.name = mapped.host.name;
+  absent.slots = mapped.host.slots.value_or(0);
+  absent.faults.push_back(missing.why_not ? std::move(*missing.why_not)
+                                          : fleet::not_ready(options_.start_timeout, "it has not called"));
+}
+
+void Check::probe_all() {
+  for (launch::AgentLauncher::Missing& missing : fleet_.missing()) miss(std::move(missing));
+  if (fleet_.hosts().size() == 1) {
+    master_address_ = search_->address_of_lone_host();
+    return tell(CheckEvent::AllProbed);
+  }
+  if (port_ == 0 || !fleet_.first().runs()) return tell(CheckEvent::AllProbed);  // there is no address to probe
+  search_->begin(port_);
+  judge_probes();
+}
+
+void Check::judge_probes() {
+  if (machine_.state() != CheckState::Probing || !search_->begun()) return;
+  const auto chosen = search_->outcome(fleet::AddressSearch::Of::ThoseThatRun);
+  if (!chosen) return;
+  take_address(*chosen);
+  tell(CheckEvent::AllProbed);
+}
+
+void Check::take_address(const fleet::ChosenAddress& chosen) {
+  master_address_ = chosen.address;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    report::HostCheck& found = of(host).found;
+    if (search_->has_answered(host)) found.reaches_first = report::Reaches::Yes;
+    for (const fleet::ProbeFault& fault : chosen.faults) {
+      if (fault.index != host.index) continue;
+      found.reaches_first = report::Reaches::No;
+      found.faults.push_back(fault.why);
+    }
+  }
+}
+
+void Check::dismiss_all() {
+  for (fleet::Host& host : fleet_.hosts()) {
+    of(host).dismissed = true;
+    if (host.runs()) {
+      host.session->end_workers({SIGTERM, 0}, launch::Afterwards::Leave);
+    } else {
+      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+    }
+  }
+}
+
+// ---- signals
+
+void Check::await_signals() {
+  signals_.async_wait([this](boost::system::error_code error, int signo) {
+    if (error) return;
+    stop({}, signo);
+    await_signals();
+  });
+}
+
+void Check::stop(std::string_view sender, int signo) {
+  const supervise::Wish wish = stop_rule_.heed(sender, signo, Clock::now());
+  if (wish != supervise::Wish::Begins && wish != supervise::Wish::Insists) return;
+  stop_signal_ = stop_signal_.value_or(signo);
+  tell(CheckEvent::UserStop);
+}
+
+}  // namespace sml::run

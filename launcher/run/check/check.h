@@ -1,0 +1,100 @@
+// --check: reports what a job would find. Connects to its hosts as the job would, or lets them call, collects a
+// description of each host from its agent, has the hosts probe the address of rank 0's host, and starts no worker.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/dialin/coordinator/coordinator.h"
+#include "launcher/fleet/address_search.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/os/stop_rule.h"
+#include "launcher/report/hosts/check_report.h"
+#include "launcher/run/check/check_machine.h"
+#include "launcher/run/rank_logs.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/session/deadline_timer.h"
+
+namespace sml::run {
+
+class Check final : private fleet::FleetListener {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  // All arguments passed by reference must outlive the check. `dial_in`: the hosts call, and receive what judge()
+  // decides about the report. `say` prints messages about hosts that call.
+  Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
+        const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in, Say say);
+  ~Check() override;
+
+  // Runs the loop on the calling thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): the
+  // launcher cannot accept connections of hosts.
+  Result<report::CheckReport> run();
+
+ private:
+  struct Findings {
+    report::HostCheck found;
+    bool prepared = false;
+    std::optional<wire::Inspected> inspected;
+    std::uint32_t pongs = 0;
+    bool dismissed = false;  // the end of its session is expected
+  };
+
+  // FleetListener
+  void host_introduced(fleet::Host& host) override;
+  void host_prepared(fleet::Host& host, const wire::Prepared& message) override;
+  void host_message(fleet::Host& host, wire::ToLauncher message) override;
+  void host_ended(fleet::Host& host, const Error* why) override;
+
+  void handle(fleet::Host& host, const wire::Pong& m);
+  void handle(fleet::Host& host, wire::Inspected& m);
+  void handle(fleet::Host& host, const wire::Probed& m);
+  void handle(fleet::Host& host, const wire::Bye& m);
+  template <class Message>
+  void handle(fleet::Host&, const Message&) {}
+
+  launch::AgentLauncher::Events events_of_reach();
+  void make_sessions();
+  void tell(CheckEvent event);
+  void perform(CheckAction action);
+  void look_round();  // checks whether all hosts have answered
+  void time_out();
+  void miss(launch::AgentLauncher::Missing missing);
+  void probe_all();
+  void judge_probes();
+  void take_address(const fleet::ChosenAddress& chosen);
+  void dismiss_all();
+  void await_signals();
+  void stop(std::string_view sender, int signo);
+  void measure_clock(const fleet::Host& host);
+  report::CheckReport report();
+  bool has_answered(const fleet::Host& host) const;
+  Findings& of(const fleet::Host& host) { return findings_[host.position]; }
+
+  const JobOptions& options_;
+  const plan::LaunchPlan& plan_;
+  const RankLogs& logs_;
+  boost::asio::io_context& loop_;
+  Say say_;
+  boost::asio::signal_set signals_;
+  launch::DeadlineTimer deadline_timer_;
+  CheckMachine machine_;
+  fleet::Fleet fleet_;
+  std::vector<Findings> findings_;         // by position in the fleet
+  std::vector<report::HostCheck> absent_;  // hosts without ranks that have not called
+  std::optional<fleet::AddressSearch> search_;
+  std::uint16_t port_ = 0;  // reserved by the first host, for the others to probe
+  std::string master_address_;
+  supervise::StopRule stop_rule_;
+  std::optional<int> stop_signal_;
+};
+
+}  // namespace sml::run

@@ -1,0 +1,88 @@
+// Tracks the hosts that join and leave a job while it runs, and decides what that means for the next attempt.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/plan/ranks/job_map.h"
+#include "launcher/options/restart_options.h"
+#include "launcher/plan/growth.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/run/restarts/host_discovery.h"
+#include "launcher/run/restarts/host_pool.h"
+
+namespace sml::run {
+
+class ChangingHosts {
+ public:
+  // How long the host list must be unchanged before an attempt ends because of hosts that are no longer listed.
+  static constexpr Duration kQuiet = std::chrono::seconds(10);
+
+  struct Deps {
+    // From the current attempt, as SpareHosts has them.
+    std::function<HostPool::MayConnect()> may_come;
+    std::function<std::vector<HostId>()> lost;
+    std::function<void(const plan::MappedHost& host)> come;
+    std::function<bool(HostId id)> is_ready;
+    std::function<void(const std::string& text)> say;
+    std::function<void(report::HostListChanged how)> changed;
+    std::function<void()> look;                          // called after each answer of the host discovery
+    std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
+  };
+  // `options` must outlive this. `map` is that of the first plan.
+  ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Deps deps);
+
+  // Starts the discovery of hosts; does nothing if the host list does not change.
+  void begin() { discovery_.begin(options_.discovery.interval); }
+  void end() { discovery_.end(); }
+
+  // The map that follows `map` without the hosts `out`, see regroup(). Also leaves out hosts that are no longer listed,
+  // if possible; adds new hosts as spares, and gives ranks to those that are ready, up to the maximum size of the job.
+  Result<plan::JobMap> next(plan::JobMap map, const std::vector<HostId>& out) const;
+  // The same for workers that keep their state (hvd.elastic): the ranks of `round` keep their places, in front; waiting
+  // hosts get ranks after them, to replace the hosts that are out and up to the maximum size of the job.
+  Result<plan::JobMap> next_round(plan::JobMap round, const std::vector<HostId>& out) const;
+  // True if the host list has been unchanged for as long as required before a job grows.
+  bool is_quiet(TimePoint at) const {
+    return at - pool_.changed() >= options_.discovery.grow_after.value_or(Duration::zero());
+  }
+  // True if more hosts may still join when there are too few for another attempt.
+  bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
+  // Whether the host list names no host but these.
+  bool lists_only(const std::vector<HostId>& hosts) const { return pool_.lists_only(hosts); }
+  // The time to wait before `next`, a result of next(), is computed again. Nullopt if it has a value, or if the time to
+  // wait for hosts is over.
+  std::optional<Duration> wait_for(const Result<plan::JobMap>& next, TimePoint now);
+  // Why an attempt with the ranks of `now` is to end so that another one gets those of `next`, for the user; empty if
+  // it is not.
+  std::string reason_to_regroup(const plan::JobMap& now, const plan::JobMap& next, TimePoint at) const;
+
+ private:
+  void listed(const std::vector<plan::Host>& hosts);
+  void failed(const Error& why);
+  void tell(const HostPool::News& news) const;
+  using Rule = Result<plan::JobMap> (ChangingHosts::*)(plan::JobMap map, const std::vector<HostId>& hosts) const;
+  Result<plan::JobMap> by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const;
+  Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;
+  Result<plan::JobMap> round_without(plan::JobMap round, const std::vector<HostId>& hosts) const;
+  plan::JobMap grown(plan::JobMap map, const plan::MostSize& most) const;
+  plan::MostSize most() const;
+  bool is_enough(const plan::JobMap& map) const;
+  void add_newcomers(plan::JobMap& map) const;
+
+  const RestartOptions& options_;
+  Deps deps_;
+  std::uint32_t first_size_;  // the number of ranks of the first plan
+  HostPool pool_;
+  HostDiscovery discovery_;
+  bool has_failed_ = false;            // the last discovery failed
+  std::optional<TimePoint> wait_end_;  // set while the job waits for more hosts
+};
+
+}  // namespace sml::run

@@ -1,0 +1,44 @@
+// --hang-report: a folder that receives all details of the ranks whenever a report about them is printed.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "launcher/report/hosts/hang_report.h"
+
+namespace sml::run {
+
+class HangFolder {
+ public:
+  static constexpr unsigned kMost = 1000;  // reports in the folder, including those of earlier jobs
+
+  // A folder that keeps no reports.
+  HangFolder() = default;
+  // Creates the folder if it does not exist, accessible to its owner only. Error (Usage) naming the option: the folder
+  // cannot be made, or it is not writable.
+  static Result<HangFolder> open(const std::string& path);
+
+  bool keeps() const { return static_cast<bool>(folder_); }
+
+  struct Report {
+    const std::vector<std::string>& table;  // as lines
+    std::string json;
+    const report::Traces& traces;
+    const std::vector<report::Recording>& recordings;
+    std::uint32_t world_size = 1;
+  };
+  // Writes into a new subfolder, 1, 2, ...: table.txt, ranks.json, rank.R.txt for each rank, and its recording as
+  // nccl_trace_rank_R or torch_trace_rank_R.json. Returns the subfolder's path; empty if no reports are kept. Error
+  // (Io) gives the cause; files written before it stay.
+  Result<std::string> keep(const Report& report) const;
+
+ private:
+  Result<os::UniqueFd> make_next(std::string& path) const;
+
+  std::string path_;
+  os::UniqueFd folder_;  // O_PATH; empty: no reports are kept
+};
+
+}  // namespace sml::run

@@ -1,0 +1,57 @@
+// Makes reports of where the ranks are, requested by the user or by a watch on the job; prints them, or returns them to
+// the process that requested them. One at a time.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/attempt/hosts/record_query.h"
+#include "launcher/attempt/hosts/stack_query.h"
+#include "launcher/control/messages.h"
+#include "launcher/report/hosts/hang_report.h"
+#include "launcher/report/live/job_progress.h"
+#include "launcher/run/watch/hang_folder.h"
+
+namespace sml::run {
+
+class HangReports {
+ public:
+  struct Deps {
+    std::function<const plan::LaunchPlan&()> plan;
+    const report::JobProgress& progress;
+    std::function<bool()> workers_run;
+    std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;
+    std::function<void(attempt::RecordQuery::Done done)> fetch;
+    std::function<void(const std::string&)> say;
+    const HangFolder& folder;
+  };
+  explicit HangReports(Deps job) : deps_(std::move(job)) {}
+
+  // Makes a report for another process. Error: no worker runs.
+  void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
+  // Prints the report as soon as the agents have replied, and writes it to the folder once torch's recordings have
+  // arrived, too. `why` is the reason in words. `then` is called afterwards, once, whether that succeeded or not.
+  void print(
+      const std::string& why, TraceTools tools, std::function<void()> then = [] {});
+
+ private:
+  struct Printed {  // a printed report, and what the folder is to keep of it
+    std::vector<std::string> table{};
+    report::Traces traces{};
+    std::vector<report::Recording> recordings{};
+    int awaited = 0;  // replies
+    std::function<void()> then;
+  };
+
+  report::Traces with_silence(report::Traces traces) const;
+  void answered(Printed& report);
+  void keep(const Printed& report);
+  std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
+
+  Deps deps_;
+  bool folder_failed_ = false;
+};
+
+}  // namespace sml::run

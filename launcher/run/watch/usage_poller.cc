@@ -1,0 +1,46 @@
+#include "launcher/run/watch/usage_poller.h"
+
+#include <map>
+#include <utility>
+
+#include "common/core/clock.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr Duration kBetween = std::chrono::milliseconds(250);
+
+}  // namespace
+
+void UsagePoller::tell(Done done) {
+  if (!deps_.workers_run()) return done({});
+  waiting_.push_back(std::move(done));
+  if (waiting_.size() > 1) return;
+  if (rates_.has_base(Clock::now())) return look();
+  deps_.look([this](const std::vector<wire::RankUse>& workers) {
+    add(workers);
+    if (workers.empty()) return answer({});
+    timer_.expires_after(kBetween);
+    timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) look();
+    });
+  });
+}
+
+void UsagePoller::look() {
+  if (!deps_.workers_run()) return answer({});
+  deps_.look([this](const std::vector<wire::RankUse>& workers) { answer(add(workers)); });
+}
+
+report::LiveUses UsagePoller::add(const std::vector<wire::RankUse>& workers) {
+  std::map<Rank, ProcessUse> look;
+  for (const wire::RankUse& worker : workers) look.emplace(worker.rank, worker.use);
+  return rates_.add(look, Clock::now());
+}
+
+void UsagePoller::answer(const report::LiveUses& uses) {
+  for (const Done& done : std::exchange(waiting_, {})) done(uses);
+}
+
+}  // namespace sml::run

@@ -1,0 +1,39 @@
+// Reports the current resource usage of the ranks. Queries their agents, and does so twice if there is no recent base
+// for rates.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "launcher/attempt/hosts/usage_query.h"
+#include "launcher/report/live/live_use.h"
+
+namespace sml::run {
+
+class UsagePoller {
+ public:
+  struct Deps {
+    std::function<bool()> workers_run;  // and usage is measured
+    std::function<void(attempt::UsageQuery::Done done)> look;
+  };
+  using Done = std::function<void(const report::LiveUses&)>;
+
+  UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
+
+  // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
+  void tell(Done done);
+
+ private:
+  void look();
+  report::LiveUses add(const std::vector<wire::RankUse>& workers);
+  void answer(const report::LiveUses& uses);
+
+  Deps deps_;
+  boost::asio::steady_timer timer_;
+  std::vector<Done> waiting_;
+  report::UseRates rates_;
+};
+
+}  // namespace sml::run

@@ -1,0 +1,62 @@
+#include "launcher/transport/clean_up.h"
+
+#include <utility>
+#include <variant>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/text.h"
+
+namespace sml::launch {
+
+namespace {
+
+constexpr Duration kLimit = std::chrono::seconds(5);
+
+std::string not_ended(const std::string& host, const std::string& why) {
+  return host + ": what its agent may have left there has not been looked for: " + why;
+}
+
+}  // namespace
+
+CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
+                 std::function<void(const std::string&)> say)
+    : loop_(loop), image_(image), agent_launcher_(reach), say_(std::move(say)) {}
+
+void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
+  if (hosts.empty()) return;
+  loop_.restart();
+  boost::asio::steady_timer limit(loop_, kLimit);
+  limit.async_wait([this](boost::system::error_code error) {
+    if (!error) loop_.stop();
+  });
+  awaited_ = hosts.size();
+  for (AgentSession::Plan& host : hosts) {
+    sessions_.push_back(std::make_unique<AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this), image_,
+                                                       agent_launcher_, std::move(host)));
+    sessions_.back()->start();
+  }
+  loop_.run();
+  for (const auto& session : sessions_) {
+    if (!session->ended()) say_(not_ended(session->name(), "no answer within " + format_duration(kLimit)));
+  }
+  sessions_.clear();
+}
+
+void CleanUp::session_message(AgentSession& session, wire::ToLauncher message) {
+  const auto* ended = std::get_if<wire::LeftEnded>(&message);
+  if (ended == nullptr) return;
+  if (ended->count > 0) {
+    say_(session.name() + ": ended " + std::to_string(ended->count) + (ended->count == 1 ? " process" : " processes") +
+         " of the job that its agent had left there");
+  }
+  for (const std::string& left : ended->left) say_(session.name() + ": cannot be ended: " + show(left));
+}
+
+void CleanUp::session_ended(AgentSession& session, const Error* why) {
+  if (why != nullptr) say_(not_ended(session.name(), why->message()));
+  if (--awaited_ == 0) loop_.stop();
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,24 @@
+// --ssh-command: a command that the user names starts the agent on each host.
+#pragma once
+#include "launcher/transport/remote_shell_launcher.h"
+
+namespace sml::launch {
+
+// `command`: see CommandTarget. Only the command knows which machine a host name means.
+class CommandLauncher final : public RemoteShellLauncher {
+ public:
+  CommandLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
+                  std::vector<std::string> command);
+
+  // Says where the command is passed over in PATH, as others may have put it there.
+  Result<void> open(Events events) override;
+  Sameness sameness() const override { return Sameness::OfNames; }
+  Start start() const override { return Start::ByCommand; }
+
+ private:
+  std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+
+  std::vector<std::string> command_;
+};
+
+}  // namespace sml::launch

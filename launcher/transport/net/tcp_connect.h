@@ -1,0 +1,24 @@
+// Connects to a host by its addresses, with a time limit for every wait.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "launcher/transport/names/addresses.h"
+#include "launcher/transport/net/waiting.h"
+
+namespace sml::net {
+
+// Tries the addresses in turn, each up to `timeout`. The socket is non-blocking, close-on-exec and has TCP_NODELAY; it
+// detects a silent peer by keep-alive and by TCP_USER_TIMEOUT (30 s). Errors: Connect, Timeout (all addresses silent),
+// Io (no descriptor); with more than one address, the message has the reason for each.
+Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
+                                const CancelToken& cancel);
+
+// Numeric forms of the two ends; empty if the socket is not IP.
+std::string local_address(int fd);
+std::string peer_address(int fd);
+
+}  // namespace sml::net

@@ -1,0 +1,270 @@
+#include "launcher/transport/process_transport.h"
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include "common/os/spawn.h"
+#include "launcher/os/child.h"
+#include "launcher/transport/locality.h"
+
+namespace sml::launch {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kReadSize = std::size_t{256} << 10;
+constexpr int kReadsPerTurn = 4;    // then it is the other hosts' turn
+constexpr int kPipeSize = 1 << 20;  // for the agent's output; the largest size that an unprivileged user may set
+constexpr std::size_t kKeptStderr = 8192;
+
+struct ProcessStart {
+  std::vector<std::string> argv;
+  std::optional<AgentImage> image;         // executed instead of argv[0]
+  std::string step;                        // displayed while it starts
+  std::string name_to_check;               // whether this name is this machine is checked first; empty: no check
+  std::vector<std::string> environment{};  // instead of the launcher's; empty: the launcher's
+};
+
+// The state that outlives the transport while handlers are pending.
+struct Core {
+  explicit Core(const asio::any_io_executor& loop) : socket(loop), output(loop), errors(loop) {}
+  asio::local::stream_protocol::socket socket;  // the process's standard input
+  asio::posix::stream_descriptor output;        // a pipe: the agent can splice workers' output into it without copying
+  asio::posix::stream_descriptor errors;
+  std::unique_ptr<os::Child> child;
+  TransportEvents* events = nullptr;  // null: the owner is gone, or transport_closed was called
+  // Not zeroed: pages that receive no bytes are never touched.
+  std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadSize);
+  std::string pending;
+  std::string writing;
+  std::string error_text;
+  bool finishing = false;
+  bool input_over = false;
+  std::optional<ExitStatus> ended;
+};
+
+class ProcessTransport final : public AgentTransport {
+ public:
+  ProcessTransport(asio::any_io_executor loop, asio::thread_pool* pool, ProcessStart start)
+      : loop_(loop), pool_(pool), start_(std::move(start)), core_(std::make_shared<Core>(loop)) {}
+
+  ~ProcessTransport() override {
+    core_->events = nullptr;
+    boost::system::error_code ignored;
+    core_->socket.close(ignored);
+    core_->output.close(ignored);
+    core_->errors.close(ignored);
+    core_->child.reset();
+  }
+
+  void start(TransportEvents& events) override {
+    core_->events = &events;
+    if (pool_ != nullptr && !start_.name_to_check.empty()) return find_out_where();
+    asio::post(loop_, [this, core = core_] {
+      if (core->events != nullptr) launch();
+    });
+  }
+
+  void send(std::string bytes) override {
+    core_->pending += bytes;
+    write(core_);
+  }
+
+  std::size_t unsent() const override { return core_->pending.size() + core_->writing.size(); }
+
+  // ssh exits with 255 for errors of its own, which it prints, and also if the far side was killed.
+  bool far_side_ended() const override {
+    const auto* exited = core_->ended ? std::get_if<Exited>(&*core_->ended) : nullptr;
+    return core_->ended && (start_.image || exited == nullptr || exited->code != 255 || core_->error_text.empty());
+  }
+
+  bool far_side_ended_well() const override { return core_->ended && succeeded(*core_->ended); }
+
+  void finish() override {
+    core_->finishing = true;
+    write(core_);
+  }
+
+ private:
+  // Name look-ups may block, so they run on the pool.
+  void find_out_where() {
+    asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, weak = std::weak_ptr<Core>(core_)] {
+      const bool here = is_this_machine(name);
+      asio::post(loop, [this, here, weak] {  // `this` lives as long as its core has events
+        const std::shared_ptr<Core> core = weak.lock();
+        if (!core || core->events == nullptr) return;
+        if (!here) return launch();
+        std::exchange(core->events, nullptr)->transport_is_local();
+      });
+    });
+  }
+
+  void launch() {
+    core_->events->transport_step(start_.step);
+    if (Result<void> launched = try_launch(); !launched) return close(core_, launched.error());
+    read(core_);
+    if (core_->events != nullptr) core_->events->transport_open("", "");
+  }
+
+  Result<void> try_launch() {
+    Result<std::array<os::UniqueFd, 2>> sockets = os::make_socketpair();
+    if (!sockets) return sockets.error();
+    Result<os::Pipe> output = os::make_pipe();
+    if (!output) return output.error();
+    // not for commands: there may be one for each host
+    if (start_.image) os::widen_pipe(output->read.get(), kPipeSize);
+    os::UniqueFd program;
+    os::Pipe errors;
+    if (start_.image) {
+      Result<os::UniqueFd> executable = executable_descriptor(*start_.image, installed_agent());
+      if (!executable) return executable.error();
+      program = std::move(*executable);
+    } else {
+      Result<os::Pipe> pipe = os::make_pipe();
+      if (!pipe) return pipe.error();
+      errors = std::move(*pipe);
+    }
+    auto& [ours, theirs] = *sockets;
+    const Result<pid_t> pid = os::spawn_helper({.argv = start_.argv,
+                                                .program_fd = program.get(),
+                                                .stdin_fd = theirs.get(),
+                                                .stdout_fd = output->write.get(),
+                                                .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO,
+                                                .environment = start_.environment});
+    if (!pid) return pid.error();
+    core_->socket.assign(asio::local::stream_protocol(), ours.release());
+    core_->socket.non_blocking(true);
+    core_->output.assign(output->read.release());
+    core_->output.non_blocking(true);
+    if (errors.read) {
+      core_->errors.assign(errors.read.release());
+      core_->errors.non_blocking(true);
+      read_errors(core_);
+    }
+    core_->child = std::make_unique<os::Child>(loop_, *pid, [core = std::weak_ptr<Core>(core_)](ExitStatus status) {
+      if (const auto alive = core.lock()) {
+        alive->ended = std::move(status);
+        end_if_over(alive);
+      }
+    });
+    return {};
+  }
+
+  static void read(const std::shared_ptr<Core>& core) {
+    core->output.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
+      if (core->events == nullptr) return;
+      if (!error && take_output(core)) return read(core);
+      if (core->events == nullptr) return;
+      core->input_over = true;
+      end_if_over(core);
+    });
+  }
+
+  // Returns false at end of file, or if the owner is gone.
+  static bool take_output(const std::shared_ptr<Core>& core) {
+    for (int turn = 0; turn < kReadsPerTurn; ++turn) {
+      const ssize_t n = ::read(core->output.native_handle(), core->buffer.get(), kReadSize);
+      if (n < 0) return errno == EAGAIN || errno == EINTR;
+      if (n == 0) return false;
+      const auto size = static_cast<std::size_t>(n);
+      core->events->transport_bytes(std::span<const char>(core->buffer.get(), size));
+      if (core->events == nullptr) return false;
+      if (size < kReadSize) return true;  // the pipe is empty
+    }
+    return true;
+  }
+
+  // Reads what is in the pipe now. Returns false at end of file, which may never come if a process that was left behind
+  // holds the pipe.
+  static bool take_errors(const std::shared_ptr<Core>& core) {
+    std::array<char, 4096> piece;
+    for (;;) {
+      const ssize_t size =
+          core->errors.is_open() ? ::read(core->errors.native_handle(), piece.data(), piece.size()) : 0;
+      if (size < 0) return errno == EAGAIN || errno == EINTR;
+      if (size == 0) return false;
+      keep_errors(*core, std::string_view(piece.data(), static_cast<std::size_t>(size)));
+    }
+  }
+
+  static void keep_errors(Core& core, std::string_view text) {
+    core.error_text += text;
+    if (core.error_text.size() > kKeptStderr) core.error_text.erase(0, core.error_text.size() - kKeptStderr);
+  }
+
+  // Waits for readability and reads itself: with an asynchronous read it would be unknown whether bytes were taken
+  // already.
+  static void read_errors(const std::shared_ptr<Core>& core) {
+    core->errors.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
+      if (!error && take_errors(core)) read_errors(core);
+    });
+  }
+
+  static void write(const std::shared_ptr<Core>& core) {
+    if (!core->writing.empty() || core->events == nullptr || !core->socket.is_open()) return;
+    if (core->pending.empty()) {
+      boost::system::error_code ignored;
+      if (core->finishing) core->socket.shutdown(asio::socket_base::shutdown_send, ignored);
+      return;
+    }
+    core->writing.swap(core->pending);
+    asio::async_write(core->socket, asio::buffer(core->writing), [core](boost::system::error_code error, std::size_t) {
+      core->writing.clear();
+      if (!error) write(core);  // otherwise the read side reports the error
+    });
+  }
+
+  // Reports the end only after both the last byte and the exit status that explains it.
+  static void end_if_over(const std::shared_ptr<Core>& core) {
+    if (!core->input_over || !core->ended) return;
+    take_errors(core);
+    std::string text = describe(*core->ended);
+    while (!core->error_text.empty() && core->error_text.back() == '\n') core->error_text.pop_back();
+    if (!core->error_text.empty()) text = core->error_text;
+    close(core, Error(ErrorKind::Lost, std::move(text)));
+  }
+
+  static void close(const std::shared_ptr<Core>& core, const Error& why) {
+    if (TransportEvents* events = std::exchange(core->events, nullptr)) events->transport_closed(why);
+  }
+
+  asio::any_io_executor loop_;
+  asio::thread_pool* pool_;  // null: no name look-up
+  ProcessStart start_;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace
+
+std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop, const AgentImage& image,
+                                                     std::string mark, std::vector<std::string> environment) {
+  return std::make_unique<ProcessTransport>(std::move(loop), nullptr,
+                                            ProcessStart{.argv = {"sml-run-agent", "--mark", std::move(mark)},
+                                                         .image = image,
+                                                         .step = "starting the agent",
+                                                         .name_to_check = {},
+                                                         .environment = std::move(environment)});
+}
+
+std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,
+                                                       CommandTarget target) {
+  std::string name_to_check = target.user.empty() && !target.port ? target.host : std::string();
+  ProcessStart start{.argv = command_words(std::move(target)),
+                     .image = std::nullopt,
+                     .step = "connecting",
+                     .name_to_check = std::move(name_to_check)};
+  return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
+}
+
+}  // namespace sml::launch

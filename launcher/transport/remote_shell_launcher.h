@@ -1,0 +1,42 @@
+// The base of agent launchers that open one login shell per host to start the agent; none for hosts that are this
+// machine.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/plan/machine/host.h"
+#include "launcher/transport/local_launcher.h"
+#include "launcher/transport/waiting_threads.h"
+
+namespace sml::launch {
+
+class RemoteShellLauncher : public LocalLauncher {
+ public:
+  struct Hosts {
+    std::vector<plan::Host> list;  // by HostId
+    std::string own_name;          // of the host that is this machine, whatever this machine's own name; may be empty
+    std::string user;              // for all hosts that name none; empty: each agent launcher has its own rule
+    std::uint32_t fanout = 1;      // log-ins at the same time
+  };
+  // `image` outlives this.
+  RemoteShellLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts);
+
+  std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark, const std::string& script) final;
+  void know(const plan::Host& host) final { hosts_.list.push_back(host); }
+  void close() final { threads_.leave(); }
+
+ protected:
+  virtual std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) = 0;
+  const std::string& user() const { return hosts_.user; }
+  boost::asio::thread_pool& pool() { return threads_.pool(); }
+
+ private:
+  bool is_ours(const plan::Host& host) const;
+
+  Hosts hosts_;
+  WaitingThreads threads_;
+};
+
+}  // namespace sml::launch

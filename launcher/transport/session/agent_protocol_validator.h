@@ -1,0 +1,87 @@
+// Validates what the agent of one host sends, beyond the order that the session machine checks: about which ranks, how
+// often, and how much. Pure. This bounds the launcher's memory and protects the other hosts: a compromised host is
+// limited to what a genuine agent would send.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/wire/messages.h"
+#include "launcher/transport/session/attempt_protocol_validator.h"
+
+namespace sml::launch {
+
+class AgentProtocolValidator {
+ public:
+  // `hello` and `prepare` are the first messages to the agent; asked() gets any further Prepare.
+  AgentProtocolValidator(const wire::Hello& hello, const wire::Prepare& prepare);
+
+  // Call when the launcher sends this message: the agent may answer it.
+  void asked(const wire::ToAgent& message);
+  // Error (Protocol): the broken rule, as a clause that leaves out the host.
+  Result<void> check(const wire::ToLauncher& message);
+
+ private:
+  void note(const wire::Prepare& m) { next_.emplace(m); }
+  void note(const wire::Credit& m);
+  void note(const wire::Ping& m);
+  void note(const wire::Probe& m);
+  void note(const wire::Inspect& m);
+  void note(const wire::AskJoined& m);
+  void note(const wire::CheckPeerOwnership& m);
+  void note(const wire::PeerVerdicts& m);
+  void note(const wire::EndLeft& m);
+  void note(const wire::AskHealth&) { ++health_; }
+  void note(const wire::HorovodCall& m) { called_.insert(m.rank); }
+  // All other requests belong to the attempt.
+  template <class Message>
+  void note(const Message& m) {
+    if constexpr (requires { now_.note(m); }) now_.note(m);
+  }
+
+  Result<void> judge(const wire::HelloAck& m);
+  Result<void> judge(const wire::Prepared& m);
+  Result<void> judge(const wire::Probed& m);
+  Result<void> judge(const wire::Output& m);
+  Result<void> judge(const wire::AgentLog& m);
+  Result<void> judge(const wire::Pong& m);
+  Result<void> judge(const wire::Bye& m);
+  Result<void> judge(const wire::Joined& m);
+  Result<void> judge(const wire::Inspected& m);
+  Result<void> judge(const wire::AskPeerOwnership& m);
+  Result<void> judge(const wire::PeerVerdictsOfHost& m);
+  Result<void> judge(const wire::LeftEnded& m);
+  Result<void> judge(const wire::Health& m);
+  Result<void> judge(const wire::HorovodNews& m);
+  Result<void> judge(const wire::HorovodAnswer& m);
+  Result<void> judge(const wire::Received&) { return {}; }  // handled by the link
+  // All other messages belong to the attempt.
+  template <class Message>
+  Result<void> judge(const Message& m) {
+    return now_.judge(m);
+  }
+
+  AttemptProtocolValidator now_;
+  std::optional<AttemptProtocolValidator> next_;  // takes effect with its Prepared
+  std::uint64_t credit_ = 0;                      // output bytes that the agent may send
+  bool greeted_ = false;
+  std::deque<std::uint64_t> pings_;  // unanswered, the oldest first
+  std::size_t probes_ = 0;           // unanswered
+  std::size_t inspections_ = 0;
+  std::size_t joins_ = 0;
+  std::size_t clean_ups_ = 0;
+  std::size_t health_ = 0;
+  std::vector<std::string> probed_;            // all addresses that it was asked to try
+  std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked
+  std::size_t callers_ = 0;  // number of callers about which the agent has asked without an answer so far
+  std::size_t horovod_news_ = 0;
+  std::multiset<Rank> called_;  // by HorovodCall, and not answered
+  std::size_t words_ = 0;       // AgentLog messages
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,307 @@
+#include "launcher/transport/session/agent_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "common/core/text.h"
+#include "launcher/transport/bootstrap_script.h"
+
+namespace sml::launch {
+
+namespace {
+
+constexpr std::string_view kStarting = "starting the agent";
+
+constexpr int kStarts = 3;  // while connections break
+
+SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
+SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
+SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
+SessionEvent event_for(const wire::Cleared&) { return SessionEvent::Cleared; }
+SessionEvent event_for(const wire::StdinCredit&) { return SessionEvent::InputTaken; }
+SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
+SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Relay&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::AskPeerOwnership&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::PeerVerdictsOfHost&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Trace&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Traced&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Recorded&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::RecordedAll&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::WorkersUse&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Health&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::HorovodNews&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::HorovodAnswer&) { return SessionEvent::Chatter; }
+SessionEvent event_for(const wire::Received&) { return SessionEvent::Chatter; }
+template <class Message>
+SessionEvent event_for(const Message&) {
+  return SessionEvent::WorkerNews;
+}
+
+SessionEvent event_of(const wire::ToLauncher& message) {
+  return std::visit([](const auto& m) { return event_for(m); }, message);
+}
+
+}  // namespace
+
+AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
+                           AgentLauncher& reach, Plan plan)
+    : loop_(std::move(loop)),
+      owner_(owner),
+      image_(image),
+      agent_launcher_(reach),
+      plan_(std::move(plan)),
+      mark_(make_mark()),
+      conduct_(plan_.hello, plan_.prepare_local) {  // prepare_remote allows the same messages
+  plan_.prepare_local.mark = mark_;
+  plan_.prepare_remote.mark = mark_;
+}
+
+void AgentSession::start() {
+  ++starts_;
+  arrival_.emplace(mark_, image_);
+  const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
+    const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
+    return agent_launcher_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
+  };
+  std::unique_ptr<AgentTransport> first = start_agent(mark_, AgentDuty::Serve);
+  if (!first) return transport_is_local();
+  ResumableLink::Again again;
+  if (agent_launcher_.start() != AgentLauncher::Start::ByHost && !plan_.end_left)
+    again = [start_agent](const std::string& mark) { return start_agent(mark, AgentDuty::Return); };
+  transport_ = std::make_unique<ResumableLink>(loop_, image_, static_cast<TransportEvents&>(*this), std::move(first),
+                                               std::move(again));
+  transport_->start();
+}
+
+void AgentSession::transport_step(std::string_view step) {
+  if (step_ == step) return;
+  step_ = step;
+  owner_.session_step(*this);
+}
+
+// Whether a command has logged in is not known, and an agent of this machine has no shell.
+bool AgentSession::shell_is_silent() const {
+  return machine_.state() == SessionState::Greeting && step_ == kStarting && !contact_.is_local &&
+         agent_launcher_.start() == AgentLauncher::Start::ByLogin;
+}
+
+std::string AgentSession::awaited() const { return shell_is_silent() ? std::string(kShellIsSilent) : step_; }
+
+void AgentSession::transport_is_local() {
+  contact_.is_local = true;
+  transport_ = std::make_unique<ResumableLink>(loop_, image_, static_cast<TransportEvents&>(*this),
+                                               agent_launcher_.local_transport(mark_), nullptr);
+  transport_->start();
+}
+
+void AgentSession::transport_open(std::string_view local_address, std::string_view peer_address) {
+  contact_.local_address = local_address;
+  contact_.peer_address = peer_address;
+  transport_step(kStarting);
+  static_cast<void>(machine_.on(SessionEvent::Opened));  // asks for nothing
+}
+
+void AgentSession::transport_bytes(std::span<const char> bytes) {
+  contact_.last_heard = Clock::now();
+  if (machine_.state() == SessionState::Ended) return;
+  if (machine_.state() == SessionState::Greeting) {
+    arrival_->feed(bytes);
+    return greet();
+  }
+  decoder_.feed_in_place(bytes);
+  decode();
+}
+
+void AgentSession::greet() {
+  while (machine_.state() == SessionState::Greeting) {
+    const Result<std::optional<SessionEvent>> next = arrival_->next(transport_->unsent());
+    if (!next) return abandon(next.error());
+    if (!next->has_value()) return;
+    const SessionAction action = machine_.on(**next);
+    if (action == SessionAction::Introduce) introduce();
+    if (action != SessionAction::SendAgent) continue;
+    transport_step("sending the agent");
+    transport_->send_lasting(image_.bytes());
+  }
+  if (machine_.state() != SessionState::Preparing) return;
+  const std::string rest = arrival_->take_rest();
+  transport_->frames_came(rest.size());
+  decoder_.feed(rest);
+  decode();
+}
+
+void AgentSession::introduce() {
+  transport_step("preparing");
+  transport_->send(wire::encode(transport_->greet(plan_.hello)));
+  if (plan_.end_left) {
+    conduct_.asked(*plan_.end_left);
+    return transport_->send(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
+  }
+  transport_->send(wire::encode(contact_.is_local ? plan_.prepare_local : plan_.prepare_remote));
+  owner_.session_introduced(*this);
+}
+
+void AgentSession::doubt() {
+  if (agent_runs()) transport_->doubt();
+}
+
+void AgentSession::decode() {
+  while (machine_.state() != SessionState::Ended) {
+    Result<std::optional<wire::ToLauncher>> next = decoder_.next();
+    if (!next) return break_off(next.error().message());
+    if (!next->has_value()) break;
+    handle(std::move(**next));
+  }
+  if (auto receipt = agent_runs() ? transport_->receipt() : std::nullopt) give(std::move(*receipt));
+}
+
+void AgentSession::handle(wire::ToLauncher message) {
+  if (const auto* receipt = std::get_if<wire::Received>(&message)) {
+    if (!transport_->acknowledge(receipt->bytes)) break_off("has received what was not sent");
+    return;
+  }
+  const SessionEvent event = event_of(message);
+  const SessionState before = machine_.state();
+  const SessionAction action = machine_.on(event);
+  if (action == SessionAction::Refuse) {
+    return break_off("sent \"" + std::string(launch::name(event)) + "\" while " + std::string(launch::name(before)));
+  }
+  if (action == SessionAction::None) return;
+  if (Result<void> allowed = conduct_.check(message); !allowed) return break_off(allowed.error().message());
+  if (const auto* ack = std::get_if<wire::HelloAck>(&message)) transport_->agree(*ack);
+  if (machine_.state() == SessionState::Leaving) give(transport_->say_goodbye());
+  if (action == SessionAction::TellReady) {
+    transport_step("ready");
+    return owner_.session_ready(*this, std::get<wire::Prepared>(message));
+  }
+  owner_.session_message(*this, std::move(message));
+}
+
+// Ignores everything that the agent sends from now on.
+void AgentSession::break_off(const std::string& rule) {
+  abandon(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
+              .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
+}
+
+bool AgentSession::agent_runs() const {
+  return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();
+}
+
+TimePoint AgentSession::last_said() const {
+  return transport_ ? std::max(last_said_, transport_->asked_at()) : last_said_;
+}
+
+void AgentSession::send(const wire::ToAgent& message) {
+  if (!agent_runs()) return;
+  conduct_.asked(message);
+  give(wire::encode(message));
+}
+
+void AgentSession::give(std::string frames) {
+  last_said_ = Clock::now();
+  if (held_back_) {
+    *held_back_ += frames;
+  } else {
+    transport_->send(std::move(frames));
+  }
+}
+
+void AgentSession::suspend() {
+  if (held_back_) return;
+  send(wire::Suspend{});
+  if (agent_runs()) held_back_.emplace();
+}
+
+void AgentSession::resume() {
+  if (!held_back_) return;
+  const std::string waiting = *std::exchange(held_back_, std::nullopt);
+  send(wire::Resume{});
+  if (agent_runs() && !waiting.empty()) transport_->send(waiting);
+}
+
+void AgentSession::prepare(wire::Prepare message) {
+  if (machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
+  transport_step("preparing");
+  message.mark = mark_;
+  conduct_.asked(message);
+  give(wire::encode(wire::ToAgent(std::move(message))));
+}
+
+void AgentSession::start_workers(const wire::Start& message, Afterwards afterwards) {
+  if (machine_.on(SessionEvent::StartSent) == SessionAction::Refuse) return;
+  transport_step("running");
+  had_workers_ = true;
+  std::string frames = wire::encode(message);
+  if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
+  give(std::move(frames));
+}
+
+void AgentSession::release() {
+  const bool started = machine_.state() == SessionState::Running || machine_.state() == SessionState::Cleared;
+  if (started) give(wire::encode(wire::ToAgent(wire::Leave{})));
+}
+
+void AgentSession::end_workers(const wire::Stop& message, Afterwards afterwards) {
+  if (!agent_runs()) return;
+  std::string frames = wire::encode(message);
+  if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
+  give(std::move(frames));
+}
+
+AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {
+  return {.host = plan_.host,
+          .name = plan_.name,
+          .hello = {.job_id = plan_.hello.job_id,
+                    .host = plan_.name,
+                    .heartbeat_timeout_ms = plan_.hello.heartbeat_timeout_ms,
+                    .grace_ms = plan_.hello.grace_ms},
+          .prepare_local = {},
+          .prepare_remote = {},
+          .end_left = std::move(left)};
+}
+
+void AgentSession::abandon(Error why) {
+  if (ended()) return;
+  machine_.end();
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_), why = std::move(why)] {
+    if (alive.expired()) return;
+    last_said_ = last_said();
+    transport_.reset();
+    owner_.session_ended(*this, &why);
+  });
+}
+
+// Anything that an earlier start left on the host ends with its connection.
+bool AgentSession::starts_again(const Error& why) {
+  if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
+  if (agent_launcher_.start() == AgentLauncher::Start::ByHost || transport_->far_side_ended()) return false;
+  if (!AgentArrival::has_broken(why) || machine_.on(SessionEvent::Broken) != SessionAction::StartAgain) return false;
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && !ended()) start();
+  });
+  return true;
+}
+
+void AgentSession::transport_closed(const Error& why) {
+  if (starts_again(why)) return;
+  const SessionState before = machine_.state();
+  const SessionAction action = machine_.on(SessionEvent::Closed);
+  if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
+  if (action != SessionAction::TellLost) return;
+  if (before == SessionState::Starting) return owner_.session_ended(*this, &why);
+  const bool ran = before != SessionState::Greeting;
+  agent_vanished_ = ran && transport_->far_side_ended();
+  const Error explained =
+      ran ? Error(ErrorKind::Lost, "its agent has gone before its work was done: " + why.message())
+          : arrival_->explain(why, contact_.is_local ? AgentLauncher::Start::ByLogin : agent_launcher_.start());
+  owner_.session_ended(*this, &explained);
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,64 @@
+#include "launcher/transport/session/answer_validator.h"
+
+#include <initializer_list>
+#include <string_view>
+
+#include "common/wire/limits.h"
+#include "launcher/transport/session/validation_result.h"
+
+namespace sml::launch {
+
+ValidationResult AnswerValidator::judge(const wire::Trace& m, const Belongs& belongs) {
+  const auto asked = traces_asked_.find(m.id);
+  if (asked == traces_asked_.end()) return broken("told where a worker is, that nobody had asked for");
+  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
+  if (!asked->second.insert(m.rank).second) {
+    return broken("told twice where rank " + number(m.rank.value()) + " is");
+  }
+  const ProcessTrace& process = m.process;
+  if (ValidationResult few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
+  if (ValidationResult few = at_most(process.sockets.size(), kMostSockets, "sockets"); !few) return few;
+  for (const ThreadTrace& thread : process.threads) {
+    const std::initializer_list<std::string_view> words{thread.name, thread.wait_channel, thread.system_call,
+                                                        thread.held, thread.kernel_stack};
+    if (ValidationResult texts = all_fit(words); !texts) return texts;
+  }
+  if (ValidationResult texts = all_fit(process.sockets); !texts) return texts;
+  return all_fit(std::initializer_list<std::string_view>{process.command, process.tool, process.stacks, process.fault});
+}
+
+ValidationResult AnswerValidator::judge(const wire::Traced& m, const Belongs&) {
+  if (traces_asked_.erase(m.id) == 1) return {};
+  return broken("told where its workers are, that nobody had asked for");
+}
+
+ValidationResult AnswerValidator::judge(const wire::Recorded& m, const Belongs& belongs) {
+  const auto asked = records_asked_.find(m.id);
+  if (asked == records_asked_.end() || torch_ == wire::TorchTraces::No)
+    return broken("sent what was recorded, that nobody had asked for");
+  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
+  if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
+  Records& records = asked->second;
+  const std::size_t of_rank_so_far = records.bytes[m.rank] += m.bytes.size();
+  records.of_all += m.bytes.size();
+  if (of_rank_so_far <= wire::kMaxRecorded && records.of_all <= wire::kMaxRecordedOfHost) return {};
+  return broken("sent more of what was recorded than it may");
+}
+
+ValidationResult AnswerValidator::judge(const wire::RecordedAll& m, const Belongs&) {
+  if (records_asked_.erase(m.id) == 1) return {};
+  return broken("said that it had sent what was recorded, that nobody had asked for");
+}
+
+ValidationResult AnswerValidator::judge(const wire::WorkersUse& m, const Belongs& belongs) {
+  if (uses_asked_.erase(m.id) != 1) return broken("told what its workers use, that nobody had asked for");
+  std::set<Rank> told;
+  for (const wire::RankUse& worker : m.workers) {
+    if (ValidationResult ours = belongs(worker.rank); !ours) return ours;
+    if (!told.insert(worker.rank).second)
+      return broken("told twice what rank " + number(worker.rank.value()) + " uses");
+  }
+  return {};
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,339 @@
+#include "launcher/transport/session/attempt_protocol_validator.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "common/wire/limits.h"
+#include "launcher/transport/session/validation_result.h"
+
+namespace sml::launch {
+
+namespace {
+
+constexpr std::size_t kMostRemarks = 1000;   // warnings and failures that belong to no rank
+constexpr std::size_t kMostObstacles = 100;  // preflight errors that belong to no rank
+static_assert(wire::kMaxErrorFile <= wire::kMaxText);
+
+std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind kind) {
+  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
+}
+
+ValidationResult judge_services(const std::vector<wire::Service>& services,
+                                const std::vector<wire::ServiceWish>& wished) {
+  Error others = broken("told a port that it was not to reserve");
+  if (services.size() > wished.size()) return others;
+  for (const wire::Service& service : services) {
+    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
+    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
+    if (told > wishes(wished, service.kind)) return others;
+  }
+  return {};
+}
+
+ValidationResult judge_names(const wire::MpiUse& m) {
+  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
+}
+
+ValidationResult judge_attempt(std::uint32_t attempt, std::uint32_t now) {
+  if (attempt == now) return {};
+  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
+}
+
+std::size_t size_of(const wire::SpawnWish& m) {
+  std::size_t out = m.call.size();
+  for (const plan::SpawnProgram& program : m.programs) {
+    out += program.working_directory.size();
+    for (const std::string& word : program.command) out += word.size();
+    for (const std::string& host : program.hosts) out += host.size();
+  }
+  for (const wire::SpawnKey& one : m.keys) out += one.key.size() + one.value.size();
+  return out;
+}
+
+}  // namespace
+
+AttemptProtocolValidator::AttemptProtocolValidator(const wire::Prepare& prepare)
+    : number_(prepare.attempt),
+      apps_(prepare.apps.size()),
+      services_(prepare.services),
+      chooses_interfaces_(!prepare.interfaces.empty()),
+      reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
+      looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
+      looks_(prepare.usage == UsageLook::Yes),
+      answers_(prepare.torch_traces),
+      members_(prepare.mpi.meeting == plan::PmiMode::None ? 0 : prepare.mpi.shape.size()) {
+  for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
+  std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
+}
+
+bool AttemptProtocolValidator::serves_stores() const {
+  return wishes(services_, wire::ServiceKind::TorchStore) + wishes(services_, wire::ServiceKind::HorovodStore) > 0;
+}
+
+void AttemptProtocolValidator::note(const wire::Fenced& m) {
+  const auto over = fences_.find({m.service, m.fence});
+  if (over == fences_.end()) return;
+  fence_bytes_ -= over->second;
+  fences_.erase(over);
+}
+
+void AttemptProtocolValidator::note(const wire::AddWorkers& m) {
+  added_ = m;
+  added_state_ = AddedState::Asked;
+}
+
+// All hosts receive the new number of ranks.
+void AttemptProtocolValidator::note(const wire::StartAdded& m) {
+  if (m.go == wire::Go::Yes && members_ > 0) members_ = std::max(members_, m.ranks);
+  const bool here = added_state_ == AddedState::Waits && added_->first == m.first && m.go == wire::Go::Yes;
+  added_state_ = AddedState::None;
+  if (!here) return;
+  // later ranks follow the others, so the list stays sorted
+  for (const wire::Worker& worker : added_->workers) ranks_.push_back({worker.rank});
+}
+
+void AttemptProtocolValidator::note(const wire::SpawnAnswer& m) {
+  const auto found = spawns_.find({m.to, m.call});
+  if (found == spawns_.end()) return;
+  spawn_bytes_ -= found->second;
+  spawns_.erase(found);
+}
+
+void AttemptProtocolValidator::note(const wire::StdinData& m) {
+  if (Result<RankEntry*> entry = of_rank(m.rank)) (*entry)->input_out += m.bytes.size();
+}
+
+Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::of_rank(Rank rank) {
+  const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
+  const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
+  if (found == ranks_.end() || found->rank != rank) {
+    return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
+  }
+  return &*found;
+}
+
+ValidationResult AttemptProtocolValidator::belongs(Rank rank) {
+  if (Result<RankEntry*> entry = of_rank(rank); !entry) return entry.error();
+  return {};
+}
+
+Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::started_one(Rank rank) {
+  if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
+  return of_rank(rank);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Prepared& m) {
+  for (const wire::PreflightError& obstacle : m.obstacles) {
+    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
+    if (ValidationResult texts = all_fit(words); !texts) return texts;
+  }
+  if (ValidationResult few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
+    return few;
+  if (ValidationResult few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
+  if (ValidationResult texts = all_fit(m.warnings); !texts) return texts;
+  if (ValidationResult texts = all_fit(m.addresses); !texts) return texts;
+  if (ValidationResult text = fits(m.pmix); !text) return text;
+  if (ValidationResult services = judge_services(m.services, services_); !services) return services;
+  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
+  if (ValidationResult few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few)
+    return few;
+  for (const wire::Bound& bound : m.bindings) {
+    if (auto entry = of_rank(bound.rank); !entry) return entry.error();
+    if (ValidationResult text = fits(bound.where); !text) return text;
+  }
+  if (ValidationResult few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few)
+    return few;
+  for (const wire::MpiUse& use : m.mpi) {
+    if (auto entry = of_rank(use.rank); !entry) return entry.error();
+    if (ValidationResult texts = judge_names(use); !texts) return texts;
+  }
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::MpiUse& m) {
+  const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
+  if (ValidationResult few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
+  if (auto entry = of_rank(m.rank); !entry) return entry.error();
+  return judge_names(m);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Started& m) {
+  // Ranks that were added later may start after the agent has received the next AddWorkers.
+  const auto waits = [](const RankEntry& entry) { return entry.state == RankState::Waiting; };
+  const bool more = std::any_of(ranks_.begin(), ranks_.end(), waits);
+  if (std::exchange(started_, true) && !more) return broken("started its workers twice");
+  for (const wire::StartedWorker& worker : m.workers) {
+    Result<RankEntry*> entry = of_rank(worker.rank);
+    if (!entry) return entry.error();
+    if (std::exchange((*entry)->state, RankState::Started) != RankState::Waiting) {
+      return broken("started rank " + number(worker.rank.value()) + " twice");
+    }
+  }
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Output& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Drained) {
+    return broken("sent output of rank " + number(m.rank.value()) + " after the last of it");
+  }
+  return {};
+}
+
+// For a worker that could not be started, this is the first message.
+ValidationResult AttemptProtocolValidator::judge(const wire::ExitedWorker& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
+    return broken("told the end of rank " + number(m.rank.value()) + " twice");
+  }
+  (*entry)->state = RankState::Exited;
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Drained& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if ((*entry)->state != RankState::Exited) {
+    return broken("told the last output of rank " + number(m.rank.value()) +
+                  ((*entry)->state == RankState::Drained ? " twice" : ", which had not ended"));
+  }
+  (*entry)->state = RankState::Drained;
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::StdinCredit& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  if (m.bytes > (*entry)->input_out) {
+    return broken("took " + number(m.bytes) + " bytes of input for rank " + number(m.rank.value()) +
+                  ", and had been sent " + number((*entry)->input_out));
+  }
+  (*entry)->input_out -= m.bytes;
+  return {};
+}
+
+// The members of the world are counted from 0.
+ValidationResult AttemptProtocolValidator::judge(const wire::FenceData& m) {
+  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  if (!started_ || members_ == 0) return broken("spoke of a fence, and none was to be");
+  if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
+    return broken("sent a piece of a fence that is longer than allowed");
+  }
+  if (ValidationResult few = at_most(m.ranks.size(), members_, "ranks of a fence"); !few) return few;
+  const auto beyond = [this](Rank rank) { return rank.value() >= members_; };
+  if (std::any_of(m.ranks.begin(), m.ranks.end(), beyond)) return broken("spoke of a rank that there is not");
+  fences_[{m.service, m.fence}] += m.bytes.size();
+  fence_bytes_ += m.bytes.size();
+  if (ValidationResult few = at_most(fences_.size(), wire::kMaxFences, "fences"); !few) return few;
+  return at_most(fence_bytes_, wire::kMaxFenceOfHost, "bytes for fences");
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Relay& m) {
+  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
+  if (auto entry = of_rank(m.from); !entry) return entry.error();
+  if (m.to.value() >= members_) return broken("spoke of a rank that there is not");
+  if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
+  if (ValidationResult few = at_most(++relays_, wire::kMaxRelays, "words for other hosts"); !few) return few;
+  return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::SpawnWish& m) {
+  constexpr std::size_t kMost = 1024;
+  constexpr std::size_t kMostWords = std::size_t{1} << 20;  // a frame has no more bytes
+  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  if (members_ == 0) return broken("asked for more ranks, and nobody here can");
+  if (auto entry = started_one(m.from); !entry) return entry.error();
+  if (m.programs.empty() || m.programs.size() > kMostWords) return broken("asked for more ranks of no program");
+  for (const plan::SpawnProgram& program : m.programs) {
+    if (program.command.empty()) return broken("asked for more ranks of no program");
+  }
+  const std::size_t size = size_of(m);
+  if (!spawns_.emplace(std::pair(m.from, m.call), size).second) return broken("asked twice for the same ranks");
+  spawn_bytes_ += size;
+  if (ValidationResult few = at_most(spawns_.size(), kMost, "wishes for ranks"); !few) return few;
+  return at_most(spawn_bytes_, wire::kMaxFenceOfHost, "bytes of wishes for ranks");
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Added& m) {
+  if (added_state_ != AddedState::Asked || m.first != added_->first || m.attempt != number_) {
+    return broken("told of ranks that it was not asked about");
+  }
+  added_state_ = AddedState::Waits;
+  if (ValidationResult few = at_most(m.obstacles.size(), added_->apps.size() + kMostObstacles, "obstacles"); !few)
+    return few;
+  for (const wire::PreflightError& obstacle : m.obstacles) {
+    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
+    if (ValidationResult texts = all_fit(words); !texts) return texts;
+  }
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::HostUsed& m) {
+  constexpr std::uint64_t kMost = 32'000'000;  // one per second for a year
+  constexpr std::size_t kLongestName = 64;
+  if (!looks_) return broken("told how much of it is in use, and was not to look");
+  if (ValidationResult few = at_most(++uses_, kMost, "looks at its use"); !few) return few;
+  if (ValidationResult few = at_most(m.use.accelerators.size(), kMostAccelerators, "accelerators"); !few) return few;
+  const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
+  if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
+  return broken("told an accelerator's name that is longer than allowed");
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::RankFault& m) {
+  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (ended || !faults_.insert(m.rank).second) {
+    return broken("told a fault of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  if (m.code < 1 || m.code > 255) return broken("told a status that no process can have");
+  return fits(m.why);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Cleared& m) {
+  if (m.attempt != number_) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
+  if (ValidationResult few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
+  return all_fit(m.left);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::ErrorFile& m) {
+  Result<RankEntry*> entry = started_one(m.rank);
+  if (!entry) return entry.error();
+  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
+  if (std::exchange((*entry)->error_file, true) || ended) {
+    return broken("sent an error file of rank " + number(m.rank.value()) + " again, or after its end");
+  }
+  return fits(m.text);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::OutOfMemory& m) {
+  if (ValidationResult few = at_most(++kills_, ranks_.size(), "words on lack of memory"); !few) return few;
+  return fits(m.evidence);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::Joined& m) {
+  if (ValidationResult few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
+  if (ValidationResult few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
+  for (const Rank rank : m.missing) {
+    if (auto entry = of_rank(rank); !entry) return entry.error();
+  }
+  return {};
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::LogFailed& m) {
+  if (ValidationResult few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+ValidationResult AttemptProtocolValidator::judge(const wire::FifoFailed& m) {
+  if (ValidationResult few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
+  return fits(m.why);
+}
+
+}  // namespace sml::launch

@@ -1,0 +1,103 @@
+// Validates what the agent of one host sends about one attempt: about which ranks, in which order, how often, and how
+// much. Pure; part of AgentProtocolValidator, which holds the state of the whole connection.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/core/error.h"
+#include "common/core/strong.h"
+#include "common/wire/messages.h"
+#include "launcher/transport/session/answer_validator.h"
+
+namespace sml::launch {
+
+class AttemptProtocolValidator {
+ public:
+  explicit AttemptProtocolValidator(const wire::Prepare& prepare);
+
+  std::size_t apps() const { return apps_; }
+  bool serves_stores() const;
+
+  // Call when the launcher sends these.
+  void note(const wire::StdinData& m);
+  void note(const wire::Fenced& m);
+  void note(const wire::AddWorkers& m);
+  void note(const wire::StartAdded& m);
+  void note(const wire::SpawnAnswer& m);
+  template <class Message>
+  requires requires(AnswerValidator answers, const Message& m) { answers.note(m); }
+  void note(const Message& m) { answers_.note(m); }
+
+  // Error (Protocol): the broken rule, as a clause that leaves out the host.
+  Result<void> judge(const wire::Prepared& m);
+  Result<void> judge(const wire::Started& m);
+  Result<void> judge(const wire::Output& m);  // the amount of output is not checked here
+  Result<void> judge(const wire::ExitedWorker& m);
+  Result<void> judge(const wire::Drained& m);
+  Result<void> judge(const wire::StdinCredit& m);
+  Result<void> judge(const wire::Cleared& m);
+  Result<void> judge(const wire::ErrorFile& m);
+  Result<void> judge(const wire::OutOfMemory& m);
+  Result<void> judge(const wire::Joined& m);
+  Result<void> judge(const wire::LogFailed& m);
+  Result<void> judge(const wire::FifoFailed& m);
+  Result<void> judge(const wire::MpiUse& m);
+  Result<void> judge(const wire::FenceData& m);
+  Result<void> judge(const wire::Relay& m);
+  Result<void> judge(const wire::RankFault& m);
+  Result<void> judge(const wire::SpawnWish& m);
+  Result<void> judge(const wire::Added& m);
+  Result<void> judge(const wire::HostUsed& m);
+  template <class Message>
+  requires requires(AnswerValidator answers, const Message& m) { answers.judge(m, AnswerValidator::Belongs()); }
+  Result<void> judge(const Message& m) {
+    return answers_.judge(m, [this](Rank rank) { return belongs(rank); });
+  }
+
+ private:
+  enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
+  struct RankEntry {
+    Rank rank;
+    RankState state = RankState::Waiting;
+    bool error_file = false;      // it has arrived
+    std::uint64_t input_out = 0;  // bytes that were sent to it and that it has not taken
+  };
+
+  Result<RankEntry*> of_rank(Rank rank);      // fails unless the rank is one of this host
+  Result<void> belongs(Rank rank);            // the same, without the entry
+  Result<RankEntry*> started_one(Rank rank);  // and fails unless the host has reported Started
+
+  std::uint32_t number_;
+  std::size_t apps_;
+  std::vector<wire::ServiceWish> services_;
+  bool chooses_interfaces_;
+  bool reports_bindings_;
+  bool looks_for_mpi_;
+  bool looks_;  // whether it reports how much of the host is in use
+  AnswerValidator answers_;
+  std::uint32_t members_;  // ranks in the worlds of its services
+
+  std::vector<RankEntry> ranks_;  // sorted
+  bool started_ = false;
+  std::optional<wire::AddWorkers> added_;  // the last one
+  enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
+  std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // unanswered requests: their bytes
+  std::size_t spawn_bytes_ = 0;                                         // of all these requests
+  std::size_t failures_ = 0;                                            // failures of logs and pipes reported
+  std::size_t kills_ = 0;                                               // kills for lack of memory reported
+  std::size_t mpi_uses_ = 0;                                            // reported while the workers run
+  std::set<Rank> faults_;                                               // ranks whose fault was reported
+  std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // pending fences: bytes from this host
+  std::size_t fence_bytes_ = 0;                                         // of all these fences
+  std::uint64_t relays_ = 0;
+  std::uint64_t relayed_ = 0;  // bytes
+  std::uint64_t uses_ = 0;     // HostUsed messages
+};
+
+}  // namespace sml::launch

@@ -1,0 +1,134 @@
+// A byte pipe to one agent that survives broken connections: if the transport breaks, it makes another to the same
+// agent, and sends the bytes that were in flight again. It stands between the session and the transports.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/wire/handshake.h"
+#include "common/wire/messages.h"
+#include "common/wire/resumable_stream.h"
+#include "launcher/transport/agent_image.h"
+#include "launcher/transport/agent_transport.h"
+
+namespace sml::launch {
+
+// Runs on the loop's thread only. The owner may destroy it within transport_is_local().
+class ResumableLink final {
+ public:
+  // Makes a transport to a reconnect helper there, whose first line begins with `mark`. Null: none is possible.
+  using Again = std::function<std::unique_ptr<AgentTransport>(const std::string& mark)>;
+
+  // `image` and `events` outlive it. `first` is the first transport.
+  ResumableLink(boost::asio::any_io_executor loop, const AgentImage& image, TransportEvents& events,
+                std::unique_ptr<AgentTransport> first, Again again);
+  ~ResumableLink();
+
+  void start();
+  void send(std::string bytes);
+  void send_lasting(std::string_view bytes);
+  std::size_t unsent() const { return now_ ? now_->transport->unsent() : 0; }
+  // After transport_closed: as in AgentTransport, and also true if a reconnect helper has not found the agent any more.
+  bool far_side_ended() const;
+
+  // Completes the first frame with the data that lets the agent wait for the launcher to reconnect. From now on sent
+  // and received bytes are frames, and are counted.
+  wire::Hello greet(wire::Hello hello);
+  void frames_came(std::size_t bytes) { received_.add(bytes); }
+  // From now on a broken transport is not the end, if the agent has a reconnect socket.
+  void agree(const wire::HelloAck& ack);
+  // From now on it is the end again. Returns a frame that the agent waits for, as its last messages may have been lost.
+  std::string say_goodbye();
+  // Call when nothing has been received for long: tries another transport beside the existing one.
+  void doubt();
+
+  // When the agent was last asked to go on over a reconnect helper, or its transport last resumed by itself.
+  TimePoint asked_at() const;
+  // Returns an acknowledgement of the agent's frames, as a frame, when one is due.
+  std::optional<std::string> receipt();
+  // Returns false if the agent cannot have received that much.
+  [[nodiscard]] bool acknowledge(std::uint64_t place) { return sent_.acknowledge(place); }
+
+ private:
+  class Pipe;
+  // Where the agent is found.
+  struct Place {
+    std::string door;
+    std::int32_t pid = 0;
+  };
+
+  void step(const Pipe& pipe, std::string_view text);
+  void is_local(const Pipe& pipe);
+  void opened(const Pipe& pipe, std::string_view local_address, std::string_view peer_address);
+  void came(Pipe& pipe, std::span<const char> bytes);
+  void closed(const Pipe& pipe, const Error& why);
+
+  void note_time();
+  void deliver(std::span<const char> bytes);
+  void greeted(Pipe& pipe, const wire::Greeting& greeting);
+  void ask_to_return();
+  void go_on(std::uint64_t received);
+  void broke(Error why);
+  void drop(std::unique_ptr<Pipe> pipe);
+  void try_again();
+  void try_later();
+  void give_up(const Error& why);  // not a reference to why_, which is reset meanwhile
+
+  class Pipe final : public TransportEvents {
+   public:
+    Pipe(ResumableLink& link, std::string mark, std::unique_ptr<AgentTransport> way)
+        : transport(std::move(way)), greeting(mark), mark_(std::move(mark)), link_(link) {}
+    void transport_step(std::string_view text) override { link_.step(*this, text); }
+    void transport_is_local() override { link_.is_local(*this); }
+    void transport_open(std::string_view local_address, std::string_view peer_address) override {
+      link_.opened(*this, local_address, peer_address);
+    }
+    void transport_bytes(std::span<const char> bytes) override { link_.came(*this, bytes); }
+    void transport_closed(const Error& why) override { link_.closed(*this, why); }
+    const std::string& mark() const { return mark_; }
+
+    std::unique_ptr<AgentTransport> transport;
+    wire::GreetingReader greeting;  // of a reconnect helper
+
+   private:
+    std::string mark_;
+    ResumableLink& link_;
+  };
+
+  boost::asio::any_io_executor loop_;
+  const AgentImage& image_;
+  TransportEvents& events_;
+  Again again_;
+  std::string secret_;                    // authenticates the launcher's reconnect helpers; empty: there are none
+  std::unique_ptr<Pipe> now_;             // null: broken
+  std::unique_ptr<Pipe> next_;            // a reconnect helper is being started
+  std::optional<std::uint64_t> asked_;    // the reconnect helper was asked to go on from this count of received bytes
+  std::uint64_t comes_twice_ = 0;         // how many of the next bytes are repeated
+  Duration hold_{};                       // how long the agent waits for a reconnect helper
+  std::optional<Place> place_;            // where the agent waits; nullopt: a broken transport is the end
+  std::optional<TimePoint> reached_out_;  // time of the first step towards the agent
+  std::optional<Duration> took_;          // until the first output of the login
+  std::optional<Error> why_;              // set while the connection is broken
+  boost::asio::steady_timer limit_;
+  boost::asio::steady_timer pause_;
+  wire::SentBytes sent_;
+  wire::ReceivedBytes received_;
+  TimePoint asked_at_ = TimePoint::min();
+  bool counts_ = false;
+  bool agent_gone_ = false;  // unless it comes back
+  int times_sent_ = 0;       // the agent, to the messenger's host
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+// A random word that cannot be guessed, so that a line that begins with it is not noise.
+std::string make_mark();
+
+}  // namespace sml::launch

@@ -1,0 +1,82 @@
+#include "launcher/transport/session/session_machine.h"
+
+#include "common/core/transition_table.h"
+
+namespace sml::launch {
+
+namespace {
+
+using S = SessionState;
+using E = SessionEvent;
+using A = SessionAction;
+using Row = Transition<S, E, A>;
+
+constexpr Row kTable[] = {
+    {S::Starting, E::Opened, S::Greeting, A::None},
+    {S::Starting, E::Closed, S::Ended, A::TellLost},
+
+    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},  // again, if a folder could not store it
+    {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Broken, S::Starting, A::StartAgain},
+    {S::Greeting, E::Closed, S::Ended, A::TellLost},
+
+    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Prepared, S::Ready, A::TellReady},
+    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an earlier attempt
+    {S::Preparing, E::InputTaken, S::Preparing, A::None},
+    {S::Preparing, E::Bye, S::Leaving, A::Deliver},
+    {S::Preparing, E::Closed, S::Ended, A::TellLost},
+
+    {S::Ready, E::Probed, S::Ready, A::Deliver},
+    {S::Ready, E::StartSent, S::Running, A::None},
+    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Cleared, S::Cleared, A::Deliver},
+    {S::Ready, E::Bye, S::Leaving, A::Deliver},
+    {S::Ready, E::Closed, S::Ended, A::TellLost},
+
+    {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::InputTaken, S::Running, A::Deliver},
+    {S::Running, E::Cleared, S::Cleared, A::Deliver},
+    {S::Running, E::Probed, S::Running, A::None},  // late
+    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::Bye, S::Leaving, A::Deliver},
+    {S::Running, E::Closed, S::Ended, A::TellLost},
+
+    {S::Cleared, E::PrepareSent, S::Preparing, A::None},
+    {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
+    {S::Cleared, E::Probed, S::Cleared, A::None},  // late
+    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::Bye, S::Leaving, A::Deliver},
+    {S::Cleared, E::Closed, S::Ended, A::TellLost},
+
+    {S::Leaving, E::Closed, S::Ended, A::TellEnd},
+    {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::Probed, S::Leaving, A::None},  // late
+};
+static_assert(no_pair_twice(kTable));
+
+}  // namespace
+
+std::string_view name(SessionState state) {
+  static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready",
+                                               "running",  "cleared",  "leaving",   "ended"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(SessionEvent event) {
+  static constexpr std::string_view names[] = {"opened",  "agent wanted", "agent runs", "hello",       "prepared",
+                                               "probed",  "prepare sent", "start sent", "worker news", "input taken",
+                                               "chatter", "cleared",      "bye",        "broken",      "closed"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+SessionAction SessionMachine::on(SessionEvent event) {
+  if (state_ == S::Ended) return A::None;
+  const Row* row = find_row(kTable, state_, event);
+  if (row == nullptr) return A::Refuse;
+  state_ = row->next;
+  return row->action;
+}
+
+}  // namespace sml::launch

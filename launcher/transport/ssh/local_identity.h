@@ -1,0 +1,34 @@
+// The local inputs of the log-in: the user, and the small files that ssh reads.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "common/core/error.h"
+#include "launcher/transport/ssh/ssh_config.h"
+
+namespace sml::ssh {
+
+struct LocalIdentity {
+  uid_t uid = 0;
+  std::string user;  // login name; without an account for the uid: LOGNAME, USER, or the number itself
+  std::string home;  // as for ssh: from the passwd file; without an entry there: $HOME, else from getent
+  std::string host_name;
+  std::function<std::string(const std::string& name)> environment;  // "" if unset
+};
+
+LocalIdentity local_identity();
+
+// Reads files through the file system, at most 4 MiB each. Owner and mode are checked on the descriptor that is read.
+ConfigFiles local_files();
+
+// Whether the open file is a regular one, or /dev/null. Reading others may never end, or block.
+bool is_file_or_null(int fd);
+
+// Whether others can read a private key of this user. ssh refuses such a key, and so does the launcher.
+bool others_can_read(const std::string& path, uid_t uid);
+
+}  // namespace sml::ssh

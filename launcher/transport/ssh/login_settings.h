@@ -1,0 +1,61 @@
+// All settings of a log-in, from the options, the host list, the ssh config and the defaults, in that order of
+// precedence. Pure except that it reads the config files.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "launcher/transport/ssh/local_identity.h"
+#include "launcher/transport/ssh/ssh_config.h"
+#include "launcher/transport/ssh/ssh_options.h"
+#include "launcher/transport/ssh/ssh_session.h"
+#include "launcher/transport/ssh/ssh_transport.h"
+
+namespace sml::ssh {
+
+enum class UnknownHostKeys : std::uint8_t { Refuse, Add };
+// KnownFirst: unless the config says which are best.
+enum class HostKeyOrder : std::uint8_t { KnownFirst, AsListed };
+enum class LocalShortcut : std::uint8_t { No, WhenThisMachine };
+// Last: after the identity files, and only if one of them could not be used without the agent (IdentitiesOnly).
+enum class AgentTurn : std::uint8_t { First, Last, Never };
+enum class IdentitySource : std::uint8_t { Config, Defaults };
+enum class KeyLogin : std::uint8_t { Allowed, Forbidden };  // PubkeyAuthentication
+
+struct LoginSettings {
+  std::string name;  // as the user named the host
+  std::string host;  // HostName: the name that is resolved
+  std::uint16_t port = 22;
+  std::string key_name;  // looked up in known_hosts: HostKeyAlias, "host" or "[host]:port"
+  LocalShortcut local = LocalShortcut::No;
+  int family = AF_UNSPEC;      // or AF_INET, AF_INET6
+  Duration connect_timeout{};  // for each phase
+
+  std::vector<std::string> proxy;  // argv of the program that replaces the connection; empty: none
+
+  std::vector<std::string> known_hosts;  // the user's files; new keys are written to the first
+  std::vector<std::string> global_known_hosts;
+  std::string revoked_host_keys;  // RevokedHostKeys: a file that must be readable; empty: none
+  UnknownHostKeys unknown_host_keys = UnknownHostKeys::Refuse;
+  HostKeyOrder host_key_order = HostKeyOrder::KnownFirst;
+
+  KeyLogin key_login = KeyLogin::Allowed;
+  std::string explicit_identity;        // --ssh-identity-file: tried before the agent
+  std::vector<std::string> identities;  // from the config, else ssh's default files
+  IdentitySource identity_source = IdentitySource::Defaults;
+  std::vector<std::string> certificates;  // CertificateFile; that of a key FILE is also looked for as FILE-cert.pub
+  std::string agent_socket;               // empty: no agent
+  AgentTurn agent_turn = AgentTurn::First;
+
+  SessionSetup session;
+};
+
+// Error: Config.
+Result<LoginSettings> settle(const SshOptions& options, const SshTarget& target, const LocalIdentity& self,
+                             const ConfigFiles& files);
+
+}  // namespace sml::ssh

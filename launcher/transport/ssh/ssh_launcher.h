@@ -1,0 +1,20 @@
+// Agent launcher for hosts that are reached by SSH.
+#pragma once
+#include "launcher/transport/remote_shell_launcher.h"
+#include "launcher/transport/ssh/ssh_options.h"
+
+namespace sml::ssh {
+
+class SshLauncher final : public launch::RemoteShellLauncher {
+ public:
+  // `image` and `options` outlive this.
+  SshLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, Hosts hosts,
+              const SshOptions& options);
+
+ private:
+  std::unique_ptr<launch::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+
+  const SshOptions& options_;
+};
+
+}  // namespace sml::ssh

@@ -1,0 +1,40 @@
+// The log-in: from a host name to a session that runs the remote command. Blocks, so it runs on a thread of the pool.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "common/os/fd.h"
+#include "launcher/transport/net/waiting.h"
+#include "launcher/transport/ssh/proxy_command.h"
+#include "launcher/transport/ssh/ssh_options.h"
+#include "launcher/transport/ssh/ssh_session.h"
+#include "launcher/transport/ssh/ssh_transport.h"
+
+namespace sml::ssh {
+
+// A session whose command runs. The order of members makes the session end before the socket, and the socket before the
+// process.
+struct LoggedIn {
+  ProxyCommand proxy;
+  os::UniqueFd socket;  // for readiness; the session has a duplicate
+  SshSession session;
+  std::string local_address;  // empty with a proxy
+  std::string peer_address;
+};
+struct IsThisMachine {};
+using LoginOutcome = std::variant<LoggedIn, IsThisMachine, Error>;
+
+// Called when each step begins (names: see TransportEvents::transport_step), on the calling thread. The step ends
+// within `limit`, unless the resolver, the file system or the ssh agent hangs: log_in() cannot interrupt these.
+using StepReport = std::function<void(std::string_view step, Duration limit)>;
+
+// Once `cancel` is set, returns at its next wait, with some Error; only a hanging resolver (getaddrinfo cannot be
+// cancelled) or file system delays that.
+LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
+                    const StepReport& report);
+
+}  // namespace sml::ssh
