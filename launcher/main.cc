@@ -34,7 +34,6 @@
 #include "launcher/options/control_line.h"
 #include "launcher/os/init_process.h"
 #include "launcher/report/live/own_line.h"
-#include "launcher/run/array_run.h"
 #include "launcher/run/check/check.h"
 #include "launcher/run/restarts/first_hosts.h"
 #include "launcher/run/run.h"
@@ -158,21 +157,6 @@ int make_links(const std::string& folder) {
   std::string text;
   for (const std::string& path : *made) text += path + "\n";
   return os::write_all(STDOUT_FILENO, text) ? 0 : 1;
-}
-
-// Runs every line of the array: starts sml-run for each, with the arguments of this process.
-int run_whole_array(const Options& options, const std::string& called, const std::vector<std::string>& arguments,
-                    const ThisHost& here) {
-  const Result<plan::ArrayFile> file = read_array_file(options, reader_of_objects(here));
-  if (!file) return refuse(file.error());
-  return run::ArrayRun({.names = file->names,
-                        .tasks = plan::all_tasks(*file, options.array.base.value_or(0)),
-                        .called = called,
-                        .arguments = arguments,
-                        .environment = here.environment,
-                        .at_once = options.array.jobs.value_or(1),
-                        .output = options.output})
-      .run();
 }
 
 // Checked before connecting to any host: without descriptors, name lookups and reading keys fail with misleading
@@ -448,7 +432,6 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   if (!options.links_folder.empty()) return make_links(options.links_folder);
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
-  if (runs_whole_array(options)) return run_whole_array(options, called, arguments, here);
   Result<std::optional<std::vector<plan::Host>>> discovered = discover_hosts(options);
   if (!discovered) return fail(options, discovered.error());
   here.discovered = std::move(*discovered);

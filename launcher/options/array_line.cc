@@ -24,26 +24,17 @@ Result<plan::ArrayIndex> index_of_run(const Options& options, const plan::Enviro
   return Error(ErrorKind::Config,
                "--array-file: no array index; AWS_BATCH_JOB_ARRAY_INDEX or that of another batch "
                "system is not set")
-      .with_hint("--array-index I takes one line, --array-all all of them");
+      .with_hint("--array-index I names the line");
 }
-
-}  // namespace
-
-bool runs_whole_array(const Options& options) { return options.array.scope == ArrayScope::All && !options.array.index; }
 
 Result<plan::ArrayFile> read_array_file(const Options& options, const ReadFile& read_file) {
   const std::string& path = options.array.file;
-  const auto is_one = [](const std::string& name) { return !name.empty() && name.find('{') == std::string::npos; };
-  if (runs_whole_array(options) && (is_one(options.report_file) || is_one(options.events_file))) {
-    return Error(ErrorKind::Usage, fmt::format("{}: every run of the array would write it; put {{array_index}} into "
-                                               "the name",
-                                               is_one(options.report_file) ? "--report " + show(options.report_file)
-                                                                           : "--events " + show(options.events_file)));
-  }
   const Result<std::string> text = read_file(path, plan::kMaxArrayFileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("--array-file {}: {}", show(path), text.error().message()));
   return plan::parse_array_file(*text, path, options.array.names);
 }
+
+}  // namespace
 
 Result<void> take_array_line(Options& options, const plan::Environment& environment, const ReadFile& read_file) {
   if (options.array.file.empty()) return {};

@@ -172,8 +172,6 @@ constexpr std::array kReplacements{
     Replacement{{"--hosts", "--hostfile", "--resource-config", "--host-source"},
                 {"--hosts", "--hostfile", "--resource-config"}},
     Replacement{{"--include", "--exclude"}, {"--include", "--exclude"}},
-    Replacement{{"--array-index"}, {"--array-all"}},
-    Replacement{{"--array-all"}, {"--array-index"}},
     Replacement{{"--np"}, {"--app"}},
     Replacement{{"--torch-store"}, {"--no-torch-store"}},
     Replacement{{"--no-torch-store"}, {"--torch-store"}},

@@ -59,13 +59,12 @@ std::vector<OptionGroup> options_of_the_plan() {
          "given.",
          "given"},
         {"--host-count", "N", set_host_count, "Use the first N of these hosts only; fewer are an error."},
-        of_these(
-            "hosts discovery hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar cobalt aws-batch "
-            "pytorchjob kubernetes mpi rankfile local",
-            {"--host-source", "NAME", set_host_source,
-             "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
-             "sagemaker, slurm, pbs, lsf, sge, flux, oar, cobalt, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
-             "local."})}},
+        of_these("hosts discovery hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar aws-batch "
+                 "pytorchjob kubernetes mpi rankfile local",
+                 {"--host-source", "NAME", set_host_source,
+                  "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
+                  "sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
+                  "local."})}},
       {"Environment of the workers",
        "environment",
        {of_program(
@@ -352,11 +351,7 @@ OptionGroup options_of_arrays() {
        needing("--array-file",
                {"--array-index", "I", set_array_index, "Take the line of this index instead of the batch system's."}),
        needing("--array-file", {"--array-base", "0|1", set_array_base,
-                                "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."}),
-       needing("--array-file", {"--array-all", "", set_array_all,
-                                "Run all lines on this machine, one after the other or --jobs at a time."}),
-       needing("--array-all",
-               {"--jobs", "K", set_array_jobs, "How many of --array-all run at the same time; default 1.", "1"})}};
+                                "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."})}};
 }
 
 OptionGroup options_of_data() {

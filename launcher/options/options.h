@@ -31,15 +31,12 @@ enum class SaidByUser : std::uint8_t { No, Yes };
 
 enum class HostOrder : std::uint8_t { Given, Natural };
 
-// Which runs of an array job: each has one line of a file.
-enum class ArrayScope : std::uint8_t { OneLine, All };
+// The line of a file that this run of an array job has.
 struct ArrayOptions {
   std::string file;  // empty: no array
   std::vector<std::string> names;
   std::optional<std::uint32_t> index;  // nullopt: from the batch system
   std::optional<std::uint32_t> base;   // index of the first line; nullopt: from the batch system, else 0
-  ArrayScope scope = ArrayScope::OneLine;
-  std::optional<std::uint32_t> jobs;  // for All: the number of runs at the same time
 };
 
 // The program that is started: the one on the command line, or that of a SageMaker training job.

@@ -111,14 +111,6 @@ Result<ArrayTask> find_task(const ArrayFile& file, const ArrayIndex& index) {
                            counted(file.lines.size(), "line"), index.base, last, index.value, index.source));
 }
 
-std::vector<ArrayTask> all_tasks(const ArrayFile& file, std::uint32_t base) {
-  std::vector<ArrayTask> tasks;
-  for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    tasks.push_back({base + static_cast<std::uint32_t>(i), i + 1, file.lines[i]});
-  }
-  return tasks;
-}
-
 Environment array_environment(std::span<const std::string> names, const ArrayTask& task) {
   Environment out;
   for (std::size_t i = 0; i < names.size(); ++i) out.push_back(names[i] + "=" + task.values[i]);

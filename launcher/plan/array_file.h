@@ -60,9 +60,6 @@ struct ArrayTask {
 // index.
 Result<ArrayTask> find_task(const ArrayFile& file, const ArrayIndex& index);
 
-// The tasks of all lines, in the order of the file.
-std::vector<ArrayTask> all_tasks(const ArrayFile& file, std::uint32_t base);
-
 // A=..., B=..., SML_ARRAY_INDEX=...
 Environment array_environment(std::span<const std::string> names, const ArrayTask& task);
 

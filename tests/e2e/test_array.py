@@ -1,9 +1,7 @@
-"""Array jobs: each run has its line of the file; --array-all runs all lines here and tells how each ended."""
+"""Array jobs: each run has its line of the file."""
 import os
-import re
-import signal
 
-from harness import TestCase, gate, sml_run, sml_run_popen
+from harness import TestCase, gate, sml_run
 
 LINES = "us-east-1,Ashburn\neu-west-1,Dublin\nap-northeast-1,Tokyo\nus-west-2,Boardman\n"
 VARIABLES = ["--array-vars", "REGION,CITY"]
@@ -37,39 +35,3 @@ class ArrayJobs(TestCase):
             self.assert_status(done, 2)
             self.assertIn(said, done.stderr)
         self.assertFalse(os.path.exists(started))
-
-    @gate
-    def test_the_whole_array_runs_here_and_the_first_failure_is_the_status(self):
-        # Every run waits for its neighbour: two at a time there must be. The second fails after the third.
-        script = ('d=$1; i=$SML_ARRAY_INDEX; n=$((i ^ 1)); : > "$d/$i"; until [ -e "$d/$n" ]; do :; done; '
-                  'echo "in $CITY"; [ $i != 3 ] || exit 7')
-        report = os.path.join(self.folder, "report-{array_index}.json")
-        done = sml_run(*self.array, "--array-all", "--jobs", "2", "--report", report, "sh", "-c", script, "sh", self.folder)
-        self.assert_status(done, 7)
-        self.assertEqual(sorted(done.stdout.splitlines()), ["[array 0] in Ashburn", "[array 1] in Dublin",
-                                                            "[array 2] in Tokyo", "[array 3] in Boardman"])
-        table = re.findall(r"^sml-run: +(\d) +(\d) +(\d) +[\d.]+ s  (\S+) +(\S+)$", done.stderr, re.M)
-        self.assertEqual(table, [("0", "1", "0", "us-east-1", "Ashburn"), ("1", "2", "0", "eu-west-1", "Dublin"),
-                                 ("2", "3", "0", "ap-northeast-1", "Tokyo"), ("3", "4", "7", "us-west-2", "Boardman")])
-        self.assertIn("3 of 4 runs succeeded, 1 failed", done.stderr)
-        self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith("report")),
-                         [f"report-{i}.json" for i in range(4)])
-
-    def two_that_run(self):
-        script = 'cd "$1"; i=$SML_ARRAY_INDEX; : > $i; until [ -e $((i ^ 1)) ]; do :; done; echo both up; exec sleep 1000'
-        return sml_run_popen(*self.array, "--array-all", "--jobs", "2", "sh", "-c", script, "sh", self.folder)
-
-    @gate
-    def test_a_signal_stops_those_that_run_and_starts_no_more(self):
-        with self.two_that_run() as job:
-            job.read_until("] both up\n")
-            job.send_signal(signal.SIGTERM)
-            done = job.finish()
-        self.assert_status(done, 143)
-        self.assertIn("2 not started", done.stderr)
-
-    def test_nothing_is_left_when_it_is_killed(self):
-        with self.two_that_run() as job:
-            job.read_until("] both up\n")
-            job.kill()
-            self.assert_status(job.finish(), -signal.SIGKILL)

@@ -220,14 +220,6 @@ class Links(LinkCase):
             self.assertIn(said, done.stderr)
         self.assertFalse(started.exists())
 
-    def test_an_array_under_another_name_speaks_its_language(self):
-        lines = self.folder / "lines"
-        lines.write_text("a\nb\n")
-        done = self.call("horovodrun", f"--array-file {lines} --array-vars V --array-all -np 1 --autotune sh -c "
-                                       "'echo $V $HOROVOD_AUTOTUNE'")
-        self.assert_status(done, 0)
-        self.assertEqual(len([line for line in done.stdout.splitlines() if line.endswith((" 1", ":a 1", ":b 1"))]), 2, done.stdout)
-
 
 HELLO = """
 #include <mpi.h>

@@ -72,7 +72,7 @@ class Commands(HostsCase):
     def environment(self, line):
         own = f"{PLACE}/bin:" if "gpu" in line or line.startswith("mpirun") else ""
         return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "WANDB_MODE": "offline", "LR": "0.1",
-                **({"AWS_BATCH_JOB_ARRAY_INDEX": "1"} if "--array-file" in line and "--array-all" not in line else {}),
+                **({"AWS_BATCH_JOB_ARRAY_INDEX": "1"} if "--array-file" in line else {}),
                 **({"SML_JOB_SECRET": self.secret} if "--nnodes" in line else {})}
 
     def start(self, host, line):

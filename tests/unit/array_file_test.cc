@@ -121,7 +121,7 @@ TEST_CASE("an index without a line is an error that names both") {
 }
 
 TEST_CASE("a task is variables for the workers and text for the arguments") {
-  const ArrayTask task = all_tasks(file_of("us-east-1,{REGION}\neu-west-1,Dublin"), 5)[0];
+  const ArrayTask task = *find_task(file_of("us-east-1,{REGION}\neu-west-1,Dublin"), {5, 5, "test"});
   CHECK(task.index == 5);
   CHECK(array_environment(kNames, task) == Environment{"REGION=us-east-1", "LOCATION={REGION}", "SML_ARRAY_INDEX=5"});
   struct Row {

@@ -191,8 +191,6 @@ TEST_CASE("node files have a slot on each line") {
   CHECK(found_in(oar_hosts, {{"OAR_JOB_ID", "1"}, {"OAR_FILE_NODES", "/once"}}, files) ==
         "OAR_FILE_NODES /once: n1/1 n2/1");
   CHECK(found_in(oar_hosts, {{"OAR_NODEFILE", "/f"}}, files) == "none");
-  CHECK(found_in(cobalt_hosts, {{"COBALT_JOBID", "1"}, {"COBALT_NODEFILE", "/once"}}, files) ==
-        "COBALT_NODEFILE /once: n1/? n2/?");
 }
 
 TEST_CASE("LSF's hosts come from its file, else from its variables") {

@@ -127,7 +127,7 @@ TEST_CASE("one source of hosts replaces another of a lower layer") {
 }
 
 TEST_CASE("what means nothing without another option waits in variables and files") {
-  CHECK_FALSE(parse({{}, {"SML_FORMAT=json", "SML_LOG_LAYOUT={rank}", "SML_ARRAY_ALL=1"}, {}}).dry_run.has_value());
+  CHECK_FALSE(parse({{}, {"SML_FORMAT=json", "SML_LOG_LAYOUT={rank}"}, {}}).dry_run.has_value());
   CHECK(parse({{"--dry-run"}, {"SML_FORMAT=json"}, {}}).dry_run == PlanFormat::Json);
   CHECK(parse({{"--log-layout", "{rank}"}, {"SML_LOG_DIR=d"}, {}}).logs.layout == "{rank}");
   CHECK(error_of({{"--log-layout", "{rank}"}, {}, {}}) == "--log-layout requires --log-dir");

@@ -19,7 +19,6 @@ constexpr std::array kBatchSystems{
     BatchSystem{"sge", "JOB_ID and PE_HOSTFILE", sge_hosts},
     BatchSystem{"flux", "FLUX_URI", flux_hosts},
     BatchSystem{"oar", "OAR_JOB_ID and OAR_NODEFILE", oar_hosts},
-    BatchSystem{"cobalt", "COBALT_JOBID and COBALT_NODEFILE", cobalt_hosts},
     BatchSystem{"aws-batch", "AWS_BATCH_JOB_NUM_NODES", aws_batch_hosts},
     BatchSystem{"pytorchjob", "PET_NNODES", pytorchjob_hosts},
     BatchSystem{"kubernetes", "JOB_COMPLETION_INDEX and SML_NUM_HOSTS", kubernetes_hosts},

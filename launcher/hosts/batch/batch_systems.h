@@ -16,7 +16,6 @@ FoundHosts lsf_hosts(const SourceContext& s);
 FoundHosts sge_hosts(const SourceContext& s);
 FoundHosts flux_hosts(const SourceContext& s);
 FoundHosts oar_hosts(const SourceContext& s);
-FoundHosts cobalt_hosts(const SourceContext& s);
 FoundHosts aws_batch_hosts(const SourceContext& s);
 FoundHosts pytorchjob_hosts(const SourceContext& s);
 FoundHosts kubernetes_hosts(const SourceContext& s);

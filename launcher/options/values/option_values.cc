@@ -547,8 +547,6 @@ Result<void> set_array_index(Options& o, string_view value) {
   return store(o.array.index, number(value, {0, plan::kMaxArrayIndex}));
 }
 Result<void> set_array_base(Options& o, string_view value) { return store(o.array.base, number(value, {0, 1})); }
-Result<void> set_array_all(Options& o, string_view) { return keep(o.array.scope, ArrayScope::All); }
-Result<void> set_array_jobs(Options& o, string_view value) { return store(o.array.jobs, number(value, {1, 10'000})); }
 
 Result<void> set_verbose(Options& o, string_view) { return keep(o.verbosity, Verbosity::Verbose); }
 Result<void> set_quiet(Options& o, string_view) { return keep(o.verbosity, Verbosity::Quiet); }

@@ -173,8 +173,6 @@ Result<void> set_array_file(Options& o, std::string_view value);
 Result<void> set_array_vars(Options& o, std::string_view value);
 Result<void> set_array_index(Options& o, std::string_view value);
 Result<void> set_array_base(Options& o, std::string_view value);
-Result<void> set_array_all(Options& o, std::string_view);
-Result<void> set_array_jobs(Options& o, std::string_view value);
 Result<void> set_verbose(Options& o, std::string_view);
 Result<void> set_quiet(Options& o, std::string_view);
 
