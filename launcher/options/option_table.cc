@@ -93,9 +93,9 @@ std::vector<OptionGroup> options_of_the_run() {
         {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
          "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
          "that rank 0's host has. Default: by the routes between the hosts."},
-        of_these("tf jax deepspeed dmlc accelerate slurm hydra openmpi virtual-local-rank",
+        of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
                  {"--preset", "NAME,...", set_preset,
-                  "Set the variables of these frameworks too: tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, "
+                  "Set the variables of these frameworks too: tf, jax, deepspeed, accelerate, slurm, hydra, "
                   "openmpi; or "
                   "LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's variables need "
                   "none."}),

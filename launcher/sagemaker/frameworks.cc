@@ -58,7 +58,7 @@ std::optional<plan::Preset> preset_of(const Distribution& distribution, const pl
   if (distribution.framework == Framework::MirroredStrategy) return plan::Preset::Tf;
   if (distribution.framework != Framework::ParameterServer) return std::nullopt;
   const std::string* module = plan::find_variable(environment, "SAGEMAKER_TRAINING_MODULE");
-  if (module != nullptr && plan::value_of(*module).find("mxnet") != std::string_view::npos) return plan::Preset::Dmlc;
+  if (module != nullptr && plan::value_of(*module).find("mxnet") != std::string_view::npos) return std::nullopt;
   return hosts > 1 ? std::optional(plan::Preset::Tf) : std::nullopt;
 }
 

@@ -16,9 +16,9 @@
 
 namespace sml::sagemaker {
 
-// The preset by which TensorFlow or MXNet workers learn their place. parameter_server belongs to MXNet if
-// SAGEMAKER_TRAINING_MODULE names its container, else to TensorFlow, which gets no preset on a single host, as with the
-// toolkit. Nullopt for distributions whose programs read the variables of every worker.
+// The preset by which TensorFlow's workers learn their place; none on a single host, as with the toolkit, nor where
+// SAGEMAKER_TRAINING_MODULE names MXNet's container. Nullopt for distributions whose programs read the variables of
+// every worker.
 std::optional<plan::Preset> preset_of(const Distribution& distribution, const plan::Environment& environment,
                                       std::size_t hosts);
 

@@ -181,15 +181,12 @@ bool stands_aside(const Options& options, const sagemaker::Contract& contract, c
 void choose_preset(Options& options, Training& training, const sagemaker::Distribution& distribution, std::size_t hosts,
                    const ThisHost& here) {
   using plan::Preset;
+  if (options.presets.contains(Preset::Tf)) return;
   const std::optional<Preset> preset = sagemaker::preset_of(distribution, here.environment, hosts);
-  const bool given = options.presets.contains(Preset::Tf) || options.presets.contains(Preset::Dmlc);
-  if (!preset || given) return;
-  options.presets.insert(*preset);
-  if (distribution.framework != Framework::ParameterServer || *preset != Preset::Tf) return;
-  training.warnings.push_back(
-      fmt::format("{}: TF_CONFIG names the hosts as workers; sml-run train starts no parameter "
-                  "servers of TensorFlow",
-                  distribution.source));
+  if (preset) options.presets.insert(*preset);
+  if (distribution.framework != Framework::ParameterServer || hosts < 2) return;
+  training.warnings.push_back(fmt::format("{}: sml-run train starts no parameter servers{}", distribution.source,
+                                          preset ? "; TF_CONFIG names the hosts as workers" : ""));
 }
 
 // As with the training toolkit: such a host runs the program by itself, perhaps to serve the others.

@@ -78,19 +78,4 @@ def jax():
         tell(address, str(rank))
 
 
-def dmlc():
-    e = os.environ
-    role = e["DMLC_ROLE"]
-    if role == "scheduler":
-        hear(listen(e["DMLC_PS_ROOT_PORT"]), int(e["DMLC_NUM_WORKER"]) + int(e["DMLC_NUM_SERVER"]),
-             lambda heard: print("scheduler:", ", ".join(heard), flush=True))
-    index = {"worker": "DMLC_WORKER_ID", "server": "DMLC_SERVER_ID"}.get(role)
-    if index:
-        tell(f"{e['DMLC_PS_ROOT_URI']}:{e['DMLC_PS_ROOT_PORT']}", f"{role} {e[index]}")
-    if role == "worker":
-        print(f"worker {e['DMLC_WORKER_ID']} of {e['WORLD_SIZE']}", flush=True)
-    else:
-        time.sleep(600)  # until somebody stops us
-
-
-{"tf": tf, "tf-ps": tf_ps, "jax": jax, "dmlc": dmlc}[sys.argv[1]]()
+{"tf": tf, "tf-ps": tf_ps, "jax": jax}[sys.argv[1]]()

@@ -489,25 +489,6 @@ class Training(Containers):
         self.assertEqual([w.rsplit(":")[0] for w in workers], [self.bed.address(n) for n in self.bed.names()])
         self.assertTrue(all(t["cluster"] == {"worker": workers} and t["task"]["type"] == "worker" for t in told), told)
 
-    def test_servers_of_mxnet_are_started_beside_the_workers(self):
-        self.program("import os; print(os.environ['DMLC_ROLE'], os.environ['DMLC_NUM_SERVER'], os.environ.get('DMLC_INTERFACE'),"
-                     " 'DMLC_NODE_HOST' in os.environ, flush=True)\n"
-                     "import time; open('/run/shown-' + os.environ['DMLC_ROLE'], 'w').close()\n"
-                     "while os.environ['DMLC_ROLE'] != 'worker' or not os.path.exists('/run/over'): time.sleep(0.05)\n",
-                     sagemaker_parameter_server_enabled="true")
-        for host in self.bed.names():
-            self.addCleanup(self.bed.exec, host, ["sh", "-c", "rm -f /run/shown-* /run/over"])
-        module = {"SAGEMAKER_TRAINING_MODULE": "sagemaker_mxnet_container.training:main"}
-        jobs = self.train_all("--no-tag", "--grace", "2s", env={**module, "DMLC_INTERFACE": "eth0"})
-        shown = [("algo-1", "scheduler"), *((host, "server") for host in self.bed.names())]
-        wait_until(lambda: all(self.bed.path(h, f"/run/shown-{role}").exists() for h, role in shown))
-        for host in self.bed.names():
-            self.bed.put(host, "/run/over", "")
-        done = self.ends(jobs, 0)
-        shown = done[0].stdout.splitlines()
-        self.assertEqual(shown.count("worker 4 eth0 False"), 4, shown)
-        self.assertEqual({line.split()[0] for line in shown}, {"worker", "server", "scheduler"})
-
     def test_a_host_that_is_missing_is_named_everywhere(self):
         self.program("print('started')")
         others = self.train_all("--start-timeout", "1h", hosts=("algo-2", "algo-4"))

@@ -110,11 +110,3 @@ class Hosts(TestCase):
         done = self.bed.sml_run("head", "--preset", "jax", "-H", self.bed.hosts(1), PYTHON, WORKER, "jax")
         self.assert_status(done, 0)
         self.assertEqual(by_rank(done.stdout)[0], ["heard of [1, 2]"], done)
-
-    def test_a_scheduler_and_servers_beside_dmlc_workers(self):
-        done = self.bed.sml_run("algo-1", "--preset", "dmlc", "-H", self.bed.hosts(1), PYTHON, WORKER, "dmlc")
-        self.assert_status(done, 0)
-        said = by_rank(done.stdout)
-        self.assertEqual(said[3], ["scheduler: server 0, server 1, server 2, worker 0, worker 1, worker 2"], done)
-        self.assertEqual({r: said[r] for r in range(3)}, {r: [f"worker {r} of 3"] for r in range(3)})
-        self.assertEqual(self.bed.ps(), [])

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   std::vector<ProgramShare> programs{{.np = 3, .hosts = {}}};
-  if (!arrange_programs(*presets, programs)) return 0;  // tf and dmlc
+  if (!arrange_programs(*presets, programs)) return 0;
   const auto map = map_programs({{{"a", "", 2}, {"b", "", 1}}, "-H"}, programs, Oversubscribe::No);
   require(map.has_value());
   const std::vector<PresetPort> ports = preset_ports(*presets, *map);

@@ -56,7 +56,7 @@ TEST_CASE("presets have names", "[presets]") {
   CHECK(*parse_presets("slurm") == std::set{Preset::Slurm});
   for (const char* bad : {"", "torch", "tf,", "TF", "tf jax"}) CHECK_FALSE(parse_presets(bad).has_value());
   CHECK(parse_presets("tf,mxnet").error().message() ==
-        "\"mxnet\" is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, openmpi or virtual-local-rank");
+        "\"mxnet\" is not tf, jax, deepspeed, accelerate, slurm, hydra, openmpi or virtual-local-rank");
   CHECK(parse_presets("torch").error().message() == "\"torch\" needs no preset; leave it out");
   CHECK(parse_presets("tensorflow").error().message().ends_with("or virtual-local-rank; did you mean tf?"));
 }
@@ -103,17 +103,6 @@ TEST_CASE("an address of IPv6 stands in brackets before a port", "[presets]") {
   CHECK(get(environment_of(presets, job, 0), "OMPI_MCA_orte_hnp_uri") == "4096.0;tcp6://[fd00::1]:9001");
 }
 
-TEST_CASE("dmlc: an interface that the user names is not outdone by an address", "[presets]") {
-  const std::set presets{Preset::Dmlc};
-  const Job job = job_of(presets, "a:1", {role("default", 1)});
-  CHECK(get(environment_of(presets, job, 0), "DMLC_NODE_HOST") == "10.0.0.1");
-  CHECK(get(environment_of(presets, job, 0, {"DMLC_INTERFACE=eth1"}), "DMLC_NODE_HOST") == "(unset)");
-  const Environment user{"DMLC_INTERFACE=eth1"};
-  const PresetFacts facts{.addresses = job.addresses, .ports = job.ports, .inherited = {}, .user = user};
-  const Environment set = preset_environment(presets, job.map, job.map.ranks[0], {"j", 4, 3, 5}, facts);
-  CHECK(get(set, "DMLC_NODE_HOST") == "(unset)");
-}
-
 TEST_CASE("jax: all find the coordinator at rank 0's host", "[presets]") {
   const std::set presets{Preset::Jax};
   const Job job = job_of(presets, "a:1,b:2", {role("default", 3)});
@@ -121,33 +110,6 @@ TEST_CASE("jax: all find the coordinator at rank 0's host", "[presets]") {
   CHECK(environment_of(presets, job, 2) ==
         Environment{"JAX_COORDINATOR_ADDRESS=10.0.0.1:9000", "JAX_COORDINATOR_PORT=9000", "JAX_NUM_PROCESSES=3",
                     "JAX_PROCESS_ID=2", "OMPI_MCA_orte_hnp_uri=4096.0;tcp://10.0.0.1:9000"});
-}
-
-TEST_CASE("dmlc: a scheduler and servers stand beside the workers", "[presets]") {
-  const std::set presets{Preset::Dmlc};
-  const Job job = job_of(presets, "a:2,b:1", {role("default", 3)});
-  REQUIRE(job.map.world_size() == 6);
-  CHECK(job.map.members() == 3);
-  REQUIRE(job.ports.size() == 1);
-  CHECK(job.ports[0].rank == Rank(3));
-  CHECK(environment_of(presets, job, 2) == Environment{"DMLC_ROLE=worker", "DMLC_PS_ROOT_URI=10.0.0.1",
-                                                       "DMLC_PS_ROOT_PORT=9000", "DMLC_NUM_WORKER=3",
-                                                       "DMLC_NUM_SERVER=2", "DMLC_NODE_HOST=10.0.0.2", "DMLC_TASK_ID=2",
-                                                       "DMLC_WORKER_ID=2", "DMLC_NUM_ATTEMPT=3"});
-  CHECK(get(environment_of(presets, job, 3), "DMLC_ROLE") == "scheduler");
-  CHECK(get(environment_of(presets, job, 5), "DMLC_ROLE") == "server");
-  CHECK(get(environment_of(presets, job, 5), "DMLC_SERVER_ID") == "1");
-  CHECK(get(environment_of(presets, job, 5), "DMLC_WORKER_ID") == "(unset)");
-}
-
-TEST_CASE("dmlc: the scheduler is where its program is", "[presets]") {
-  const std::set presets{Preset::Dmlc};
-  ProgramShare scheduler = role("scheduler", 1);
-  scheduler.hosts = {{"b", "", 1}};
-  const Job job = job_of(presets, "a:3", {role("worker", 2), role("server", 1), scheduler});
-  CHECK(job.map.world_size() == 4);
-  CHECK(get(environment_of(presets, job, 0), "DMLC_PS_ROOT_URI") == "10.0.0.2");
-  CHECK(get(environment_of(presets, job, 0), "DMLC_NUM_SERVER") == "1");
 }
 
 TEST_CASE("deepspeed counts hosts where Horovod counts ranks", "[presets]") {
@@ -198,25 +160,17 @@ TEST_CASE("hydra: what MPICH's launcher tells its processes", "[presets]") {
 }
 
 TEST_CASE("helpers are given nothing that counts ranks", "[presets]") {
-  const std::set presets{Preset::Dmlc, Preset::Slurm, Preset::Jax};
-  const Job job = job_of(presets, "a:1", {role("default", 1)});
-  for (const std::string& entry : environment_of(presets, job, 1)) CHECK(entry.starts_with("DMLC_"));
+  const std::set presets{Preset::Tf, Preset::Slurm, Preset::Jax};
+  const Job job = job_of(presets, "a:2", {role("worker", 1), role("ps", 1)});
+  for (const std::string& entry : environment_of(presets, job, 1)) CHECK(entry.starts_with("TF_CONFIG="));
   CHECK(get(rank_environment(job.map, job.map.ranks[1], {"j", 0, 0}), "RANK") == "(unset)");
-  CHECK(get(rank_environment(job.map, job.map.ranks[1], {"j", 0, 0}), "ROLE_NAME") == "scheduler");
+  CHECK(get(rank_environment(job.map, job.map.ranks[1], {"j", 0, 0}), "ROLE_NAME") == "ps");
   CHECK(get(rank_environment(job.map, job.map.ranks[0], {"j", 0, 0}), "WORLD_SIZE") == "1");
 }
 
 TEST_CASE("roles that a framework does not know are refused", "[presets]") {
   CHECK(refusal({Preset::Tf}, {role("server", 1)}) ==
         "--role server: --preset tf knows the roles chief, worker, ps, evaluator");
-  CHECK(refusal({Preset::Dmlc}, {role("worker", 1), role("ps", 1)}) ==
-        "--role ps: --preset dmlc knows the roles scheduler, server, worker");
-  CHECK(refusal({Preset::Dmlc}, {role("worker", 1), role("scheduler", 2)}) ==
-        "--role scheduler: --preset dmlc has one; write -np 1");
-  CHECK(refusal({Preset::Dmlc}, {role("worker", 1), role("scheduler", 1), role("scheduler", 1)}) ==
-        "--role scheduler: --preset dmlc has one, and two programs have that role");
-  CHECK(refusal({Preset::Dmlc, Preset::Tf}, {role("worker", 1)}) ==
-        "--preset: tf and dmlc cannot both be given; each has roles of its own");
   CHECK(refusal({Preset::Jax}, {role("anything", 1)}) == "(taken)");
 }
 

@@ -62,12 +62,6 @@ TEST_CASE("a rankfile places the ranks of all programs, those of helpers last", 
       map_programs(names_one_twice, std::vector{share(1), share(1)}, by_rankfile("rank 0=+n2\nrank 1=+n1"));
   REQUIRE(twice.has_value());
   CHECK(text_of(*twice) == "a:0/0 b:0/1");
-  ProgramShare beside = share(1);
-  beside.placement = Placement::EachHost;
-  const auto map = map_programs(list_of("a:2,b:2,c:2"), std::vector{share(2), beside, share(2)}, layout);
-  REQUIRE(map.has_value());
-  CHECK(text_of(*map) == "c:0/0 a:0/0 c:1/2 b:0/2 c:2/1 a:1/1 b:1/1");
-  CHECK(map->cores == std::vector<std::string>{"1", "", "", "0:*", "", "", ""});
 }
 
 TEST_CASE("programs that do not fit a rankfile are refused", "[programs]") {
@@ -136,17 +130,6 @@ TEST_CASE("helpers take slots in their turn, and have the last ranks", "[program
   CHECK(map->members() == 3);
   CHECK(map->ranks[0].local_size == 1);
   CHECK(map->ranks[3].part == Part::Helper);
-}
-
-TEST_CASE("beside the others a program needs no slots", "[programs]") {
-  std::vector programs{share(2), share(1, "", Part::Helper), share({}, "", Part::Helper)};
-  programs[1].placement = Placement::FirstHost;
-  programs[2].placement = Placement::EachHost;
-  const auto map = map_programs(list_of("a:1,b:1,c:1"), programs, Oversubscribe::No);
-  REQUIRE(map.has_value());
-  CHECK(text_of(*map) == "a:0/0 b:0/0 a:1/1 a:2/2 b:1/2");
-  CHECK(map->members() == 2);
-  CHECK(map->member_hosts() == 2);
 }
 
 TEST_CASE("programs that do not fit are named, with what there is", "[programs]") {

@@ -29,7 +29,7 @@ TEST_CASE("the distribution decides the preset") {
   CHECK(preset_of(of(Framework::ParameterServer), tf, 2) == Preset::Tf);
   CHECK(preset_of(of(Framework::ParameterServer), {}, 2) == Preset::Tf);
   CHECK_FALSE(preset_of(of(Framework::ParameterServer), tf, 1));
-  CHECK(preset_of(of(Framework::ParameterServer), mxnet, 1) == Preset::Dmlc);
+  CHECK_FALSE(preset_of(of(Framework::ParameterServer), mxnet, 2));
   for (const Framework other : {Framework::None, Framework::Mpi, Framework::TorchDistributed, Framework::DataParallel})
     CHECK_FALSE(preset_of(of(other), mxnet, 2));
 }

@@ -18,7 +18,6 @@ struct NamedPreset {
 constexpr std::array kPresets{NamedPreset{"tf", Preset::Tf},
                               NamedPreset{"jax", Preset::Jax},
                               NamedPreset{"deepspeed", Preset::Deepspeed},
-                              NamedPreset{"dmlc", Preset::Dmlc},
                               NamedPreset{"accelerate", Preset::Accelerate},
                               NamedPreset{"slurm", Preset::Slurm},
                               NamedPreset{"hydra", Preset::Hydra},
@@ -29,8 +28,6 @@ constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kChief = "chief";
 constexpr std::string_view kParameterServer = "ps";
 constexpr std::string_view kEvaluator = "evaluator";
-constexpr std::string_view kScheduler = "scheduler";
-constexpr std::string_view kServer = "server";
 constexpr std::string_view kUnnamed = "default";
 
 // ---- parts of values
@@ -49,11 +46,6 @@ std::string_view role_of(const JobMap& map, const RankAssignment& rank) {
 std::string_view role_of(const Context& c) { return role_of(c.map, c.rank); }
 
 std::uint32_t role_rank(const RankAssignment& rank) { return rank.role_size == 0 ? rank.rank.value() : rank.role_rank; }
-
-std::uint32_t count_role(const JobMap& map, std::string_view role) {
-  const auto has = [&](const RankAssignment& r) { return role_of(map, r) == role; };
-  return static_cast<std::uint32_t>(std::count_if(map.ranks.begin(), map.ranks.end(), has));
-}
 
 const PresetPort* find_port(const Context& c, Preset preset) {
   const auto is_it = [&](const PresetPort& p) { return p.preset == preset; };
@@ -116,25 +108,6 @@ std::string jax_uri(const Context& c) {
   const bool v6 = address_of(c, port.host).find(':') != std::string::npos;
   return std::string(kAnyJob) + ".0;" + (v6 ? "tcp6://" : "tcp://") + endpoint(c, port);
 }
-
-// ---- dmlc
-
-std::string dmlc_role(const Context& c) { return std::string(role_of(c)); }
-std::string dmlc_uri(const Context& c) { return address_of(c, find_port(c, Preset::Dmlc)->host); }
-std::string dmlc_port(const Context& c) { return port_text(*find_port(c, Preset::Dmlc)); }
-std::string dmlc_workers(const Context& c) { return text(count_role(c.map, kWorker)); }
-std::string dmlc_servers(const Context& c) { return text(count_role(c.map, kServer)); }
-// DMLC_NODE_HOST makes ps-lite ignore an interface that the user has named, so it is not set then.
-std::string own_address(const Context& c) {
-  constexpr std::string_view kInterface = "DMLC_INTERFACE";
-  const bool chosen =
-      find_variable(c.facts.inherited, kInterface) != nullptr || find_variable(c.facts.user, kInterface) != nullptr;
-  return chosen ? "" : address_of(c, c.rank.host);
-}
-std::string index_in_role(const Context& c) { return text(role_rank(c.rank)); }
-std::string restarts(const Context& c) { return text(c.job.restarts); }
-std::string worker_id(const Context& c) { return role_of(c) == kWorker ? index_in_role(c) : ""; }
-std::string server_id(const Context& c) { return role_of(c) == kServer ? index_in_role(c) : ""; }
 
 // ---- slurm
 
@@ -208,16 +181,6 @@ constexpr std::array kPresetVariables{
     PresetVariable{Preset::OpenMpi, "OMPI_MCA_orte_hnp_uri", jax_uri, "the same"},
     PresetVariable{Preset::Deepspeed, "CROSS_RANK", host_number, "index of the host, as its launcher counts"},
     PresetVariable{Preset::Deepspeed, "CROSS_SIZE", host_count, "number of hosts"},
-    PresetVariable{Preset::Dmlc, "DMLC_ROLE", dmlc_role, "scheduler, server or worker"},
-    PresetVariable{Preset::Dmlc, "DMLC_PS_ROOT_URI", dmlc_uri, "address of the scheduler"},
-    PresetVariable{Preset::Dmlc, "DMLC_PS_ROOT_PORT", dmlc_port, "port on which it is to listen"},
-    PresetVariable{Preset::Dmlc, "DMLC_NUM_WORKER", dmlc_workers, "number of workers"},
-    PresetVariable{Preset::Dmlc, "DMLC_NUM_SERVER", dmlc_servers, "number of servers"},
-    PresetVariable{Preset::Dmlc, "DMLC_NODE_HOST", own_address, "address at which the others reach this host"},
-    PresetVariable{Preset::Dmlc, "DMLC_TASK_ID", index_in_role, "index among the processes of this role"},
-    PresetVariable{Preset::Dmlc, "DMLC_WORKER_ID", worker_id, "the same, of a worker"},
-    PresetVariable{Preset::Dmlc, "DMLC_SERVER_ID", server_id, "the same, of a server"},
-    PresetVariable{Preset::Dmlc, "DMLC_NUM_ATTEMPT", restarts, "as TORCHELASTIC_RESTART_COUNT"},
     PresetVariable{Preset::Slurm, "SLURM_PROCID", rank_number, "as RANK"},
     PresetVariable{Preset::Slurm, "SLURM_NTASKS", members, "as WORLD_SIZE"},
     PresetVariable{Preset::Slurm, "SLURM_NPROCS", members, "as WORLD_SIZE"},
@@ -297,35 +260,6 @@ Result<void> arrange_tf(std::vector<ProgramShare>& programs) {
   return {};
 }
 
-Result<void> arrange_dmlc(std::vector<ProgramShare>& programs) {
-  static constexpr std::array kRoles{kScheduler, kServer, kWorker};
-  if (Result<void> checked = check_roles(programs, kRoles, "dmlc"); !checked) return checked;
-  for (ProgramShare& program : programs) {
-    if (program.role == kUnnamed) program.role = kWorker;
-    if (program.role != kWorker) program.part = Part::Helper;
-    if (program.role == kScheduler && program.np.value_or(1) != 1) {
-      return Error(ErrorKind::Usage, "--role scheduler: --preset dmlc has one; write -np 1");
-    }
-    if (program.role == kScheduler) program.np = 1;
-  }
-  const auto is_scheduler = [](const ProgramShare& p) { return p.role == kScheduler; };
-  if (std::count_if(programs.begin(), programs.end(), is_scheduler) > 1) {
-    return Error(ErrorKind::Usage, "--role scheduler: --preset dmlc has one, and two programs have that role");
-  }
-  if (!has_role(programs, kScheduler)) {
-    programs.push_back({.np = 1,
-                        .hosts = {},
-                        .role = std::string(kScheduler),
-                        .part = Part::Helper,
-                        .placement = Placement::FirstHost});
-  }
-  if (!has_role(programs, kServer)) {
-    programs.push_back(
-        {.np = {}, .hosts = {}, .role = std::string(kServer), .part = Part::Helper, .placement = Placement::EachHost});
-  }
-  return {};
-}
-
 }  // namespace
 
 namespace {
@@ -333,9 +267,8 @@ Error bad_preset(std::string_view word) {
   const std::string shown = "\"" + show(word, 80) + "\"";
   if (word == "torch" || word == "pytorch") return Error(ErrorKind::Usage, shown + " needs no preset; leave it out");
   const std::string meant = word == "tensorflow" ? "; did you mean tf?" : "";
-  return Error(
-      ErrorKind::Usage,
-      shown + " is not tf, jax, deepspeed, dmlc, accelerate, slurm, hydra, openmpi or virtual-local-rank" + meant);
+  return Error(ErrorKind::Usage,
+               shown + " is not tf, jax, deepspeed, accelerate, slurm, hydra, openmpi or virtual-local-rank" + meant);
 }
 }  // namespace
 
@@ -365,11 +298,7 @@ std::vector<VariableMeaning> preset_variables() {
 }
 
 Result<void> arrange_programs(const std::set<Preset>& presets, std::vector<ProgramShare>& programs) {
-  if (presets.contains(Preset::Tf) && presets.contains(Preset::Dmlc)) {
-    return Error(ErrorKind::Usage, "--preset: tf and dmlc cannot both be given; each has roles of its own");
-  }
   if (presets.contains(Preset::Tf)) return arrange_tf(programs);
-  if (presets.contains(Preset::Dmlc)) return arrange_dmlc(programs);
   return {};
 }
 
@@ -387,7 +316,6 @@ std::vector<PresetPort> preset_ports(const std::set<Preset>& presets, const JobM
     if (presets.contains(Preset::Tf)) add(Preset::Tf);
     if (presets.contains(Preset::Jax) && rank.rank.value() == 0) add(Preset::Jax);
     if (stands_alone(presets, Preset::OpenMpi) && rank.rank.value() == 0) add(Preset::OpenMpi);
-    if (presets.contains(Preset::Dmlc) && role_of(map, rank) == kScheduler) add(Preset::Dmlc);
   }
   return out;
 }
@@ -397,7 +325,7 @@ Environment preset_environment(const std::set<Preset>& presets, const JobMap& ma
   const Context context{map, rank, job, facts};
   Environment out;
   for (const PresetVariable& v : kPresetVariables) {
-    const bool of_members = v.preset != Preset::Tf && v.preset != Preset::Dmlc;
+    const bool of_members = v.preset != Preset::Tf;
     if (!stands_alone(presets, v.preset) || (of_members && rank.part == Part::Helper)) continue;
     if (std::string value = v.value(context); !value.empty()) out.push_back(std::string(v.name) + "=" + value);
   }

@@ -1,7 +1,7 @@
 // Variables for frameworks that expect them under names or in forms of their own; set on request. Pure.
 //
 // Sources: TensorFlow's guide to distributed training (TF_CONFIG); JAX, jax/_src/clusters/ompi_cluster.py and
-// distributed.py; DeepSpeed, launcher/launch.py; ps-lite, src/van.cc and postoffice.cc; srun(1), OUTPUT ENVIRONMENT
+// distributed.py; DeepSpeed, launcher/launch.py; srun(1), OUTPUT ENVIRONMENT
 // VARIABLES; mpiexec.hydra of MPICH 4.0, as its processes see it.
 #pragma once
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sml::plan {
 
-enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Dmlc, Accelerate, Slurm, Hydra, OpenMpi, VirtualLocalRank };
+enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Accelerate, Slurm, Hydra, OpenMpi, VirtualLocalRank };
 
 // "tf,jax" → the presets. The message of an error is meant to follow "--preset: ".
 Result<std::set<Preset>> parse_presets(std::string_view text);
@@ -47,7 +47,6 @@ struct PresetFacts {
   std::span<const std::string> addresses;  // by host: the address at which the others reach it
   std::span<const PresetPort> ports;
   std::span<const std::string> inherited{};  // the launcher's own: an existing Slurm job keeps its id and name
-  std::span<const std::string> user{};       // of the rank's program: an interface that the user has chosen is kept
 };
 
 // The variables of one rank, without the defaults, which the user's and inherited variables override.

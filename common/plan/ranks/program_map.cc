@@ -130,7 +130,6 @@ Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayo
                           Mapping& mapping, std::vector<Stretch>& out) {
   std::uint64_t total = 0;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    if (programs[p].placement != Placement::Slots) continue;
     std::vector<Place> own = mapping.add(programs[p].hosts);
     std::vector<Place>& places = own.empty() ? shared : own;
     const Result<std::uint32_t> size = size_of(programs[p], places, mapping.hosts(), layout);
@@ -145,11 +144,11 @@ Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayo
   return {};
 }
 
-// The programs placed by slots, in the order of their ranks: helpers last.
+// The programs in the order of their ranks: helpers last.
 std::vector<std::uint32_t> order_of_ranks(std::span<const ProgramShare> programs) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    if (programs[p].placement == Placement::Slots) out.push_back(p);
+    out.push_back(p);
   }
   std::stable_partition(out.begin(), out.end(), [&](std::uint32_t p) { return programs[p].part != Part::Helper; });
   return out;
@@ -189,19 +188,6 @@ Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankL
   hosts_of->resize(out.size());
   if (layout.oversubscribe == Oversubscribe::Yes) return {};
   return check_slots(file, *hosts_of, mapping.hosts());
-}
-
-// Adds the programs that run beside the others, on hosts that the others use.
-void add_beside(std::span<const ProgramShare> programs, std::vector<Stretch>& stretches) {
-  std::vector<std::size_t> used;
-  for (const Stretch& s : stretches) {
-    if (std::find(used.begin(), used.end(), s.host) == used.end()) used.push_back(s.host);
-  }
-  for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    if (programs[p].placement == Placement::FirstHost) stretches.push_back({used.front(), p, 1});
-    if (programs[p].placement != Placement::EachHost) continue;
-    for (const std::size_t host : used) stretches.push_back({host, p, 1});
-  }
 }
 
 // Orders the hosts by their first ranks, those without ranks last, and updates the stretches accordingly.
@@ -265,29 +251,28 @@ void count_others(JobMap& map) {
 
 Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout) {
   Mapping mapping;
-  const bool job_hosts_used = std::any_of(programs.begin(), programs.end(), [](const ProgramShare& p) {
-    return p.placement == Placement::Slots && p.hosts.empty();
-  });
+  const bool job_hosts_used =
+      std::any_of(programs.begin(), programs.end(), [](const ProgramShare& p) { return p.hosts.empty(); });
   if (job_hosts_used && hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
   std::vector<Place> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
   std::vector<Stretch> stretches;
   Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, shared, mapping, stretches)
                                       : lay_by_slots(programs, layout, std::move(shared), mapping, stretches);
   if (!laid) return laid.error();
-  const std::size_t in_file = layout.rankfile ? stretches.size() : 0;  // before add_beside() appends others
   const auto is_member = [&](const Stretch& s) { return programs[s.program].part != Part::Helper; };
   if (std::stable_partition(stretches.begin(), stretches.end(), is_member) == stretches.begin()) {
     return Error(ErrorKind::Usage, "all programs are helpers; at least one must be what they help");
   }
-  add_beside(programs, stretches);
   JobMap map;
   map.hosts = order_hosts(std::move(mapping.hosts()), stretches);
   number_hosts(map);
   for (const ProgramShare& program : programs) map.roles.push_back(program.role);
   assign(map, programs, stretches);
   count_others(map);
-  if (layout.rankfile) map.cores.resize(map.world_size());
-  for (std::size_t rank = 0; rank < in_file; ++rank) map.cores[rank] = layout.rankfile->entries[rank].cores;
+  if (layout.rankfile) {
+    for (std::size_t rank = 0; rank < map.world_size(); ++rank)
+      map.cores.push_back(layout.rankfile->entries[rank].cores);
+  }
   return map;
 }
 

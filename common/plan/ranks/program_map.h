@@ -14,22 +14,15 @@
 
 namespace sml::plan {
 
-enum class Placement : std::uint8_t {
-  Slots,      // one rank in each slot
-  FirstHost,  // one rank on rank 0's host, whatever its slots
-  EachHost,   // one rank on each host that has workers, whatever its slots
-};
-
 // The demands of one program.
 struct ProgramShare {
   std::optional<std::uint32_t> np;  // nullopt: all slots that are left to it
   std::vector<Host> hosts;          // of its own, with their slots; empty: the job's hosts
   std::string role{"default"};
   Part part = Part::Worker;
-  Placement placement = Placement::Slots;
 };
 
-// Like map_job(), for at least one program; the first one must be placed by slots. A host that several programs name is
+// Like map_job(), for at least one program. A host that several programs name is
 // one host with the slots of all. A rankfile may name only the job's hosts, and numbers the ranks as this function
 // does; each program but the last then needs its np. With several programs, an error of one program (kind Usage) begins
 // with "program N: ".

@@ -103,7 +103,6 @@ std::vector<wire::RankVariables> RendezvousSetup::preset_variables(const fleet::
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
     const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
     plan::PresetFacts of_program = facts;
-    of_program.user = plan_.program(assignment.program).user_environment;
     out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, of_program)});
   }
   return out;
