@@ -162,17 +162,24 @@ TrustedProgram find_trusted_program(std::span<const std::string> candidates) {
   return out;
 }
 
-void keep_trusted_folders(std::vector<std::string>& environment) {
+std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment) {
   constexpr std::string_view kFolders = "LD_LIBRARY_PATH=";
+  std::vector<std::string> left_out;
   for (std::string& entry : environment) {
     if (!entry.starts_with(kFolders)) continue;
     std::string kept;
     for (const std::string_view folder : split(std::string_view(entry).substr(kFolders.size()), ':')) {
-      if (!folder.starts_with('/') || !check_trust(std::string(folder))) continue;
+      if (!folder.starts_with('/')) continue;
+      const std::string path(folder);
+      if (Result<void> trusted = check_trust(path); !trusted) {
+        if (::access(path.c_str(), F_OK) == 0) left_out.push_back(trusted.error().message());
+        continue;
+      }
       kept.append(kept.empty() ? "" : ":").append(folder);
     }
     entry = std::string(kFolders) + kept;
   }
+  return left_out;
 }
 
 Result<void> check_trust_of_command(const std::string& command, std::span<const std::string> environment,

@@ -277,13 +277,23 @@ Result<void> check_ssh_file(std::string_view option, std::string file, const Thi
 }
 
 // Without this check, each host would report that no key is accepted, instead of that one was not even tried.
-Result<void> check_ssh_files(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
+bool goes_by_ssh(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   const auto is_remote = [&here](const plan::MappedHost& host) {
     return host.host.name != "localhost" && host.host.name != here.host_name;
   };
-  const bool by_ssh = options.ssh.command.empty() && !plan.calls &&
-                      std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
-  if (!by_ssh) return {};
+  return options.ssh.command.empty() && !plan.calls &&
+         std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
+}
+
+// The log-in asks getent(1) for names, and starts ssh(1) for ProxyJump, at a time when it can warn of nothing.
+void warn_of_login_programs(plan::LaunchPlan& plan, const ThisHost& here) {
+  if (!here.passed_over_of) return;
+  for (const char* name : {"getent", "ssh"}) {
+    std::ranges::copy(here.passed_over_of(name), std::back_inserter(plan.warnings));
+  }
+}
+
+Result<void> check_ssh_files(const Options& options, const ThisHost& here) {
   if (Result<void> key = check_ssh_file("--ssh-identity-file", options.ssh.identity_file, here); !key) return key;
   const std::string& config = options.ssh.config_file;
   return config == "none" ? Result<void>() : check_ssh_file("--ssh-config", config, here);
@@ -515,7 +525,10 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
-  if (Result<void> checked = check_ssh_files(plan, options, here); !checked) return checked.error();
+  if (goes_by_ssh(plan, options, here)) {
+    if (Result<void> checked = check_ssh_files(options, here); !checked) return checked.error();
+    warn_of_login_programs(plan, here);
+  }
   if (Result<void> checked = check_command(plan, options); !checked) return checked.error();
   plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
   if (here.passed_over) std::ranges::copy(here.passed_over(), std::back_inserter(plan.warnings));

@@ -256,6 +256,9 @@ ThisHost this_host(std::span<const char* const> environment) {
   };
   const auto passed_over = std::make_shared<std::vector<std::string>>();
   here.passed_over = [passed_over] { return *passed_over; };
+  here.passed_over_of = [shared](const std::string& name) {
+    return os::find_trusted_program(os::program_candidates(name, *shared)).passed_over;
+  };
   here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
     return output_of(words, *shared, *passed_over);
   };

@@ -59,6 +59,8 @@ struct ThisHost {
   std::function<bool(std::uint16_t port)> listens{};
   // Programs that output_of() has passed over, and why: clauses. Null: none.
   std::function<std::vector<std::string>()> passed_over{};
+  // The programs of that name in PATH that are passed over, and why: clauses. Runs none of them. Null: none.
+  std::function<std::vector<std::string>(const std::string& name)> passed_over_of{};
   // Folders that the platform has sharded over the hosts of the job; null: the platform does not do so.
   std::function<Result<std::vector<std::string>>()> sharded_folders{};
 };

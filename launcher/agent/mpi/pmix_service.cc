@@ -73,7 +73,11 @@ Result<void> PmixService::load() {
     if (!is_for_workers_only(entry)) environment.push_back(entry);
   }
   for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
-  if (wish_.library.empty()) os::keep_trusted_folders(environment);  // a user who names the library knows what it needs
+  if (wish_.library.empty()) {  // a user who names the library knows what it needs
+    for (const std::string& why : os::keep_trusted_folders(environment)) {
+      context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as " + why);
+    }
+  }
   if (Result<void> started = helper_.start(environment); !started) return started;
   Result<pmix::FromHelper> answer = helper_.ask(pmix::Load{libraries()}, kLimit);
   if (!answer) return Error(answer.error()).in("libpmix's helper");

@@ -249,6 +249,17 @@ class Commands(TrustCase):
         self.assertEqual(done.stdout, "ran\n")
         assert_says(self, done, rf"/tmp/open/ssh is not run, as /tmp/open belongs to user {TESTER}")
 
+    def test_the_programs_of_a_login(self):
+        """getent and the ssh of ProxyJump are found behind these in PATH, and a line names each."""
+        for name in ("getent", "ssh"):
+            self.plant(HOST, f"/tmp/open/{name}", EVIL_PROGRAM)
+        done = self.bed.sml_run(HOST, "-H", "algo-2", "--no-tag", "echo", "ran", env={"PATH": "/tmp/open:/usr/bin:/bin"})
+        self.assert_not_pwned()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "ran\n")
+        for name in ("getent", "ssh"):
+            assert_says(self, done, rf"/tmp/open/{name} is not run, as /tmp/open belongs to user {TESTER}")
+
     @gate
     def test_a_configuration(self):
         self.plant(HOST, "/tmp/open/job.conf", "np = 1\n", mode=0o644)
