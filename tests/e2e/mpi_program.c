@@ -214,10 +214,11 @@ int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "ring";
   const int number = argc > 2 ? atoi(argv[2]) : 0;
   if (strcmp(kind, "sessions") == 0) return one_session_after_the_other();
+  if (strcmp(kind, "late") == 0) sleep((unsigned)number); /* as one that reads its input first */
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (strcmp(kind, "ring") == 0) ring();
+  if (strcmp(kind, "ring") == 0 || strcmp(kind, "late") == 0) ring();
   if (strcmp(kind, "alltoall") == 0) all_to_all();
   if (strcmp(kind, "onesided") == 0) one_sided();
   if (strcmp(kind, "places") == 0) places();

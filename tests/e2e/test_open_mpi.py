@@ -187,6 +187,18 @@ class OnThisMachine(TestCase):
                         self.assertNotIn("warning", done.stderr)
         self.assert_status(sml_run("-np", "2", "printenv", "PMIX_NAMESPACE"), 1)  # it can start none
 
+    @gate
+    def test_ranks_may_begin_mpi_late(self):
+        """One looks at them at 2 s after the start, too, when they have not begun and still may."""
+        folder = pathlib.Path(self.temporary_directory())
+        (folder / "mpirun").symlink_to(SML_RUN)
+        for program in (self.program, compiled(self, "mpich")):
+            done = run([folder / "mpirun", "-np", "2", "--oversubscribe", program, "late", "3"])
+            self.assert_status(done, 0)
+            self.assertEqual([re.sub(r"^.*ring", "ring", text) for text in words(done)],
+                             ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
+            self.assertNotIn("alone", done.stderr)
+
     def test_one_after_the_other_in_a_script(self):
         script = f"p={str(self.program)[:-2]}; ${{p}}am ring && ${{p}}am ring"
         done = sml_run("-np", "2", "sh", "-c", script)

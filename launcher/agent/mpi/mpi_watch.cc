@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 #include "common/core/text.h"
@@ -41,13 +42,27 @@ plan::Environment environment_of(const std::string& process) {
 struct Sight {
   std::string library;  // empty: none
   bool surely_begun = false;
+  bool offer_is_lost = false;  // the process was started without the variables that its library needs
 };
+
+// A process that has written its title over its environment (setproctitle) has none of our variables left: it has lost
+// nothing. So one is believed only while others of ours are there.
+bool has_lost(const plan::Environment& environment, const plan::Environment& offer, plan::MpiDialect speech) {
+  const auto is_ours = [](const std::string& entry) { return entry.starts_with("SML_"); };
+  if (std::none_of(environment.begin(), environment.end(), is_ours)) return false;
+  plan::Environment left;
+  std::copy_if(offer.begin(), offer.end(), std::back_inserter(left), [&environment](const std::string& entry) {
+    return std::find(environment.begin(), environment.end(), entry) != environment.end();
+  });
+  return !plan::may_come(left, speech);
+}
 
 // `offer` are the launcher's own variables; any others count as those of another launcher.
 Sight look_at_process(const std::string& process, const plan::Environment& offer) {
   const std::string maps = os::read_small_file(process + "maps");
   if (maps.find("/libmpi") == std::string::npos) return {};
-  plan::Environment environment = environment_of(process);
+  const plan::Environment whole = environment_of(process);
+  plan::Environment environment = whole;
   std::erase_if(environment, [&offer](const std::string& entry) {
     return std::find(offer.begin(), offer.end(), entry) != offer.end();
   });
@@ -55,6 +70,7 @@ Sight look_at_process(const std::string& process, const plan::Environment& offer
   Sight out{.library = plan::mpi_library_in_use(mapped, environment, read_file_at)};
   // Reads the process's own file, even if it has another root folder.
   out.surely_begun = !out.library.empty() && plan::surely_begins_mpi(reader_of(process + "exe"), mapped);
+  out.offer_is_lost = !out.library.empty() && has_lost(whole, offer, plan::speech_of(out.library));
   return out;
 }
 
@@ -104,13 +120,13 @@ void MpiWatch::begin(TimePoint now) {
 }
 
 std::optional<wire::MpiUse> MpiWatch::look(std::span<const Candidate> workers, TimePoint now) {
-  looks_at_all_ = false;
+  bool looks_at_all = false;
   for (; looks_ < kLooks.size() && began_ + kLooks[looks_] <= now; ++looks_) {
-    looks_at_all_ =
-        looks_at_all_ || std::find(kLooksAtAll.begin(), kLooksAtAll.end(), kLooks[looks_]) != kLooksAtAll.end();
+    looks_at_all =
+        looks_at_all || std::find(kLooksAtAll.begin(), kLooksAtAll.end(), kLooks[looks_]) != kLooksAtAll.end();
   }
   due_.reset();
-  const std::size_t step = looks_at_all_ ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
+  const std::size_t step = looks_at_all ? 1 : std::max<std::size_t>(1, workers.size() / kSome);
   for (std::size_t i = 0; i < workers.size(); i += step) {
     if (std::optional<wire::MpiUse> found = look_at(workers[i])) return found;
   }
@@ -127,7 +143,8 @@ std::optional<wire::MpiUse> MpiWatch::look_at(const Candidate& worker) {
     wire::MpiUse use{worker.rank, pid, name_of(process), sight.library};
     if (plan::may_come(offer, plan::speech_of(sight.library))) use.offer = wire::MpiOffer::Made;
     if (sight.surely_begun) seen_.try_emplace(worker.rank, use);
-    if (is_lone(sight.library, offer)) return use;
+    // A program may begin MPI late: how long it has been running says nothing.
+    if (sight.offer_is_lost || use.offer == wire::MpiOffer::None) return use;
   }
   return std::nullopt;
 }
@@ -143,11 +160,6 @@ std::optional<std::string> MpiWatch::lone_at_end(Rank rank) const {
   const auto found = seen_.find(rank);
   if (found == seen_.end() || meeting_ == plan::PmiMode::None) return std::nullopt;
   return tell_end(found->second, meeting_);
-}
-
-// A rank that may still join is not reported before the looks at all workers.
-bool MpiWatch::is_lone(const std::string& library, const plan::Environment& offer) const {
-  return looks_at_all_ || !plan::may_come(offer, plan::speech_of(library));
 }
 
 }  // namespace sml::agent

@@ -1,6 +1,7 @@
-// Finds workers that use MPI but that no service connects: before the start by the libraries that their program is
-// linked with, and after it by the libraries that they and their children have mapped, at a few moments. It costs
-// nothing between these.
+// Finds workers that use MPI but that no service can connect: before the start by the libraries that their program is
+// linked with, and after it by the libraries that they and their children have mapped, and by the variables that these
+// were started with, at a few moments. It costs nothing between these. A worker that can still join is not one, however
+// long it has been running; lone_at_end() finds it if it ends without.
 #pragma once
 #include <optional>
 #include <span>
@@ -53,7 +54,6 @@ class MpiWatch {
   std::optional<std::string> lone_at_end(Rank rank) const;
 
  private:
-  bool is_lone(const std::string& library, const plan::Environment& offer) const;
   std::optional<wire::MpiUse> look_at(const Candidate& worker);
 
   bool wanted_ = false;
@@ -61,7 +61,6 @@ class MpiWatch {
   std::unordered_map<Rank, plan::Environment> offers_;
   std::unordered_map<Rank, wire::MpiUse> seen_;  // processes that certainly initialize MPI
   TimePoint began_;
-  bool looks_at_all_ = false;
   std::size_t looks_ = 0;
   std::optional<TimePoint> due_;
 };

@@ -28,7 +28,7 @@ std::string_view words_of(Cause cause) {
     case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
     case Cause::OtherSpeech: return ", whose ranks find each other by another PMI than --mpi names";
     case Cause::Unserved: return ", whose ranks find each other by PMIx, and no libpmix can be loaded there";
-    case Cause::Silent: return ", and has not asked sml-run for the other ranks";
+    case Cause::Silent: return ", and lacks the variables by which sml-run would bring its ranks together";
   }
   return {};
 }
@@ -40,9 +40,7 @@ const char* hint_of(Cause cause) {
       return "--mpi auto chooses by the library: PMIx for Open MPI, PMI-1 or PMI-2 for the others";
     case Cause::Unserved: return "--pmix FILE names that host's libpmix.so.2; --mpi none runs each rank alone";
     case Cause::Silent:
-      return "was its library made for another launcher? --mpi pmix, --mpi pmi1 and --mpi pmi2 name what it speaks; "
-             "with "
-             "--mpi none each of them is started alone";
+      return "what takes PMI_FD or PMIX_* out of its environment? With --mpi none each of them is started alone";
   }
   return "";
 }
