@@ -116,9 +116,8 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   std::vector<std::string> names;  // used as addresses
   for (const plan::MappedHost& host : plan.map.hosts) names.push_back(host.host.name);
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
-  const plan::Environment preset = plan::preset_environment(
-      plan.presets, plan.map, assignment, plan.job,
-      {names, ports, plan.launcher_environment, plan.program(assignment.program).user_environment});
+  const plan::Environment preset = plan::preset_environment(plan.presets, plan.map, assignment, plan.job,
+                                                            {names, ports, plan.launcher_environment});
   const plan::Environment shown = plan::shown_environment(
       plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store, preset);
   if (*options.dry_run == PlanFormat::Json) {

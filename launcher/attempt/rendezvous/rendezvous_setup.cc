@@ -102,8 +102,7 @@ std::vector<wire::RankVariables> RendezvousSetup::preset_variables(const fleet::
   if (plan_.presets.empty()) return out;
   for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
     const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
-    plan::PresetFacts of_program = facts;
-    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, of_program)});
+    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, facts)});
   }
   return out;
 }
