@@ -29,7 +29,7 @@ about:
   summary: {summary}
 {homepage}  license: Apache-2.0
   license_file:
-    - LICENSE
+    - share/doc/sml-run/LICENSE
     - share/doc/sml-run/LICENSES/
 """
 
