@@ -1,5 +1,6 @@
 // The single table of all options, used by parser, --help, completion, --config, SML_* variables and --explain; the
-// manual is checked against it. A new option is a row in option_table.cc and a SetOption in option_values.h.
+// manual is checked against it. A new option is a row in a file of rows/ and a field of Options; a value with a
+// grammar of its own has a function in option_values.h, others a binder of value_binders.h.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,6 +15,9 @@ namespace sml {
 
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
 enum class HoldsFor : std::uint8_t { Job, Program };  // Program: may be given for each of several programs
+
+// Keeps the text of a value in its field. Errors continue after "--option: ".
+using SetOption = Result<void> (*)(Options& options, std::string_view value);
 
 struct OptionRow {
   std::string_view spellings;  // the documented spelling first

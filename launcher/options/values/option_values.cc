@@ -50,26 +50,11 @@ Result<void> set_nproc_per_node(Options& o, string_view value) {
                number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu, cpu, gpu-or-cpu or core"));
 }
 
-Result<void> set_oversubscribe(Options& o, string_view) {
-  return keep(o.layout.oversubscribe, plan::Oversubscribe::Yes);
-}
-Result<void> set_no_oversubscribe(Options& o, string_view) {
-  return keep(o.layout.oversubscribe, plan::Oversubscribe::No);
-}
-
 Result<void> set_rank_by(Options& o, string_view value) {
   if (value == "slot") return keep(o.layout.rank_by, plan::RankBy::Slot);
   if (value == "host" || value == "node") return keep(o.layout.rank_by, plan::RankBy::Host);
   return bad_value(value, "slot or host");
 }
-
-Result<void> set_ranks_per_host(Options& o, string_view value) {
-  return store(o.layout.per_host, number(value, {1, plan::kMaxSlotsPerHost}));
-}
-
-Result<void> set_rankfile(Options& o, string_view value) { return keep(o.rankfile, value); }
-
-Result<void> set_group(Options& o, string_view value) { return keep(o.groups, value); }
 
 Result<void> set_cpus_per_rank(Options& o, string_view value) {
   o.binding.share = value == "share" ? plan::CoreShare::Equal : plan::CoreShare::Counted;
@@ -85,12 +70,6 @@ Result<void> set_memory_policy(Options& o, string_view value) {
   return bad_value(value, "none, bind, prefer or interleave");
 }
 
-Result<void> set_bind_strict(Options& o, string_view) {
-  return keep(o.binding.on_impossible, plan::OnImpossible::Fail);
-}
-Result<void> set_hwthreads(Options& o, string_view) { return keep(o.processors, Processors::Hwthreads); }
-Result<void> set_report_bindings(Options& o, string_view) { return keep(o.binding.report, plan::ReportBindings::Yes); }
-
 Result<void> set_gpus_per_rank(Options& o, string_view value) {
   return store(o.gpus_per_rank, number(value, {1, 1024}, "; --visible-devices none hides them"));
 }
@@ -102,9 +81,6 @@ Result<void> set_visible_devices(Options& o, string_view value) {
   if (value == "none") return keep(o.visible_devices, plan::VisibleDevices::None);
   return bad_value(value, "all, per-rank, per-rank-if-any or none");
 }
-
-Result<void> set_working_directory(Options& o, string_view value) { return keep(o.working_directory, value); }
-Result<void> set_hosts(Options& o, string_view value) { return keep(o.hosts, value); }
 
 Result<void> set_nnodes(Options& o, string_view value) {
   constexpr Bounds kHosts{1, static_cast<std::uint32_t>(plan::kMaxHosts)};
@@ -123,38 +99,14 @@ Result<void> set_nnodes(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_node_rank(Options& o, string_view value) {
-  return store(o.dial_in.place, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts) - 1}));
-}
-
 Result<void> set_last_call(Options& o, string_view value) {
   return store(o.dial_in.last_call, duration(value, Duration::zero()));
 }
-
-Result<void> set_head(Options& o, string_view value) { return keep(o.dial_in.head, value); }
-Result<void> set_secret_file(Options& o, string_view value) { return keep(o.dial_in.secret_file, value); }
-Result<void> set_make_secret(Options& o, string_view) { return keep(o.dial_in.make_secret, MakeSecret::Yes); }
-Result<void> set_install_links(Options& o, string_view value) { return keep(o.links_folder, value); }
-Result<void> set_insecure_job_key(Options& o, string_view) { return keep(o.dial_in.key, KeyRule::Insecure); }
-
-Result<void> set_attempt(Options& o, string_view value) {
-  return store(o.dial_in.attempt, number(value, {0, UINT32_MAX}));
-}
-
-Result<void> set_hostfile(Options& o, string_view value) { return keep(o.hostfile, value); }
-Result<void> set_resource_config(Options& o, string_view value) { return keep(o.resource_config, value); }
 
 Result<void> set_host_source(Options& o, string_view value) {
   const std::vector<string_view> names = host_source_names();
   if (std::find(names.begin(), names.end(), value) != names.end()) return keep(o.host_source, value);
   return bad_value(value, fmt::format("one of {}", fmt::join(names, ", ")));
-}
-
-Result<void> set_include(Options& o, string_view value) { return keep(o.include_hosts, value); }
-Result<void> set_exclude(Options& o, string_view value) { return keep(o.exclude_hosts, value); }
-
-Result<void> set_host_count(Options& o, string_view value) {
-  return store(o.host_count, number(value, {1, plan::kMaxHosts}));
 }
 
 Result<void> set_host_order(Options& o, string_view value) {
@@ -177,12 +129,6 @@ Result<void> set_export(Options& o, string_view value) {
   if (value != "all" && value != "none") return bad_value(value, "all or none");
   return keep(o.export_policy, value == "all" ? plan::ExportPolicy::All : plan::ExportPolicy::None);
 }
-
-Result<void> set_export_secrets(Options& o, string_view) { return keep(o.secrets, plan::SecretExport::Sent); }
-
-Result<void> set_grace(Options& o, string_view value) { return store(o.grace, duration(value, 0s)); }
-Result<void> set_stop_grace(Options& o, string_view value) { return store(o.stop_grace, duration(value, 0s)); }
-Result<void> set_timeout(Options& o, string_view value) { return store(o.timeout, duration(value, 1ms)); }
 
 Result<void> set_timeout_status(Options& o, string_view value) {
   const Result<std::uint32_t> status = number(value, {1, 255});
@@ -228,7 +174,6 @@ Result<void> set_report(Options& o, string_view value) {
   return keep(o.report_file, value);
 }
 
-Result<void> set_events(Options& o, string_view value) { return keep(o.events_file, value); }
 Result<void> set_master_address(Options& o, string_view value) {
   const std::string text(value);
   in6_addr bytes{};
@@ -259,8 +204,6 @@ Result<void> set_channel(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_app_file(Options& o, string_view value) { return keep(o.app_file, value); }
-
 Result<void> set_role(Options& o, string_view value) {
   constexpr std::size_t kLongest = 64;
   if (!plan::valid_variable_name(value) || value.size() > kLongest) {
@@ -269,20 +212,8 @@ Result<void> set_role(Options& o, string_view value) {
   return keep(o.role, value);
 }
 
-Result<void> set_helper(Options& o, string_view) { return keep(o.part, plan::Part::Helper); }
-
-Result<void> set_local_rank_argument(Options& o, string_view) {
-  return keep(o.local_rank_argument, LocalRankArgument::Yes);
-}
-
 Result<void> set_interface(Options& o, string_view value) {
   return store(o.interfaces, rendezvous::parse_interface_list(value));
-}
-
-Result<void> set_join_warn(Options& o, string_view value) { return store(o.join_warn, duration(value, 0s)); }
-
-Result<void> set_show_env(Options& o, string_view value) {
-  return store(o.show_env, number(value, {0, plan::kMaxWorldSize - 1}));
 }
 
 // If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
@@ -323,8 +254,6 @@ Result<void> add_timeline(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_log_dir(Options& o, string_view value) { return keep(o.logs.directory, value); }
-
 Result<void> set_output_filename(Options& o, string_view value) {
   constexpr string_view kNoCopy = ":nocopy";
   const bool no_copy = value.ends_with(kNoCopy);
@@ -342,8 +271,6 @@ Result<void> set_log_layout(Options& o, string_view value) {
   return keep(o.logs.layout, value);
 }
 
-Result<void> set_log_on_host(Options& o, string_view) { return keep(o.logs.place, LogPlace::Hosts); }
-
 Result<void> set_log_max_size(Options& o, string_view value) {
   constexpr std::uint64_t kLeast = 1024;
   const std::optional<std::uint64_t> size = parse_size(value);
@@ -352,7 +279,6 @@ Result<void> set_log_max_size(Options& o, string_view value) {
 }
 
 Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
-Result<void> set_log_strict(Options& o, string_view) { return keep(o.logs.on_fault, OnLogFault::EndJob); }
 
 // ---- channels of FIFOs
 
@@ -378,10 +304,6 @@ Result<void> add_pipe_fanout(Options& o, string_view value) {
   return add_fifo_channel(o.fifos.fanouts, plan::parse_pipe_fanout(value));
 }
 
-Result<void> set_pipe_epochs(Options& o, string_view value) {
-  return store(o.fifos.epochs, number(value, {1, 1'000'000'000}));
-}
-
 Result<void> set_start_timeout(Options& o, string_view value) {
   o.start_timeout_given = true;
   return store(o.start_timeout, duration(value, 1ms));
@@ -391,19 +313,11 @@ Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   o.heartbeat_timeout_given = true;
   return store(o.heartbeat_timeout, duration(value, 1s));
 }
-Result<void> set_connect_timeout(Options& o, string_view value) {
-  return store(o.ssh.connect_timeout, duration(value, 1ms));
-}
-
-Result<void> set_ssh_port(Options& o, string_view value) { return store(o.ssh.port, number(value, {1, 65535})); }
 
 Result<void> set_ssh_user(Options& o, string_view value) {
   if (!plan::valid_user_name(value)) return bad_value(value, "a user name");
   return keep(o.ssh.user, value);
 }
-
-Result<void> set_ssh_identity_file(Options& o, string_view value) { return keep(o.ssh.identity_file, value); }
-Result<void> set_ssh_config(Options& o, string_view value) { return keep(o.ssh.config_file, value); }
 
 Result<void> set_ssh_command(Options& o, string_view value) {
   Result<std::vector<std::string>> words = shell_words(value);
@@ -411,12 +325,6 @@ Result<void> set_ssh_command(Options& o, string_view value) {
   if (words->empty() || words->front().empty()) return bad_value(value, "a command such as 'ssh -F FILE'");
   return keep(o.ssh.command, std::move(*words));
 }
-
-Result<void> set_accept_new_host_keys(Options& o, string_view) {
-  return keep(o.ssh.host_keys, HostKeyPolicy::AcceptNew);
-}
-Result<void> set_fanout(Options& o, string_view value) { return store(o.ssh.fanout, number(value, {1, 10'000})); }
-Result<void> set_agent_path(Options& o, string_view value) { return keep(o.agent_path, value); }
 
 Result<void> set_tag(Options& o, string_view value) {
   Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);
@@ -447,18 +355,10 @@ Result<void> set_show_ranks(Options& o, string_view value) {
   return keep(o.output.shown_ranks, std::move(*ranks));
 }
 Result<void> set_quiet_workers(Options& o, string_view) { return keep(o.output.shown_ranks, RankSet()); }
-Result<void> set_collapse_cr(Options& o, string_view) { return keep(o.output.progress_bars, ProgressBars::Collapse); }
 Result<void> set_all_lines(Options& o, string_view) {
   o.output.progress_bars = ProgressBars::Pass;
   return keep(o.output.equal_lines, EqualLines::Pass);
 }
-Result<void> set_dedup(Options& o, string_view) { return keep(o.output.equal_lines, EqualLines::Fold); }
-Result<void> set_keep_going_without_output(Options& o, string_view) {
-  return keep(o.output.when_gone, OutputOptions::Gone::IsIgnored);
-}
-
-Result<void> set_no_usage(Options& o, string_view) { return keep(o.usage, UsageLook::No); }
-Result<void> set_no_status(Options& o, string_view) { return keep(o.progress.live, LiveStatus::Never); }
 
 Result<void> set_status_signal(Options& o, string_view value) {
   constexpr int kFree[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGURG, SIGPWR};
@@ -505,50 +405,33 @@ Result<void> settle_status_signal(Options& o, ForwardSignals given) {
   return {};
 }
 
-Result<void> set_dry_run(Options& o, string_view) { return keep(o.dry_run, PlanFormat::Text); }
-
-Result<void> set_check(Options& o, string_view) { return keep(o.check, Preflight::Yes); }
-
 Result<void> set_format(Options& o, string_view value) {
   if (value != "text" && value != "json") return bad_value(value, "text or json");
   return keep(o.format, value == "text" ? PlanFormat::Text : PlanFormat::Json);
 }
 
-Result<void> set_config(Options& o, string_view value) { return keep(o.config_file, value); }
-Result<void> set_display_map(Options& o, string_view) { return keep(o.display_map, true); }
 Result<void> set_completion(Options& o, string_view value) {
   if (value == "bash") return keep(o.completion, Shell::Bash);
   if (value == "zsh") return keep(o.completion, Shell::Zsh);
   if (value == "fish") return keep(o.completion, Shell::Fish);
   return bad_value(value, "bash, zsh or fish");
 }
-Result<void> set_explain(Options& o, string_view) { return keep(o.explain, Explain::Yes); }
 
 Result<void> set_hp_style(Options& o, string_view value) {
   if (value != "toolkit" && value != "v3") return bad_value(value, "toolkit or v3");
   return keep(o.training.style, value == "v3" ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit);
 }
-Result<void> set_no_install(Options& o, string_view) { return keep(o.training.install, Installation::No); }
 Result<void> set_failure_file(Options& o, string_view value) {
   o.failure.wanted = FailureFile::Wanted;
   return keep(o.failure.path, value);
 }
-Result<void> set_error_file(Options& o, string_view value) { return keep(o.failure.json_path, value); }
 Result<void> set_no_failure_file(Options& o, string_view) {
   o.failure.path.clear();
   return keep(o.failure.wanted, FailureFile::None);
 }
 
-Result<void> set_array_file(Options& o, string_view value) { return keep(o.array.file, value); }
 Result<void> set_array_vars(Options& o, string_view value) {
   return store(o.array.names, plan::parse_array_names(value));
 }
-Result<void> set_array_index(Options& o, string_view value) {
-  return store(o.array.index, number(value, {0, plan::kMaxArrayIndex}));
-}
-Result<void> set_array_base(Options& o, string_view value) { return store(o.array.base, number(value, {0, 1})); }
-
-Result<void> set_verbose(Options& o, string_view) { return keep(o.verbosity, Verbosity::Verbose); }
-Result<void> set_quiet(Options& o, string_view) { return keep(o.verbosity, Verbosity::Quiet); }
 
 }  // namespace sml

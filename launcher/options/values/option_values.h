@@ -1,4 +1,5 @@
-// Converts the text of an option's value to a field of Options. Error messages continue after "--option: ".
+// Converts the text of an option's value to a field of Options. Error messages continue after "--option: ". A value
+// that is kept as it stands needs no function of its own: see value_binders.h.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -8,19 +9,12 @@
 
 namespace sml {
 
-using SetOption = Result<void> (*)(Options& options, std::string_view value);
-
 enum class ForwardSignals : std::uint8_t { Default, Given };  // whether --forward-signals was given
 
 Result<void> set_np(Options& o, std::string_view value);
 Result<void> set_nproc_per_node(Options& o, std::string_view value);
-Result<void> set_oversubscribe(Options& o, std::string_view);
-Result<void> set_no_oversubscribe(Options& o, std::string_view);
 Result<void> set_map_by(Options& o, std::string_view value);
 Result<void> set_rank_by(Options& o, std::string_view value);
-Result<void> set_ranks_per_host(Options& o, std::string_view value);
-Result<void> set_rankfile(Options& o, std::string_view value);
-Result<void> set_group(Options& o, std::string_view value);
 Result<void> set_bind_to(Options& o, std::string_view value);
 Result<void> set_cpu_set(Options& o, std::string_view value);
 Result<void> set_merge_stderr(Options& o, std::string_view);
@@ -28,45 +22,21 @@ Result<void> set_pty(Options& o, std::string_view);
 Result<void> set_no_pty(Options& o, std::string_view);
 Result<void> set_cpus_per_rank(Options& o, std::string_view value);
 Result<void> set_memory_policy(Options& o, std::string_view value);
-Result<void> set_bind_strict(Options& o, std::string_view);
-Result<void> set_report_bindings(Options& o, std::string_view);
-Result<void> set_hwthreads(Options& o, std::string_view);
 Result<void> set_gpus_per_rank(Options& o, std::string_view value);
 Result<void> set_visible_devices(Options& o, std::string_view value);
-Result<void> set_working_directory(Options& o, std::string_view value);
-Result<void> set_hosts(Options& o, std::string_view value);
 Result<void> set_nnodes(Options& o, std::string_view value);
 Result<void> set_last_call(Options& o, std::string_view value);
-Result<void> set_node_rank(Options& o, std::string_view value);
-Result<void> set_head(Options& o, std::string_view value);
-Result<void> set_secret_file(Options& o, std::string_view value);
-Result<void> set_make_secret(Options& o, std::string_view);
-Result<void> set_install_links(Options& o, std::string_view);
-Result<void> set_insecure_job_key(Options& o, std::string_view);
-Result<void> set_attempt(Options& o, std::string_view value);
-Result<void> set_hostfile(Options& o, std::string_view value);
-Result<void> set_resource_config(Options& o, std::string_view value);
 Result<void> set_host_source(Options& o, std::string_view value);
-Result<void> set_include(Options& o, std::string_view value);
-Result<void> set_exclude(Options& o, std::string_view value);
 Result<void> set_host_order(Options& o, std::string_view value);
-Result<void> set_host_count(Options& o, std::string_view value);
 Result<void> add_export_word(Options& o, std::string_view value);
 Result<void> add_env_file(Options& o, std::string_view value);
 Result<void> set_export(Options& o, std::string_view value);
-Result<void> set_export_secrets(Options& o, std::string_view);
-Result<void> set_grace(Options& o, std::string_view value);
-Result<void> set_stop_grace(Options& o, std::string_view value);
-Result<void> set_timeout(Options& o, std::string_view value);
 Result<void> set_timeout_status(Options& o, std::string_view value);
 Result<void> set_on_failure(Options& o, std::string_view value);
 Result<void> set_max_restarts(Options& o, std::string_view value);
 Result<void> set_preload(Options& o, std::string_view value);
-Result<void> set_spares(Options& o, std::string_view value);
 Result<void> set_min_hosts(Options& o, std::string_view value);
-Result<void> set_max_hosts(Options& o, std::string_view value);
 Result<void> set_min_np(Options& o, std::string_view value);
-Result<void> set_restart_window(Options& o, std::string_view value);
 Result<void> set_restart_delay(Options& o, std::string_view value);
 Result<void> add_give_up(Options& o, std::string_view value);
 Result<void> set_max_fruitless(Options& o, std::string_view value);
@@ -88,15 +58,9 @@ Result<void> set_signal_target(Options& o, std::string_view value);
 Result<void> set_checkpoint_signal(Options& o, std::string_view value);
 Result<void> set_stdin(Options& o, std::string_view value);
 Result<void> set_report(Options& o, std::string_view value);
-Result<void> set_events(Options& o, std::string_view value);
 Result<void> set_master_address(Options& o, std::string_view value);
-Result<void> set_join_warn(Options& o, std::string_view value);
-Result<void> set_show_env(Options& o, std::string_view value);
 Result<void> set_preset(Options& o, std::string_view value);
-Result<void> set_app_file(Options& o, std::string_view value);
 Result<void> set_role(Options& o, std::string_view value);
-Result<void> set_helper(Options& o, std::string_view);
-Result<void> set_local_rank_argument(Options& o, std::string_view);
 Result<void> set_interface(Options& o, std::string_view value);
 Result<void> set_mpi(Options& o, std::string_view value);
 Result<void> set_pmix(Options& o, std::string_view value);
@@ -108,25 +72,15 @@ Result<void> set_tee(Options& o, std::string_view value);
 Result<void> set_tee_tag(Options& o, std::string_view value);
 Result<void> set_show_local_ranks(Options& o, std::string_view value);
 Result<void> set_run_id(Options& o, std::string_view value);
-Result<void> set_log_dir(Options& o, std::string_view value);
 Result<void> set_output_filename(Options& o, std::string_view value);
 Result<void> set_log_layout(Options& o, std::string_view value);
-Result<void> set_log_on_host(Options& o, std::string_view);
 Result<void> set_log_max_size(Options& o, std::string_view value);
 Result<void> set_log_overwrite(Options& o, std::string_view);
-Result<void> set_log_strict(Options& o, std::string_view);
 Result<void> set_channel(Options& o, std::string_view value);
 Result<void> set_start_timeout(Options& o, std::string_view value);
 Result<void> set_heartbeat_timeout(Options& o, std::string_view value);
-Result<void> set_connect_timeout(Options& o, std::string_view value);
-Result<void> set_ssh_port(Options& o, std::string_view value);
 Result<void> set_ssh_user(Options& o, std::string_view value);
-Result<void> set_ssh_identity_file(Options& o, std::string_view value);
-Result<void> set_ssh_config(Options& o, std::string_view value);
 Result<void> set_ssh_command(Options& o, std::string_view value);
-Result<void> set_accept_new_host_keys(Options& o, std::string_view);
-Result<void> set_fanout(Options& o, std::string_view value);
-Result<void> set_agent_path(Options& o, std::string_view value);
 Result<void> set_tag(Options& o, std::string_view value);
 Result<void> set_tag_output(Options& o, std::string_view);    // Open MPI's --tag-output
 Result<void> set_prepend_rank(Options& o, std::string_view);  // MPICH's -prepend-rank
@@ -135,18 +89,12 @@ Result<void> set_sanitize(Options& o, std::string_view value);
 Result<void> set_color(Options& o, std::string_view value);
 Result<void> set_show_ranks(Options& o, std::string_view value);
 Result<void> set_quiet_workers(Options& o, std::string_view);
-Result<void> set_collapse_cr(Options& o, std::string_view);
-Result<void> set_dedup(Options& o, std::string_view);
 Result<void> set_all_lines(Options& o, std::string_view);
-Result<void> set_keep_going_without_output(Options& o, std::string_view);
-Result<void> set_no_status(Options& o, std::string_view);
-Result<void> set_no_usage(Options& o, std::string_view);
 Result<void> set_status_signal(Options& o, std::string_view value);
 Result<void> set_warn_silent(Options& o, std::string_view value);
 Result<void> set_hang_report(Options& o, std::string_view value);
 Result<void> set_on_silent(Options& o, std::string_view value);
 Result<void> set_watch(Options& o, std::string_view value);
-Result<void> set_rank_monitor(Options& o, std::string_view);
 Result<void> set_first_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_sections(Options& o, std::string_view value);
@@ -154,26 +102,13 @@ Result<void> set_rank_outside(Options& o, std::string_view value);
 // Check combinations of options that are valid one by one, but not together.
 Result<void> settle_watch(const Options& o);
 Result<void> settle_status_signal(Options& o, ForwardSignals given);
-Result<void> set_config(Options& o, std::string_view value);
-Result<void> set_explain(Options& o, std::string_view);
-Result<void> set_display_map(Options& o, std::string_view);
 Result<void> set_completion(Options& o, std::string_view value);
-Result<void> set_dry_run(Options& o, std::string_view);
-Result<void> set_check(Options& o, std::string_view);
 Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);
-Result<void> set_no_install(Options& o, std::string_view);
 Result<void> set_failure_file(Options& o, std::string_view value);
-Result<void> set_error_file(Options& o, std::string_view value);
 Result<void> set_no_failure_file(Options& o, std::string_view);
 Result<void> add_pipe(Options& o, std::string_view value);
 Result<void> add_pipe_fanout(Options& o, std::string_view value);
-Result<void> set_pipe_epochs(Options& o, std::string_view value);
-Result<void> set_array_file(Options& o, std::string_view value);
 Result<void> set_array_vars(Options& o, std::string_view value);
-Result<void> set_array_index(Options& o, std::string_view value);
-Result<void> set_array_base(Options& o, std::string_view value);
-Result<void> set_verbose(Options& o, std::string_view);
-Result<void> set_quiet(Options& o, std::string_view);
 
 }  // namespace sml

@@ -32,10 +32,6 @@ string_view trimmed(string_view text) {
 
 }  // namespace
 
-Result<void> set_rank_monitor(Options& o, string_view) {
-  return keep(o.rank_monitor.offer, plan::RankMonitorOffer::Yes);
-}
-
 Result<void> set_first_heartbeat(Options& o, string_view value) { return store(o.rank_monitor.first_ms, limit(value)); }
 Result<void> set_rank_heartbeat(Options& o, string_view value) {
   return store(o.rank_monitor.heartbeat_ms, limit(value));

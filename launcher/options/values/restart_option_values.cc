@@ -17,19 +17,12 @@ Result<void> set_max_restarts(Options& o, string_view value) {
   constexpr std::uint32_t kMost = 1'000'000;
   return store(o.restart.max, number(value, {0, kMost}));
 }
-Result<void> set_spares(Options& o, string_view value) {
-  return store(o.restart.spares, number(value, {0, static_cast<std::uint32_t>(plan::kMaxHosts)}));
-}
 Result<void> set_min_hosts(Options& o, string_view value) {
   return store(o.restart.least.hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
-}
-Result<void> set_max_hosts(Options& o, string_view value) {
-  return store(o.restart.most_hosts, number(value, {1, static_cast<std::uint32_t>(plan::kMaxHosts)}));
 }
 Result<void> set_min_np(Options& o, string_view value) {
   return store(o.restart.least.ranks, number(value, {1, plan::kMaxWorldSize}));
 }
-Result<void> set_restart_window(Options& o, string_view value) { return store(o.restart.window, duration(value, 1ms)); }
 Result<void> set_restart_delay(Options& o, string_view value) {
   return store(o.restart.delay, RestartDelay::parse(value));
 }

@@ -1,4 +1,6 @@
-#include "launcher/options/option_rows.h"
+#include "launcher/options/rows/option_rows.h"
+
+#include "launcher/options/values/value_binders.h"
 
 namespace sml {
 
@@ -7,10 +9,10 @@ OptionGroup options_of_the_progress() {
   return {
       "Progress of the job",
       "progress",
-      {{"--no-status", "", set_no_status,
+      {{"--no-status", "", constant<LiveStatus::Never, &Options::progress, &ProgressOptions::live>,
         "Draw no line with hosts, ranks and time below the output, which is there when standard output and standard "
         "error are one terminal."},
-       {"--no-usage", "", set_no_usage,
+       {"--no-usage", "", constant<UsageLook::No, &Options::usage>,
         "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
        {"--status-signal", "SIG", set_status_signal,
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
@@ -27,7 +29,7 @@ OptionGroup options_of_the_progress() {
         "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
         "and "
         "there need be no time."},
-       {"--rank-monitor", "", set_rank_monitor,
+       {"--rank-monitor", "", constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
         "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
         "for "
         "longer than the limits below has failed, with status 123."},

@@ -1,0 +1,283 @@
+#include "launcher/options/rows/option_rows.h"
+
+#include "launcher/options/values/value_binders.h"
+
+namespace sml {
+
+using std::string_view;
+
+// Options for the placement of workers on hosts, and for their environment.
+std::vector<OptionGroup> options_of_the_plan() {
+  return {
+      {"Workers",
+       "workers",
+       {of_program({"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."}),
+        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
+         set_nproc_per_node,
+         "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
+         "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
+         "auto"},
+        {"--oversubscribe -oversubscribe", "",
+         constant<plan::Oversubscribe::Yes, &Options::layout, &plan::RankLayout::oversubscribe>,
+         "Allow more workers than slots; the rest is dealt evenly."},
+        of_program({"--local-rank-argument", "", constant<LocalRankArgument::Yes, &Options::local_rank_argument>,
+                    "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
+                    "torch.distributed.launch do."}),
+        of_program({"--wdir -wd -wdir --chdir", "DIR", text<&Options::working_directory>,
+                    "Working directory on every host; default: the one in which sml-run is started."})}},
+      {"Hosts",
+       "hosts",
+       {of_program({"--hosts -H -host --host", "LIST", text<&Options::hosts>,
+                    "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
+                    "address stands in brackets."}),
+        {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", text<&Options::hostfile>,
+         "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
+        {"--resource-config", "FILE", text<&Options::resource_config>,
+         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
+         "from the batch system when there is one; else the job runs on this machine."},
+        {"--group", "NAME[:SLOTS],...", text<&Options::groups>,
+         "Of the hosts of resourceconfig.json use those of these instance groups only."},
+        {"--include", "FILTER", text<&Options::include_hosts>,
+         "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
+        {"--exclude", "FILTER", text<&Options::exclude_hosts>, "Leave these hosts out, or these slots of them."},
+        {"--host-order", "given|natural", set_host_order,
+         "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
+         "given.",
+         "given"},
+        {"--host-count", "N", whole_number<1, plan::kMaxHosts, &Options::host_count>,
+         "Use the first N of these hosts only; fewer are an error."},
+        of_these("hosts discovery hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar aws-batch "
+                 "pytorchjob kubernetes mpi rankfile local",
+                 {"--host-source", "NAME", set_host_source,
+                  "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
+                  "sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
+                  "local."})}},
+      {"Environment of the workers",
+       "environment",
+       {of_program(
+            {"-x", "NAME[=VALUE]", add_export_word,
+             "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
+             Repeat::AddsUp}),
+        of_program({"--env-file", "FILE", add_env_file,
+                    "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
+                    Repeat::AddsUp}),
+        {"--export", "all|none", set_export,
+         "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
+         "nothing. Default: all. What looks like a secret stays here, see --export-secrets.",
+         "all"},
+        {"--export-secrets", "", constant<plan::SecretExport::Sent, &Options::secrets>,
+         "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
+         "rest. Default: only those that -x or --env-file names."}}}};
+}
+
+// Options for the rendezvous of the workers, and for supervision.
+std::vector<OptionGroup> options_of_the_run() {
+  return {
+      {"Rendezvous of the workers",
+       "rendezvous",
+       {{"--master-addr --master_addr", "ADDRESS", set_master_address,
+         "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
+        {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
+         "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
+         "that rank 0's host has. Default: by the routes between the hosts."},
+        of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
+                 {"--preset", "NAME,...", set_preset,
+                  "Set the variables of these frameworks too: tf, jax, deepspeed, accelerate, slurm, hydra, "
+                  "openmpi; or "
+                  "LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's variables need "
+                  "none."}),
+        {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
+         "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
+         "all. Default: auto.",
+         "auto"},
+        {"--pmix", "FILE", set_pmix,
+         "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
+        {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
+        {"--torch-store", "", set_torch_store,
+         "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
+         "an "
+         "address of its own (tcp://, MASTER_PORT); others are served without this option."},
+        {"--no-torch-store", "", set_no_torch_store,
+         "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to name an "
+         "address of its own."},
+        {"--join-warn", "D", time_span<0, &Options::join_warn>,
+         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
+         "60s"}}},
+      {"Supervision",
+       "supervision",
+       {{"--on-failure", "abort|continue", set_on_failure,
+         "What to do when a worker fails: stop all others, or let them finish. Default: abort.", "abort"},
+        {"--forward-signals", "none|LIST", set_forward_signals,
+         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
+         "USR1,USR2,WINCH"},
+        {"--stop-signal", "SIG", set_stop_signal,
+         "The signal that workers get in the place of TERM when they are to end, such as INT or USR1; KILL comes after "
+         "the grace as ever.",
+         "TERM"},
+        {"--signal-target", "worker|group", set_signal_target,
+         "Whether signals go to the process of each worker alone or to its process group, data loaders included; "
+         "default: group. KILL is for all."},
+        {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
+         "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
+         "them SIG and give them up to D to save what they have and end."},
+        {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
+        {"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
+         "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as torchrun "
+         "does."}}}};
+}
+
+namespace {
+
+// Options that choose the hosts of restarts.
+std::vector<OptionRow> options_of_hosts_of_restarts() {
+  return {
+      needing("--max-restarts",
+              {"--spares", "K", whole_number<0, plan::kMaxHosts, &Options::restart, &RestartOptions::spares>,
+               "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
+               "each takes the place of a host that has been lost, with its ranks. Default: 0.",
+               "0"}),
+      {"--health-check", "CMD", set_health_check,
+       "Before each attempt run CMD, as for sh, on every host, spares too. Where it does not exit with 0 within 10 s, "
+       "or memory or space is short, the job does without that host: a spare takes its place, or it goes on smaller "
+       "where it may, or ends with 125."},
+      needing(
+          "--max-restarts",
+          {"--exclude-after", "K[/D]", set_exclude_after,
+           "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
+           "job goes on smaller where it may."}),
+      needing("--exclude-after --exclude-file", {"--exclude-for", "D[:MAX]", set_exclude_for,
+                                                 "For so long, twice as long the next time, up to MAX; then it may "
+                                                 "come back, as a spare. Default: for good."}),
+      {"--exclude-file", "FILE", set_exclude_file,
+       "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
+      {"--min-hosts", "N", set_min_hosts,
+       "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
+      {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+      needing(
+          "--max-restarts",
+          {"--elastic", "horovod", set_elastic,
+           "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, and "
+           "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."}),
+      {"--max-hosts", "N", whole_number<1, plan::kMaxHosts, &Options::restart, &RestartOptions::most_hosts>,
+       "Only the first N hosts have workers; the others are spares."},
+      needing("--max-restarts",
+              {"--host-discovery-script", "CMD", set_discovery_script,
+               "The hosts are what CMD, run by sh each second, prints: HOST[:SLOTS] a line. Those that come are "
+               "connected to and checked, and have workers from the next restart on; without those that go the "
+               "workers start anew."}),
+      needing("--hostfile",
+              {"--watch-hosts", "", set_watch_hosts, "The same with the file of --hostfile, read again each second."}),
+      needing("--host-discovery-script --watch-hosts", {"--discovery-interval", "D", set_discovery_interval,
+                                                        "How often the list is looked at. Default: 1s.", "1s"}),
+      needing(
+          "--host-discovery-script --watch-hosts --nnodes",
+          {"--elastic-timeout", "D", set_elastic_timeout,
+           "Wait so long for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
+      needing("--host-discovery-script --watch-hosts --nnodes",
+              {"--grow-after", "D", set_grow_after,
+               "When the list has been the same for D and more ranks could run, end the workers and start anew with "
+               "these, which is no restart of --max-restarts. Default: at restarts only."}),
+      {"--max-np --max-num-proc", "N", set_max_np,
+       "Have a rank for each slot, up to N, at the start and after restarts; --np is then the least to begin with."}};
+}
+
+}  // namespace
+
+// Options for failed jobs.
+OptionGroup options_of_restarts() {
+  OptionGroup out{
+      "Restarts",
+      "restarts",
+      {{"--max-restarts", "N", set_max_restarts,
+        "When a worker fails, end all others and start all anew, up to N times in all. Hosts stay connected; input "
+        "goes to the first attempt only. Not after status 2, 126 or 127, a stop by the user, or --timeout. Default: 0.",
+        "0"},
+       needing("--max-restarts", {"--restart-window", "D", time_span<1, &Options::restart, &RestartOptions::window>,
+                                  "Of these N count only those of the last D."}),
+       needing("--max-restarts",
+               {"--restart-delay", "D[:MAX]", set_restart_delay,
+                "Wait so long before a restart, and twice as long each time while attempts last less than a minute, up "
+                "to MAX. Default: 0s:30s, where the second wait is 1s.",
+                "0s:30s"}),
+       needing(
+           "--max-restarts",
+           {"--give-up", "RULES", add_give_up,
+            "End the job after such failures: [N[/D]:]LIST is N of them (default 1) within D, where LIST names exit "
+            "codes, ranges and signals, such as 5/60s:1,101-103,SIGSEGV; N/D counts any. Several with ; between "
+            "them. Repeatable.",
+            "", Repeat::AddsUp}),
+       needing("--max-restarts",
+               {"--max-fruitless", "N", set_max_fruitless,
+                "End the job, whatever restarts are left, after so many attempts in a row without progress; 0: never. "
+                "Progress is that all ranks have joined or a minute has passed; with --progress-file or --watch it is "
+                "theirs. Default: 2; 0 for a program that joins nowhere."}),
+       needing("--max-restarts",
+               {"--progress-file", "FILE", set_progress_file,
+                "An attempt has made progress when FILE, as seen from here, has been written in it."}),
+       {"--preload", "MODULE,...", set_preload,
+        "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
+        "restart too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as "
+        "ever, and one "
+        "line says why."}}};
+  const std::vector<OptionRow> of_hosts = options_of_hosts_of_restarts();
+  out.rows.insert(out.rows.end(), of_hosts.begin(), of_hosts.end());
+  return out;
+}
+
+// Options of jobs with several programs.
+OptionGroup options_of_programs() {
+  return {
+      "Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
+      "programs",
+      {{"--app -app -configfile", "FILE", text<&Options::app_file>,
+        "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
+       of_program(
+           {"--role", "NAME", set_role,
+            "Role of the program's workers, which get it as ROLE_NAME; some presets ask for roles. Default: default."}),
+       of_program(
+           {"--helper", "", constant<plan::Part::Helper, &Options::part>,
+            "The program serves the others: its processes are no ranks of theirs, and are stopped when all others "
+            "have ended."})}};
+}
+
+// Options for the files that a job writes.
+std::vector<OptionGroup> options_of_the_records() {
+  return {
+      {"Records of the job",
+       "records",
+       {{"--events", "FILE", text<&Options::events_file>, "Write what happens to FILE as it happens, as JSON Lines."},
+        {"--timeline", "FILE", add_timeline,
+         "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
+         "Repeatable.",
+         "", Repeat::AddsUp},
+        {"--log-dir", "DIR", text<&Options::logs, &LogOptions::directory>,
+         "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
+        needing("--log-dir", {"--log-layout", "TEMPLATE", set_log_layout,
+                              "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream}, "
+                              "{job} and {restart}; default: "
+                              "rank.{rank}/{stream}.",
+                              "rank.{rank}/{stream}"}),
+        needing(
+            "--log-dir",
+            {"--redirects", "STREAMS", set_redirects,
+             "As torchrun does: write these streams to files only, and no others. 0 none, 1 stdout, 2 stderr, 3 both; "
+             "or by local rank, 0:3,1:1."}),
+        needing("--log-dir",
+                {"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."}),
+        needing("--tee", {"--tee-tag", "TEMPLATE", set_tee_tag,
+                          "Put this before the lines of --tee, instead of what --tag says."}),
+        needing("--log-dir",
+                {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
+                 "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
+        {"--log-max-size", "SIZE", set_log_max_size,
+         "Begin a new file when one would grow beyond SIZE (64K, 10M, 2G); the last four older ones are kept."},
+        {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
+        {"--log-strict", "", constant<OnLogFault::EndJob, &Options::logs, &LogOptions::on_fault>,
+         "End the job, with status 125, when a log cannot be written, instead of warning."},
+        {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
+         "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
+         "nothing of it here."}}}};
+}
+
+}  // namespace sml
