@@ -52,15 +52,3 @@ TEST_CASE("what is missing for a line of the array is said") {
   o.array.index = 0;
   CHECK(take_array_line(o, {}, read_regions).error().message() == "--array-file other.csv: no such file or directory");
 }
-
-TEST_CASE("runs of a whole array must not write one report") {
-  Options o = array_options();
-  o.array.scope = ArrayScope::All;
-  CHECK(runs_whole_array(o));
-  CHECK(read_array_file(o, read_regions).has_value());
-  o.report_file = "r.json";
-  CHECK(read_array_file(o, read_regions).error().message() ==
-        "--report r.json: every run of the array would write it; put {array_index} into the name");
-  o.array.index = 1;
-  CHECK_FALSE(runs_whole_array(o));
-}

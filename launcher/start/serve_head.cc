@@ -1,4 +1,4 @@
-#include "launcher/serve_head.h"
+#include "launcher/start/serve_head.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "launcher/settle.h"
+#include "launcher/start/settle.h"
 
 #include <functional>
 #include <utility>

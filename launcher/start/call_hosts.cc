@@ -1,0 +1,78 @@
+#include "launcher/start/call_hosts.h"
+
+#include <string>
+#include <utility>
+
+#include "launcher/dialin/port.h"
+#include "launcher/start/refusal.h"
+
+namespace sml {
+
+Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
+  if (settings.port_taken == dialin::PortTaken::IsError) return os::UniqueFd();
+  Result<std::optional<os::UniqueFd>> listener = dialin::listen_unless_taken(settings.port);
+  if (!listener) return listener.error();
+  if (*listener) return std::move(**listener);
+  settings.own_index = 1;
+  settings.place = dialin::PlaceRule::ChosenByHead;
+  settings.part = "port " + std::to_string(settings.port) + " is taken on this host: the head is there, and is called";
+  return os::UniqueFd();
+}
+
+std::optional<int> gather(dialin::Quorum& gathering, Options& options, plan::LaunchPlan& plan,
+                          dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener) {
+  if (!listener) {
+    Result<os::UniqueFd> made = dialin::listen_on(settings.port);
+    if (!made) return fail(options, made.error());
+    listener = std::move(*made);
+  }
+  const Result<std::uint32_t> hosts = gathering.run({settings, std::move(listener), options.heartbeat_timeout});
+  if (!hosts) {
+    fail(options, hosts.error());
+    return gathering.exit_code();
+  }
+  options.dial_in.shares = gathering.shares();
+  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts, options.dial_in.shares);
+  if (!planned) {
+    gathering.give_up(planned.error());
+    return fail(options, planned.error());
+  }
+  plan = std::move(*planned);
+  RestartOptions& restart = options.restart;
+  if (restart.max > 0 && options.dial_in.least) {
+    restart.most_hosts = options.dial_in.hosts;
+    restart.discovery.callers = DiscoveryOptions::Callers::AnyTime;
+    restart.discovery.slots = options.nproc_per_node;
+  }
+  settings.hosts.resize(*hosts);
+  settings.least_hosts.reset();
+  options.dial_in.hosts = *hosts;
+  options.dial_in.least.reset();
+  return std::nullopt;
+}
+
+Result<std::optional<dialin::CoordinatorPlan>> open_for_hosts(const Options& options,
+                                                              const std::optional<dialin::Settings>& settings,
+                                                              launch::PreLaunchTask* chore,
+                                                              std::shared_ptr<dialin::Coordinator> opened,
+                                                              os::UniqueFd listener) {
+  if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::CoordinatorPlan>();
+  if (opened) {
+    return std::optional(
+        dialin::CoordinatorPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
+  }
+  if (!listener) {
+    Result<os::UniqueFd> made = dialin::listen_on(settings->port);
+    if (!made) return made.error();
+    listener = std::move(*made);
+  }
+  return std::optional(dialin::CoordinatorPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
+}
+
+std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gathering, const Options& options) {
+  const bool alone =
+      options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
+  return gathering && !alone ? gathering->take_head() : nullptr;
+}
+
+}  // namespace sml

@@ -1,0 +1,49 @@
+#include "launcher/start/refusal.h"
+
+#include <unistd.h>
+
+#include "common/os/fd.h"
+#include "launcher/dialin/setup.h"
+#include "launcher/report/live/own_line.h"
+#include "launcher/run/watch/failure_file.h"
+#include "launcher/sagemaker/failure_text.h"
+
+namespace sml {
+
+void say(const std::string& text) { os::write_all(STDERR_FILENO, report::own_line(text) + "\n"); }
+
+int refuse(const Error& error) {
+  say(error.message());
+  if (!error.hint().empty()) say("hint: " + error.hint());
+  return exit_code_of(error.kind());
+}
+
+int fail(const Options& options, const Error& error) {
+  if (!options.failure.path.empty() && !options.dry_run && options.check == Preflight::No) {
+    const bool message = options.failure.kind == FailureKind::Message;
+    const std::string text =
+        sagemaker::failure_text(error, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+    if (Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+  }
+  return refuse(error);
+}
+
+Result<launch::AgentImage> agent_image(const Options& options) {
+  if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
+  return launch::AgentImage::embedded();
+}
+
+std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " + image.id(); }
+
+int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error) {
+  const int status = fail(options, error);
+  if (options.dry_run) return status;
+  const Result<launch::AgentImage> image = agent_image(options);
+  if (!image) return status;
+  if (const auto head = find_head(options, here, finder, build_of(*image))) {
+    tell_head(options, *head, error, *image, say);
+  }
+  return status;
+}
+
+}  // namespace sml

@@ -1,0 +1,34 @@
+// Tells the user, the platform and the other hosts why no job is started.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/core/error.h"
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/this_host.h"
+#include "launcher/options/options.h"
+#include "launcher/transport/agent_image.h"
+
+namespace sml {
+
+// Writes a line to standard error.
+void say(const std::string& text);
+
+// Writes the error and its hint. Returns the exit status for it.
+int refuse(const Error& error);
+
+// The same, and writes the failure file for the platform, except for --dry-run and --check.
+int fail(const Options& options, const Error& error);
+
+// Also informs the hosts that would wait for this one: reports the error to the coordinator, if that is another host
+// that is called, and it to all others. Only after the user and the platform have been informed, since the coordinator
+// may take long to start.
+int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error);
+
+// The agent that is sent to hosts: that of --agent-path, else the one in this program.
+Result<launch::AgentImage> agent_image(const Options& options);
+
+// Identifies this build of sml-run.
+std::string build_of(const launch::AgentImage& image);
+
+}  // namespace sml

@@ -1,0 +1,181 @@
+#include "launcher/start/start.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "common/os/fd.h"
+#include "common/plan/environment/meeting_wishes.h"
+#include "launcher/dialin/setup.h"
+#include "launcher/fleet/make_launcher.h"
+#include "launcher/inputs/inputs.h"
+#include "launcher/inputs/own_address.h"
+#include "launcher/run/check/check.h"
+#include "launcher/run/run.h"
+#include "launcher/start/call_hosts.h"
+#include "launcher/start/refusal.h"
+#include "launcher/start/serve_head.h"
+#include "launcher/start/show_plan.h"
+
+namespace sml {
+
+namespace {
+
+// Checked before connecting to any host: without descriptors, name lookups and reading keys fail with misleading
+// messages.
+Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
+  constexpr std::uint32_t kOwn = 16;
+  const std::uint32_t hosts = plan.map.group_world_size() + static_cast<std::uint32_t>(plan.map.spares());
+  const std::uint32_t per_host = options.ssh.command.empty() ? 2 : 3;
+  const std::uint32_t needed = kOwn + per_host * hosts + std::min(hosts, options.ssh.fanout);
+  const unsigned long limit = os::descriptor_limit();
+  if (needed <= limit) return {};
+  return Error(ErrorKind::Io, std::to_string(hosts) + (hosts == 1 ? " host needs " : " hosts need ") +
+                                  std::to_string(needed) + " open files, the limit is " + std::to_string(limit))
+      .with_hint("raise it (ulimit -Hn), or lower --fanout");
+}
+
+// Writes the findings to stdout and the faults to stderr.
+int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
+          const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
+          std::shared_ptr<dialin::Coordinator> opened, os::UniqueFd listener) {
+  const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
+  if (!logs) return refuse(logs.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
+  Result<std::optional<dialin::CoordinatorPlan>> head =
+      open_for_hosts(options, dial_in, nullptr, std::move(opened), std::move(listener));
+  if (!head) return refuse(head.error());
+  const Result<report::CheckReport> found = run::Check(loop, options, plan, image, *logs, std::move(*head), say).run();
+  if (!found) return refuse(found.error());
+  const bool json = options.format == PlanFormat::Json;
+  const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
+  if (options.verbosity != Verbosity::Quiet) {
+    for (const std::string& warning : check_warnings(*found)) say("warning: " + warning);
+  }
+  const report::JobOutcome verdict = judge(*found);
+  for (const std::string& line : verdict.lines) say(line);
+  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
+  return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
+}
+
+// The agent's store serves only the job's user, starts before the workers and ends after rank 0; but if the program
+// names an address of its own, that is preferred.
+plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
+  const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
+  if (is_said) return given.torch_store;
+  return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
+}
+
+// The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
+Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, Options options,
+                                 const Training& training, const ThisHost& here, HostFinder& finder,
+                                 const dialin::Settings& settings) {
+  options.dial_in.hosts = hosts;
+  options.dial_in.least.reset();
+  options.dial_in.shares = shares;
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  if (plan) adapt_plan(*plan, training, settings);
+  return plan;
+}
+
+// The plan after several hosts have turned out to be one machine. Does not repeat warnings in `said`, which the plan
+// before has caused.
+Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
+                                   const std::vector<std::string>& said,
+                                   std::span<const hosts::MachineNames> machines) {
+  hosts::add_machines(here.machines, {machines.begin(), machines.end()});
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  if (!plan) return plan;
+  for (const std::string& warning : plan->warnings) {
+    if (std::find(said.begin(), said.end(), warning) == said.end()) say("warning: " + warning);
+  }
+  if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  return plan;
+}
+
+}  // namespace
+
+int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder) {
+  Result<plan::LaunchPlan> plan = make_plan(given, here, finder);
+  if (!plan) return fail_for_all(given, here, finder, plan.error());
+  Options options = given;
+  options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
+  for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
+  plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
+  for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  if (const std::optional<int> shown = show_plan(options, *plan)) return *shown;
+  if (takes_no_part(options, training, *plan)) {
+    if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));
+    return 0;
+  }
+  const Result<launch::AgentImage> image = agent_image(options);
+  if (!image) return fail(options, image.error());
+  Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
+  if (!dial_in) return fail(options, dial_in.error());
+  Installer installer(training, here);
+  launch::PreLaunchTask* chore = nullptr;
+  boost::asio::io_context loop{1};
+  std::optional<dialin::Quorum> gathering;  // outlives the job
+  os::UniqueFd listener;
+  if (*dial_in) {
+    Result<os::UniqueFd> opened = be_head_or_call(**dial_in);
+    if (!opened) return fail(options, opened.error());
+    listener = std::move(*opened);
+    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
+    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
+    const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts, const plan::HostShares& shares) {
+      return plan_of(hosts, shares, options, training, here, finder, **dial_in);
+    };
+    adapt_plan(*plan, training, **dial_in);
+    const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
+    if (works && !installer.empty() && options.check == Preflight::No) chore = &installer;
+    const bool is_head = (*dial_in)->own_index == 0;
+    if (!is_head) return serve_head(options, *plan, **dial_in, *image, chore, plan_of_hosts, say);
+    if ((*dial_in)->least_hosts) {
+      const bool may_wait = options.restart.max > 0 && options.dial_in.least;
+      const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
+      gathering.emplace(loop, **dial_in, options.start_timeout, latecomers, say);
+      if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts, std::move(listener))) {
+        return *status;
+      }
+    }
+  }
+  if (options.check == Preflight::Yes)
+    return check(loop, options, *plan, *image, *dial_in, head_of(gathering, options), std::move(listener));
+  Result<run::Records> records = run::Records::open(options, *plan);
+  if (!records) return fail(options, records.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  const std::string logs = records->logs().own_folder(plan->job.job_id);
+  if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
+  Result<std::optional<dialin::CoordinatorPlan>> head =
+      open_for_hosts(options, *dial_in, chore, head_of(gathering, options), std::move(listener));
+  if (!head) return fail(options, head.error());
+  if (!*head) {
+    if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
+  }
+  const auto replan = [&options, &here, &finder, own_name = plan->own_name,
+                       said = plan->warnings](std::span<const hosts::MachineNames> machines) {
+    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
+    if (anew) anew->own_name = own_name;
+    return anew;
+  };
+  run::SystemProcess process;
+  const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
+  auto reach = fleet::make_reach(loop.get_executor(), *image, *plan, options.ssh, std::move(*head));
+  return run::Run({.loop = loop, .image = *image, .process = process, .reach = std::move(reach), .head = called},
+                  options, std::move(*plan), std::move(*records), replan)
+      .run();
+}
+
+}  // namespace sml

@@ -1,0 +1,14 @@
+// Starts the job that the options describe.
+#pragma once
+#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/this_host.h"
+#include "launcher/options/options.h"
+#include "launcher/sagemaker/training.h"
+
+namespace sml {
+
+// Plans the job, shows the plan where that is all that is asked for, or runs the job or this host's part of it. `given`
+// are settled (settle.h). Returns the exit status, after the user was told of errors.
+int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder);
+
+}  // namespace sml
