@@ -14,11 +14,13 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/private_process.h"
+#include "launcher/dialects/dialect.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/control_line.h"
+#include "launcher/options/text/help.h"
 #include "launcher/os/init_process.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/training.h"
@@ -40,6 +42,10 @@ std::string note_about(const std::vector<std::string>& options) {
   return "without effect here: " + show(text, 1000);
 }
 
+bool calls_without_a_word(const std::string& called, const std::vector<std::string>& arguments) {
+  return arguments.empty() && dialects::dialect_called(called) == dialects::Dialect::Own;
+}
+
 int obey(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
@@ -57,7 +63,11 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
        .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
        .read_file = [&here](const std::string& path, std::size_t limit) { return read_own_file(here, path, limit); },
        .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
-  if (!parsed) return refuse(parsed.error());
+  if (!parsed) {
+    const int status = refuse(parsed.error());
+    if (calls_without_a_word(called, arguments)) os::write_all(STDERR_FILENO, newcomer_text());
+    return status;
+  }
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {
     return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   }

@@ -109,19 +109,18 @@ struct Daily {
 constexpr std::array kDaily{
     Daily{"--np", "-np N", "number of workers; default: one for every slot"},
     Daily{"--nproc-per-node", "--nproc-per-node N|gpu", "slots of each host; default: the list's, else GPUs"},
-    Daily{"--hosts", "-H LIST", "hosts and slots, as algo-[1-4]:8,gpu2:4; default: here"},
+    Daily{"--hosts", "-H LIST", "hosts and slots: algo-[1-4]:8,gpu2:4; default: here"},
     Daily{"--hostfile", "--hostfile FILE", "the same from a file, one host a line"},
-    Daily{"--nnodes", "--nnodes N --head ADDR", "started on all N hosts, without SSH; ADDR is the first"},
+    Daily{"--nnodes", "--nnodes N --head ADDR", "run the line on all N hosts, no SSH; ADDR: the first"},
     Daily{"-x", "-x NAME[=VALUE]", "give the workers a variable"},
-    Daily{"--wdir", "--wdir DIR", "working directory of the workers"},
-    Daily{"--bind-to", "--bind-to core|numa", "give each worker processors of its own"},
     Daily{"--preset", "--preset tf|jax|...", "set what this framework asks for; torch needs none"},
-    Daily{"--log-dir", "--log-dir DIR", "a file of output for each rank"},
-    Daily{"--timeline", "--timeline FILE.html", "a picture of the job"},
-    Daily{"--report", "--report FILE", "how the job ended, as JSON"},
+    Daily{"--max-restarts", "--max-restarts N", "after a failure start all again, at most N times"},
     Daily{"--timeout", "--timeout D", "end the job after D, as 90s or 2h"},
+    Daily{"--log-dir", "--log-dir DIR", "write the output of each rank to a file of its own"},
+    Daily{"--report", "--report FILE", "write how the job ended, as JSON"},
+    Daily{"--timeline", "--timeline FILE.html", "draw the job: where time went, who failed first"},
+    Daily{"--check", "--check", "look at the hosts and report problems, start nothing"},
     Daily{"--dry-run", "--dry-run", "print which rank would run where, start nothing"},
-    Daily{"--check", "--check", "look at the hosts and tell what would go wrong"},
 };
 
 std::string daily_text() {
@@ -150,12 +149,17 @@ std::string in_lines(std::span<const std::string> words) {
 std::string topics_text() {
   std::vector<std::string> topics;
   for (string_view topic : help_topics()) topics.emplace_back(topic);
-  return "--help all tells all options, --help OPTION one, --help TOPIC those of a topic:\n" + in_lines(topics);
+  return "--help all shows all options, --help OPTION one, --help TOPIC those of a topic:\n" + in_lines(topics);
 }
+
+// "Running jobs: sml-run ps, status, ...".
+std::string running_text() { return fmt::format("Running jobs:  sml-run {}\n", fmt::join(control_words(), ", ")); }
+
+constexpr string_view kManuals = "Manuals:       man sml-run-guide, by task;  man sml-run, all of it\n";
 
 std::string screen() {
   return "Usage: sml-run [options] PROGRAM [ARGS...] [: [options] PROGRAM [ARGS...]]...\n\n" + daily_text() + "\n" +
-         topics_text();
+         running_text() + std::string(kManuals) + topics_text();
 }
 
 // The longest name of each option, with its dashes.
@@ -175,7 +179,8 @@ std::string screen_of(Dialect dialect) {
   const string_view name = dialects::name_of(dialect);
   return fmt::format(
       "Usage: {0} [options] PROGRAM [ARGS...]\n\n"
-      "This is sml-run by the name of {0}.\nOptions of it, V being a value; the manual tells what differs:\n{1}\n"
+      "This is sml-run by the name of {0}. Options of it, V being a value;\n"
+      "man sml-run-launchers has what differs:\n{1}\n"
       "and its own, of which these are the daily ones:\n{2}\n{3}",
       name, in_lines(options_of(dialect)), daily_text(), topics_text());
 }
@@ -197,6 +202,16 @@ const OptionRow* row_named(string_view word) {
 }
 
 }  // namespace
+
+std::string newcomer_text() {
+  return "\n"
+         "  sml-run -np 4 sh -c 'echo rank $RANK of $WORLD_SIZE'   # 4 workers, here\n"
+         "  sml-run -np 4 python3 train.py                         # 4 of your script\n"
+         "  sml-run -H host1:2,host2:2 python3 train.py            # 2 on each of 2 hosts\n"
+         "\n"
+         "sml-run --help shows the daily options; man sml-run-guide has a section for each\n"
+         "task: SSH, Slurm, SageMaker, Kubernetes, MPI, restarts, debugging.\n";
+}
 
 std::vector<string_view> help_topics() {
   std::vector<string_view> out;
