@@ -1,12 +1,15 @@
-"""What `cmake --install` puts on a machine, and the links for other launchers."""
+"""What `cmake --install` puts on a machine, the quickstart, and the links for other launchers."""
+import contextlib
 import os
 import pathlib
+import pty
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, SML_RUN, TestCase, gate, run, sml_run, watchdog
+from harness import BUILD, REPO, SML_RUN, TRAIN_DDP, TestCase, gate, run, sml_run, watchdog
 
 NAMES = ["mpirun", "mpiexec", "mpiexec.hydra", "horovodrun", "torchrun", "srun", "deepspeed", "accelerate"]
 
@@ -60,6 +63,76 @@ class QuickstartBuild(TestCase):
         made_with_program = re.search(r"^build ([^\n]*?): CXX_EXECUTABLE_LINKER__sml-run_", script, re.M).group(1)
         for path in built:
             self.assertIn(os.path.relpath(path, BUILD), made_with_program)
+
+
+class Quickstart(TestCase):
+    """On a machine whose packages are all there; a terminal is a person."""
+
+    def quickstart(self, *words, lack="", build="exit 0"):
+        """In a copy of what it needs of the source, where a stand-in says which packages lack."""
+        root = pathlib.Path(self.temporary_directory())
+        (root / "packaging/examples").mkdir(parents=True)
+        shutil.copy(REPO / "packaging/quickstart", root / "packaging")
+        shutil.copy(TRAIN_DDP, root / "packaging/examples")
+        (root / "build").mkdir()
+        (root / "build/sml-run").symlink_to(SML_RUN)
+        for name, script in (("dependencies", f'[ $1 = missing ] || echo "$@" >>{root}/installed\n'
+                              f'[ $1 != missing ] || printf "{lack}"\n'), ("build", f"echo $1 >>{root}/built\n{build}\n")):
+            (root / "packaging" / name).write_text("#!/bin/sh\n" + script)
+            (root / "packaging" / name).chmod(0o755)
+        self.root = root
+        return [root / "packaging/quickstart", *words]
+
+    def at_a_terminal(self, command, answer):
+        """(status, screen)"""
+        own, its = pty.openpty()
+        with subprocess.Popen(command, stdin=its, stdout=its, stderr=its) as process:
+            os.close(its)
+            screen = b""
+            while b"[Y/n]" not in screen:
+                screen += os.read(own, 4096)
+            os.write(own, answer + b"\n")
+            with contextlib.suppress(OSError):  # the terminal is closed
+                while True:
+                    screen += os.read(own, 4096)
+            process.wait(watchdog())
+        os.close(own)
+        return process.returncode, screen.decode()
+
+    def test_a_person_is_asked_and_may_refuse(self):
+        status, screen = self.at_a_terminal(self.quickstart(lack="cmake\\ng++\\n"), b"n")
+        self.assertEqual(status, 1, screen)
+        self.assertIn("these 2 packages", screen)
+        self.assertIn("cmake g++", screen)
+        self.assertFalse((self.root / "installed").exists())
+        self.assertFalse((self.root / "built").exists())
+
+    def test_nobody_is_asked_without_a_terminal_or_with_yes(self):
+        for words in ((), ("--yes",)):
+            with self.subTest(words=words):
+                done = run(self.quickstart(*words, lack="cmake\\n", build="exit 1"))
+                self.assertIn("the build failed", done.stderr)
+                self.assertNotIn("[Y/n]", done.stdout)
+                self.assertTrue((self.root / "installed").exists())
+
+    def test_a_second_run(self):
+        """All packages are there: it builds and trains, and asks nothing."""
+        done = run(self.quickstart())
+        self.assert_status(done, 0)
+        self.assertIn("all packages are installed", done.stdout)
+        self.assertIn("quickstart: SUCCESS: 4 workers trained one model", done.stdout)
+
+    def test_a_word_that_it_does_not_know(self):
+        self.assert_status(run(self.quickstart("--what")), 2)
+
+    @gate
+    def test_the_linker_is_silent(self):
+        """Only what somebody should act upon is on the screen of a build."""
+        script = (BUILD / "build.ninja").read_text()
+        for program in ("sml-run", "sml-run-agent"):
+            rule = re.search(rf"^build {program}\b.*\n(?:  .*\n)*", script, re.M)[0]
+            if "-static-pie" in rule:
+                self.assertIn("--no-warnings", rule)
 
 
 class Links(TestCase):
