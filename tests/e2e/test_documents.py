@@ -8,11 +8,29 @@ from test_mpi import compiled
 
 PAGES = ("README.md", "man/sml-run.1", "man/sml-run-agent.1", "man/sml-run-guide.7")
 
+DOCKER = ("docker build --target build -f packaging/sagemaker/Dockerfile.batch -t sml-run-build . && "
+          "docker run --rm sml-run-build cat /build/sml-run > sml-run && chmod +x sml-run")
 # Lines that install or build, and the test that runs them.
 RUN_ELSEWHERE = {
     "pip install ./sml_run-*.whl": "release.test_release.Wheel.test_pip_puts_it_on_the_path",
+    "apt install ./sml-run_*.deb": "release.test_release.Deb.test_it_is_installed_and_removed",
+    "apt purge sml-run": "release.test_release.Deb.test_it_is_installed_and_removed",
+    "rpm -i sml-run-*.rpm": "release.test_release.Rpm.test_it_is_installed_and_removed",
+    "rpm -e sml-run": "release.test_release.Rpm.test_it_is_installed_and_removed",
+    "tar -C /usr/local --strip-components=1 -xf sml-run-*-$(uname -m).tar.gz": "release.test_release.Tarball.test_it_runs_where_it_is_unpacked",
+    "packaging/quickstart": "e2e.test_install.Quickstart.test_a_second_run",
+    DOCKER: "e2e.test_documents.Docker.test_the_line_builds_what_it_takes_out",
 }
+# Removals by a form's own program, and words that are no command line.
+NOT_RUN = ("pip uninstall ", "conda ", "tar -tf", "COPY ")
 
+FAILS = """
+import os, sys, time
+print("step 1", flush=True)
+if os.environ["RANK"] == "5":
+    sys.exit("RuntimeError: CUDA error: an illegal memory access was encountered")
+time.sleep(600)
+"""
 TRAIN = "import os, sys; print('rank', os.environ['SML_RANK'], 'of', os.environ['SML_WORLD_SIZE'], 'step 1')\n"
 NVIDIA_SMI = "#!/bin/sh\nprintf 'GPU 0: A\\nGPU 1: A\\n'\n"
 HOME = "/home/root"  # of the testbed's hosts
@@ -21,9 +39,15 @@ RESOURCES = {"current_host": "algo-1", "hosts": ["algo-1"], "network_interface_n
 
 
 def of_markdown(text):
-    """Lines of ```sh blocks."""
+    """Lines of ```sh blocks, and of tables the command lines in the columns for what you write."""
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
         yield from (line for line in block.splitlines() if line.strip())
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in table.splitlines()]
+        for column, title in enumerate(rows[0]):
+            if title in ("you write", "to remove it", "your line", "this line"):
+                lines = [line for row in rows[2:] for line in re.findall(r"`([^`]* [^`]*|packaging/\w+)`", row[column])]
+                yield from (line for line in lines if not line.startswith(NOT_RUN))
 
 
 def of_manual(text):
@@ -64,13 +88,15 @@ class Commands(HostsCase):
             self.addCleanup(self.bed.exec, host, ["rm", "-rf", PLACE, f"{HOME}/.config"])
             for name, text in self.files.items():
                 self.bed.put(host, f"{PLACE}/{name}", text, mode=0o755)
+            self.bed.exec(host, [f"{BUILD}/sml-run", "--install-links", f"{PLACE}/bin/links"])
         self.bed.exec("algo-1", ["mkdir", "-p", f"{PLACE}/links"])
-        self.bed.exec("algo-1", ["ln", "-sf", f"{BUILD}/sml-run", f"{PLACE}/bin/mpirun"])
         self.address = self.bed.address("algo-1")
         self.secret = "0123456789abcdef0123456789abcdef"
 
     def environment(self, line):
-        own = f"{PLACE}/bin:" if "gpu" in line or line.startswith("mpirun") else ""
+        own = f"{PLACE}/bin:" if "gpu" in line else ""
+        if not line.startswith("sml-run"):
+            own += f"{PLACE}/bin/links:"
         return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "WANDB_MODE": "offline", "LR": "0.1",
                 **({"AWS_BATCH_JOB_ARRAY_INDEX": "1"} if "--array-file" in line else {}),
                 **({"SML_JOB_SECRET": self.secret} if "--nnodes" in line else {})}
@@ -79,7 +105,7 @@ class Commands(HostsCase):
         return self.bed.popen(host, ["sh", "-c", line], env=self.environment(line), cwd=PLACE)
 
     def run_here(self, line):
-        return self.bed.exec("algo-1", ["sh", "-c", line], env=self.environment(line), cwd=PLACE)
+        return self.bed.exec("algo-1", ["bash" if "completion bash" in line else "sh", "-c", line], env=self.environment(line), cwd=PLACE)
 
     def run_on_both(self, line):
         """What is started on every host; a line for one of two by its number is given its other half."""
@@ -136,6 +162,18 @@ class Commands(HostsCase):
             line = line.replace("/fsx/train", f"{PLACE}/data")
         return self.run_here(line)
 
+    def test_of_the_readme_s_first_screen(self):
+        """What a failure looks like, but for times and pids."""
+        block = re.search(r"^```console\n\$ (.*?)\n\.\.\.\n(.*?)^```", (REPO / "README.md").read_text(), re.M | re.S)
+        self.bed.put("algo-1", f"{PLACE}/train.py", FAILS)
+        self.bed.put("algo-2", f"{PLACE}/train.py", FAILS)
+        done = self.run_here(block[1])
+        self.assertEqual(done.returncode, 1)
+
+        def told(text):
+            return re.sub(r"after [\d.]+ s \(pid \d+\)", "after N s (pid N)", text)
+        self.assertTrue(told(done.stderr).endswith("\n" + told(block[2])), done.stderr)
+
     def check(self, page, least):
         count = 0
         for line in commands(page):
@@ -150,7 +188,7 @@ class Commands(HostsCase):
 
     @gate
     def test_of_the_readme(self):
-        self.check("README.md", 5)
+        self.check("README.md", 25)
 
     @gate
     def test_of_the_manual(self):
@@ -170,6 +208,18 @@ class Elsewhere(TestCase):
             text = (REPO / "tests" / folder / f"{module}.py").read_text()
             self.assertRegex(text, rf"class {case}\(")
             self.assertIn(f"def {test}(", text)
+
+
+class Docker(TestCase):
+    """No test can build an image, as there is no daemon; the line names what the file has."""
+
+    def test_the_line_builds_what_it_takes_out(self):
+        _, stage, name, taken = re.search(r"^(docker) build --target (\w+) -f (\S+) .* cat (\S+) > ", DOCKER).groups()
+        text = (REPO / name).read_text()
+        steps = re.search(rf"^FROM \S+ AS {stage}\n(.*?)^FROM ", text, re.M | re.S)[1]
+        self.assertIn(f"cmake --build {taken.rpartition('/')[0]} --target sml-run ", steps)
+        self.assertIn(f"COPY --from={stage} {taken} ", text)
+        self.assertIn(f"`{DOCKER}`", (REPO / "README.md").read_text())
 
 
 class Manuals(TestCase):
