@@ -4,8 +4,9 @@
 * every option and alias of `sml-run --help all` is in man/sml-run.1, and the man page has no other;
 * what counts when an option is not given, as `sml-run --explain` has it from the same table, stands in its item there;
 * --help all fits 100 columns and ends with three examples;
-* every variable that workers get, and every exit status, is in the man page;
-* README.md, the guide and the examples of the man page use only options that exist, and relative links lead somewhere;
+* every variable that workers get is in a manual, and every exit status in man/sml-run.1;
+* man/sml-run.1 has at most 1500 lines of 80 columns, and references between the manuals lead somewhere;
+* README.md and the examples of the manuals use only options that exist, and relative links lead somewhere;
 * ARCHITECTURE.md has a row for each room, and names no file that is not there.
 """
 import json
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 
+MOST_LINES = 1500
 REPO = pathlib.Path(__file__).resolve().parents[1]
 OPTION = re.compile(r"(?<![\w\[-])(--?[a-zA-Z][\w-]*)")
 
@@ -59,6 +61,18 @@ def wrong_defaults(program, man):
             yield f"man/sml-run.1 does not say that {row['option']} is {row['value']} where it is not given"
 
 
+def wrong_references(pages):
+    """Headings that a page does not have, and pages of ours that are not there."""
+    for name, text in pages.items():
+        headings = re.findall(r"^\.S[hs] (.*)", text, re.M)
+        for line in re.findall(r"^\.(?:.* )?Sx (.*)", text, re.M):
+            if not any(re.match(rf"{re.escape(heading)}(?= [.,;:)]|$| No )", line) for heading in headings):
+                yield f"man/{name}: it has no heading {line}"
+        for page, section in re.findall(r"Xr (sml-run\S*) (\d)", text):
+            if f"{page}.{section}" not in pages:
+                yield f"man/{name}: there is no {page}({section})"
+
+
 def variables_of_source():
     text = (REPO / "common/plan/environment/worker_env.cc").read_text()
     names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
@@ -87,18 +101,23 @@ def main():
     if len(examples) != 3:
         errors.append("--help all does not end with three examples")
 
+    pages = {path.name: path.read_text() for path in sorted((REPO / "man").iterdir())}
+    errors += wrong_references(pages)
+    screen = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=80", REPO / "man/sml-run.1"], stdout=subprocess.PIPE, check=True)
+    if (lines := screen.stdout.count(b"\n")) > MOST_LINES:
+        errors.append(f"man/sml-run.1 has {lines} lines of 80 columns, more than {MOST_LINES}")
     plain = man.replace("\\-", "-")
+    everywhere = "".join(pages.values()).replace("\\-", "-")
     variables = variables_of_source()
     if len(variables) < 30:
         errors.append("the variables cannot be found in common/plan/environment/worker_env.cc any more")
-    errors += [f"man/sml-run.1 lacks the variable {v}" for v in variables if not re.search(rf"\b{v}\b", plain)]
+    errors += [f"no manual has the variable {v}" for v in variables if not re.search(rf"\b{v}\b", everywhere)]
     statuses = plain.split(".Sh EXIT STATUS")[1].split("\n.Sh ")[0]
     for status in ("0", "2", "124", "125", "126", "127"):
         if f".It {status}\n" not in statuses:
             errors.append(f"man/sml-run.1 lacks the exit status {status}")
 
-    guide = (REPO / "man/sml-run-guide.7").read_text()
-    calls = re.findall(r"^\s*(?:\.Dl )?\$? ?((?:build/)?sml-run .*)", readme + man + guide, re.M)
+    calls = re.findall(r"^\s*(?:\.Dl )?\$? ?((?:build/)?sml-run .*)", readme + "".join(pages.values()), re.M)
     of_jobs = subprocess.run([program, "--help", "running"], stdout=subprocess.PIPE, text=True, check=True).stdout
     words = {line.split()[1]: set(re.findall(r"--?[a-z]+", line)) for line in of_jobs.splitlines() if line.startswith("  sml-run ")}
     for call in calls:

@@ -158,7 +158,7 @@ def record(world, wanted, pattern):
 def names():
     """KEY: for which launchers' differences of which kinds it holds."""
     out = []
-    manual = (REPO / "man/sml-run.1").read_text()
+    manual = (REPO / "man/sml-run-launchers.7").read_text()
     for text in (HERE / "lines/named").read_text().splitlines():
         if text.strip() and not text.startswith("#"):
             key, tables, kinds = text.split(None, 2)

@@ -5,7 +5,7 @@ it saw under the real training toolkit. Needs root: every host of a job has an /
   sagemaker.py           compare with the record; SML_BUILD_DIR says where sml-run is (default build)
   sagemaker.py --record  run the toolkit, and write the record anew
 
-Differences that are meant are below, under "named", and in the manual, under SAGEMAKER. What mpirun and torchrun make of a
+Differences that are meant are below, under "named", and in sml-run-sagemaker(7). What mpirun and torchrun make of a
 distribution is not compared: one program runs on each host.
 """
 import ctypes

@@ -6,7 +6,8 @@ import unittest
 from harness import BUILD, REPO, HostsCase, TestCase, gate, run
 from test_mpi import compiled
 
-PAGES = ("README.md", "man/sml-run.1", "man/sml-run-agent.1", "man/sml-run-guide.7")
+MANUALS = tuple(str(path.relative_to(REPO)) for path in sorted((REPO / "man").iterdir()))
+PAGES = ("README.md", *MANUALS)
 
 DOCKER = ("docker build --target build -f packaging/sagemaker/Dockerfile.batch -t sml-run-build . && "
           "docker run --rm sml-run-build cat /build/sml-run > sml-run && chmod +x sml-run")
@@ -192,7 +193,14 @@ class Commands(HostsCase):
 
     @gate
     def test_of_the_manual(self):
-        self.check("man/sml-run.1", 10)
+        self.check("man/sml-run.1", 5)
+
+    @gate
+    def test_of_the_pages_by_topic(self):
+        for page in MANUALS:
+            if page not in ("man/sml-run.1", "man/sml-run-guide.7"):
+                self.check(page, 0)
+        self.check("man/sml-run-hosts.7", 3)
 
     @gate
     def test_of_the_guide(self):
@@ -234,7 +242,7 @@ class Manuals(TestCase):
         self.assertIn("python3 ps.py : -np 4", self.rendered("man/sml-run.1"))
 
     def test_quotes_are_in_pairs(self):
-        for page in PAGES[1:]:
+        for page in MANUALS:
             text = self.rendered(page)
             self.assertEqual(text.count("“"), text.count("”"), page)
             self.assertNotIn("””", text)

@@ -33,11 +33,14 @@ class Install(TestCase):
             self.assert_status(done, 0)
             self.assertRegex(done.stdout, rf"^{name} \d+\.\d+\.\d+$")
 
-    def test_both_manuals(self):
-        for name in ("sml-run", "sml-run-agent"):
-            done = run(["man", "--warnings", "-l", self.root / f"usr/share/man/man1/{name}.1"], env={"MANPAGER": "cat"})
+    def test_all_manuals(self):
+        pages = sorted((REPO / "man").iterdir())
+        self.assertGreaterEqual(len(pages), 12)
+        for page in pages:
+            done = run(["man", "--warnings", "-l", self.root / f"usr/share/man/man{page.suffix[1:]}/{page.name}"],
+                       env={"MANPAGER": "cat"})
             self.assert_status(done, 0)
-            self.assertIn(f"{name} — ", done.stdout)
+            self.assertIn(f"{page.stem} — ", done.stdout)
 
     def test_completions_are_those_of_the_program(self):
         for shell, path in (("bash", "bash-completion/completions/sml-run"), ("zsh", "zsh/site-functions/_sml-run"),

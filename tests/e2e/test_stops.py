@@ -1,4 +1,4 @@
-"""A stop gives the workers the grace that they were promised, whoever sends what: the table of SIGNALS in sml-run(1)."""
+"""A stop gives the workers the grace that they were promised, whoever sends what: the table of SIGNALS in sml-run-failures(7)."""
 import contextlib
 import json
 import os

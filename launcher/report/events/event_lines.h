@@ -1,4 +1,4 @@
-// --events: writes events as JSON Lines for programs. Pure. The schema is in sml-run(1), EVENTS.
+// --events: writes events as JSON Lines for programs. Pure. The schema is in sml-run-json(5), EVENTS.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// --report: the end of the job as JSON for programs. Pure. The schema is in sml-run(1), REPORT.
+// --report: the end of the job as JSON for programs. Pure. The schema is in sml-run-json(5), REPORT.
 #pragma once
 #include <optional>
 #include <string>
