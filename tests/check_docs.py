@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds the documentation against the program: tests/check_docs.py BUILD_FOLDER
 
-* every option and alias of `sml-run --help all` is in man/sml-run.1, and the man page has no other;
+* every option of `sml-run --help all` is in man/sml-run.1, every other spelling there or in the table of
+  man/sml-run-launchers.7, and they have no other; what the dialects translate stands in that page's tables;
 * what counts when an option is not given, as `sml-run --explain` has it from the same table, stands in its item there;
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get is in a manual, and every exit status in man/sml-run.1;
@@ -16,6 +17,8 @@ import subprocess
 import sys
 
 MOST_LINES = 1500
+TABLES = {"mpirun": "mpirun of Open MPI", "hydra": "mpiexec.hydra", "horovodrun": "horovodrun", "torchrun": "torchrun", "srun": "srun",
+          "deepspeed": "deepspeed", "accelerate": "accelerate launch"}
 REPO = pathlib.Path(__file__).resolve().parents[1]
 OPTION = re.compile(r"(?<![\w\[-])(--?[a-zA-Z][\w-]*)")
 
@@ -41,6 +44,26 @@ def options_of_man(text):
             words = [w.removeprefix("Fl ") for w in words] if line.startswith(".Pq") else [words[0]]
             found.update("-" + w.split()[0] for w in words)
     return found
+
+
+def other_spellings(launchers):
+    """Those of the table "Other spellings"."""
+    table = launchers.split(".Ss Other spellings")[1].split(".El")[0]
+    return set(OPTION.findall("\n".join(line.partition(" Ta ")[0] for line in table.splitlines() if line.startswith(".It"))))
+
+
+def missing_translations(launchers):
+    """Options that a dialect's table translates one to one, and that the page's table of this launcher does not have."""
+    for name, title in TABLES.items():
+        source = (REPO / f"launcher/dialects/{name}.cc").read_text()
+        table = launchers.split(f".Ss Options of {title}\n")[1].split(".El")[0].replace("_", "-")
+        rows = re.findall(r'as_(?:option|count)\("([^"]+)", "([^"]+)"\)', source)
+        if len(rows) < 3:
+            raise SystemExit(f"the options cannot be found in launcher/dialects/{name}.cc any more")
+        for names, ours in rows:
+            for spelling in names.split():
+                if not re.search(rf"^\.It .*-{spelling}\b(?!-).* Ta .*{ours}\b", table, re.M):
+                    yield f"man/sml-run-launchers.7 does not say that {spelling} of {title} is {ours}"
 
 
 def wrong_defaults(program, man):
@@ -91,9 +114,11 @@ def main():
     man = (REPO / "man/sml-run.1").read_text()
     readme = (REPO / "README.md").read_text()
 
-    known, described = options_of_help(text), options_of_man(man)
-    errors += [f"man/sml-run.1 lacks the option {o}" for o in sorted(known - described)]
-    errors += [f"man/sml-run.1 has the option {o}, which --help does not" for o in sorted(described - known)]
+    launchers = (REPO / "man/sml-run-launchers.7").read_text()
+    known, described = options_of_help(text), options_of_man(man) | other_spellings(launchers)
+    errors += [f"no manual has the option {o}" for o in sorted(known - described)]
+    errors += missing_translations(launchers)
+    errors += [f"the manuals have the option {o}, which --help does not" for o in sorted(described - known)]
     errors += wrong_defaults(program, man)
     errors += [f"--help all is wider than 100 columns: {line}" for line in text.splitlines() if len(line) > 100]
     examples = text.partition("\nExamples:\n")[2].splitlines()
