@@ -1,9 +1,10 @@
 """Every command line of README.md and the manuals is run as it stands, on a testbed with the hosts that they name."""
 import json
+import pathlib
 import re
 import unittest
 
-from harness import BUILD, REPO, HostsCase, TestCase, gate, run
+from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run
 from test_mpi import compiled
 
 MANUALS = tuple(str(path.relative_to(REPO)) for path in sorted((REPO / "man").iterdir()))
@@ -83,6 +84,7 @@ class Commands(HostsCase):
     def setUp(self):
         super().setUp()
         self.files = {"train.py": TRAIN, "ps.py": TRAIN, "cluster.conf": "Include ~/.ssh/config\n", "runs.csv": "1,0.1\n2,0.01\n",
+                      "end.json": '{"culprit": {"rank": 5}}',
                       "bin/nvidia-smi": NVIDIA_SMI, "ring": self.ring, "spawner": self.ring, "hosts.sh": "#!/bin/sh\necho algo-1:1\necho algo-2:1\n"}
         for host in ("algo-1", "algo-2"):
             self.bed.exec(host, ["rm", "-rf", "/opt/ml"])  # these are hosts like any others, until a line needs it
@@ -228,6 +230,47 @@ class Docker(TestCase):
         self.assertIn(f"cmake --build {taken.rpartition('/')[0]} --target sml-run ", steps)
         self.assertIn(f"COPY --from={stage} {taken} ", text)
         self.assertIn(f"`{DOCKER}`", (REPO / "README.md").read_text())
+
+
+class Json(TestCase):
+    """Every key that a program may meet is in sml-run-json(5)."""
+
+    def keys(self, value):
+        if isinstance(value, list):
+            return set().union(*map(self.keys, value))
+        if isinstance(value, dict):
+            return set(value) | self.keys(list(value.values()))
+        return set()
+
+    def told(self):
+        text = (REPO / "man/sml-run-json.5").read_text()
+        return set(re.findall(r"\b[a-z][a-z_0-9]*\b", " ".join(re.findall(r"^\.(?:.* )?Li (.*)", text, re.M))))
+
+    def assert_told(self, *texts):
+        for text in texts:
+            self.assertEqual(self.keys([json.loads(text)]) - self.told(), set())
+
+    def test_of_a_job_that_failed(self):
+        folder = self.temporary_directory()
+        sml_run("-np", "2", "--max-restarts", "1", "--report", f"{folder}/r", "--events", f"{folder}/e", "sh", "-c",
+                "echo said >&2; [ $RANK = 0 ] && exit 3; sleep 600")
+        events = pathlib.Path(folder, "e").read_text().splitlines()
+        self.assertGreater(len(events), 10)
+        self.assert_told(pathlib.Path(folder, "r").read_text(), *events)
+
+    def test_of_what_starts_nothing(self):
+        for option in ("--dry-run", "--check", "--explain"):
+            self.assert_told(sml_run(option, "--format", "json", "-np", "2", "true").stdout)
+
+    @gate
+    def test_of_a_job_that_runs(self):
+        with popen([SML_RUN, "-np", "1", "sh", "-c", "trap : USR1; echo ready; while :; do sleep 0.1; done"]) as job:
+            job.read_until("ready")
+            mine, = (j["id"] for j in json.loads(sml_run("ps", "--format", "json").stdout) if j["pid"] == job.pid)
+            for words in (("status", mine), ("stacks", mine), ("logs", mine), ("signal", mine, "USR1"), ("stop", mine)):
+                done = sml_run(*words, "--format", "json")
+                self.assert_status(done, 0)
+                self.assert_told(*(done.stdout.splitlines() if words[0] == "logs" else [done.stdout]))
 
 
 class Manuals(TestCase):
