@@ -7,7 +7,7 @@
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get is in a manual, and every exit status in man/sml-run.1;
 * man/sml-run.1 has at most 1500 lines of 80 columns, and references between the manuals lead somewhere;
-* README.md and the examples of the manuals use only options that exist, and relative links lead somewhere;
+* README.md, SKILL.md and the examples of the manuals use only options that exist, and relative links lead somewhere;
 * ARCHITECTURE.md has a row for each room, and names no file that is not there.
 """
 import json
@@ -112,7 +112,7 @@ def main():
     program = pathlib.Path(sys.argv[1]).resolve() / "sml-run"
     text = subprocess.run([program, "--help", "all"], stdout=subprocess.PIPE, text=True, check=True).stdout
     man = (REPO / "man/sml-run.1").read_text()
-    readme = (REPO / "README.md").read_text()
+    readme = (REPO / "README.md").read_text() + (REPO / "SKILL.md").read_text()
 
     launchers = (REPO / "man/sml-run-launchers.7").read_text()
     known, described = options_of_help(text), options_of_man(man) | other_spellings(launchers)
@@ -158,7 +158,7 @@ def main():
     if len(calls) < 5:
         errors.append("the examples cannot be found any more")
 
-    for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGES.md"):
+    for page in ("README.md", "SKILL.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGES.md"):
         for link in re.findall(r"\]\(([^)#:]+)\)", (REPO / page).read_text()):
             if not (REPO / link).exists():
                 errors.append(f"{page}: the link to {link} leads nowhere")

@@ -8,7 +8,7 @@ from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run,
 from test_mpi import compiled
 
 MANUALS = tuple(str(path.relative_to(REPO)) for path in sorted((REPO / "man").iterdir()))
-PAGES = ("README.md", *MANUALS)
+PAGES = ("README.md", "SKILL.md", *MANUALS)
 
 DOCKER = ("docker build --target build -f packaging/sagemaker/Dockerfile.batch -t sml-run-build . && "
           "docker run --rm sml-run-build cat /build/sml-run > sml-run && chmod +x sml-run")
@@ -42,7 +42,7 @@ RESOURCES = {"current_host": "algo-1", "hosts": ["algo-1"], "network_interface_n
 
 def of_markdown(text):
     """Lines of ```sh blocks, and of tables the command lines in the columns for what you write."""
-    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S):
         yield from (line for line in block.splitlines() if line.strip())
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in table.splitlines()]
@@ -84,7 +84,8 @@ class Commands(HostsCase):
     def setUp(self):
         super().setUp()
         self.files = {"train.py": TRAIN, "ps.py": TRAIN, "cluster.conf": "Include ~/.ssh/config\n", "runs.csv": "1,0.1\n2,0.01\n",
-                      "end.json": '{"culprit": {"rank": 5}}',
+                      "secrets.env": "HF_TOKEN=word\n", "start.sh": '#!/bin/sh\nexec python3 train.py "$@"\n',
+                      "end.json": '{"exit_code": 1, "verdict": "", "culprit": {"rank": 5}}',
                       "bin/nvidia-smi": NVIDIA_SMI, "ring": self.ring, "spawner": self.ring, "hosts.sh": "#!/bin/sh\necho algo-1:1\necho algo-2:1\n"}
         for host in ("algo-1", "algo-2"):
             self.bed.exec(host, ["rm", "-rf", "/opt/ml"])  # these are hosts like any others, until a line needs it
@@ -100,7 +101,7 @@ class Commands(HostsCase):
         own = f"{PLACE}/bin:" if "gpu" in line else ""
         if not line.startswith("sml-run"):
             own += f"{PLACE}/bin/links:"
-        return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "WANDB_MODE": "offline", "LR": "0.1",
+        return {"PATH": f"{own}{BUILD}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "WANDB_MODE": "offline", "WANDB_API_KEY": "word", "LR": "0.1",
                 **({"AWS_BATCH_JOB_ARRAY_INDEX": "1"} if "--array-file" in line else {}),
                 **({"SML_JOB_SECRET": self.secret} if "--nnodes" in line else {})}
 
@@ -160,6 +161,9 @@ class Commands(HostsCase):
             return self.run_on_a_job(line)
         if line.startswith("sml-run train"):
             return self.run_in_a_container(line)
+        if ".venv" in line:
+            for host in ("algo-1", "algo-2"):
+                self.bed.exec(host, ["/usr/bin/python3", "-m", "venv", "--without-pip", f"{PLACE}/.venv"])
         if "/fsx/train" in line:
             self.bed.put("algo-1", f"{PLACE}/data/part-0", "x")
             line = line.replace("/fsx/train", f"{PLACE}/data")
@@ -192,6 +196,17 @@ class Commands(HostsCase):
     @gate
     def test_of_the_readme(self):
         self.check("README.md", 25)
+
+    @gate
+    def test_of_the_page_for_assistants(self):
+        self.check("SKILL.md", 10)
+
+    def test_what_the_page_for_assistants_says_of_the_report(self):
+        self.bed.put("algo-1", f"{PLACE}/train.py", "import os, sys; sys.exit(7 if os.environ['RANK'] == '1' else 0)")
+        start, = (line for line in commands("SKILL.md") if "--report end.json" in line)
+        self.assertEqual(self.run_here(start).returncode, 7)
+        ask, = (line for line in commands("SKILL.md") if "culprit" in line)
+        self.assertRegex(self.run_here(ask).stdout, r"^7 .*'rank': 1\b")
 
     @gate
     def test_of_the_manual(self):
