@@ -1,4 +1,5 @@
-"""The sources of the programs are plain English: names are those of GLOSSARY.md, and each comment has a subject."""
+"""The sources of the programs and the documents are plain English: names are those of GLOSSARY.md, and each comment and each
+sentence has a subject."""
 import pathlib
 import re
 import subprocess
@@ -51,6 +52,12 @@ def main():
             word = BEGINNINGS.match(text) or ANYWHERE.search(text)
             if word:
                 print(f'{name}:{line}: "{word.group()}" in "{text[:70]}"; write a subject that names the thing, and an active verb')
+                bad += 1
+    for path in (*sorted((REPO / "man").iterdir()), REPO / "README.md", REPO / "SKILL.md"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            word = BEGINNINGS.match(line) or ANYWHERE.search(line)
+            if word:
+                print(f'{path.relative_to(REPO)}:{number}: "{word.group()}" in "{line[:70]}"; write a subject that names the thing')
                 bad += 1
     return bad > 0
 
