@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 LIBRARIES = {  # what each program is made of
-    "sml-run-agent": ("libsml_agent.a", "libsml_os.a", "libsml_core.a"),
-    "sml-run": ("libsml_launch.a", "libsml_report.a", "libsml_dialects.a", "libsml_os.a", "libsml_core.a"),
+    "sml-run-agent": ("libsml_launcher_agent.a", "libsml_launcher_agent_workers.a", "libsml_common_os.a", "libsml_common_core.a"),
+    "sml-run": ("libsml_launcher_transport.a", "libsml_launcher_report.a", "libsml_launcher_dialects.a", "libsml_common_os.a", "libsml_common_core.a"),
 }
 ASSERTION = "_ZSt21__glibcxx_assert_fail"
 CHECKED = re.compile(r"\b__(?!stack)\w+_chk\b")  # the functions of _FORTIFY_SOURCE

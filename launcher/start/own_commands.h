@@ -1,4 +1,4 @@
-// What sml-run does for the user beside starting jobs.
+// Commands for the user that start no job.
 #pragma once
 #include <string>
 #include <vector>

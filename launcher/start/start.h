@@ -8,7 +8,7 @@
 namespace sml {
 
 // Plans the job, shows the plan where that is all that is asked for, or runs the job or this host's part of it. `given`
-// are settled (settle.h). Returns the exit status, after the user was told of errors.
+// are settled (settle.h). Prints errors, and returns the exit status.
 int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder);
 
 }  // namespace sml
