@@ -51,7 +51,8 @@ bool counted_by_user(const Options& options) {
   return options.nproc_per_node || (options.slots_rule != SlotsRule::Auto && !own_way);
 }
 
-// Whether -np alone gives the number of slots: this machine then has as many as there are workers.
+}  // namespace
+
 bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                    const ThisHost& here) {
   if (layout.per_host || counted_by_user(options) || list.source != kThisHost) return false;
@@ -61,6 +62,8 @@ bool np_says_slots(const Options& options, const plan::RankLayout& layout, const
                         *workers > std::max(count_cores(here), here.count_cpus());
   return workers && !too_many;
 }
+
+namespace {
 
 Result<std::uint32_t> default_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                                     const ThisHost& here) {

@@ -8,6 +8,10 @@
 
 namespace sml {
 
+// Whether -np alone gives the number of slots: this machine then has as many as there are workers.
+bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
+                   const ThisHost& here);
+
 // Gives each host of `list` without a number of slots the number that the options ask for, or what this machine has:
 // accelerators, else processors. Error (Usage): GPUs are asked for, and there are none.
 Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
