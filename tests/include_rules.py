@@ -28,7 +28,6 @@ MAY_USE = {
     "openssl": ("launcher/dialin/*.cc", "launcher/transport/ssh/host_keys/hashed_name.cc",
                 "launcher/transport/ssh/crypto_library.cc", "launcher/attempt/dynamic/elastic_notice.cc"),
     "CLI": ("launcher/options/parser.cc",),
-    "zlib": ("launcher/agent/pipes/gunzip.cc",),
     "re2": ("launcher/report/live/line_pattern.cc",),
     "nlohmann": ("launcher/hosts/json_text.h", "common/plan/ranks/launch_plan.cc", "launcher/report/*", "tests/*"),
     "catch2": ("tests/*",),

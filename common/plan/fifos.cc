@@ -46,42 +46,7 @@ string_view take_word(string_view& text) {
   return word;
 }
 
-using TakeWord = Result<void> (*)(FifoChannel& channel, string_view word);
-
-// Parses the words after the first comma; each key may occur only once.
-Result<void> take_words(FifoChannel& channel, string_view rest, TakeWord take) {
-  std::vector<string_view> seen;
-  for (bool more = true; more;) {
-    more = rest.find(',') != string_view::npos;
-    const string_view word = take_word(rest);
-    const string_view key = word.substr(0, word.find('='));
-    if (Result<void> taken = take(channel, word); !taken) return taken;
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      return Error(ErrorKind::Usage, "\"" + std::string(key) + "\" is given twice");
-    }
-    seen.push_back(key);
-  }
-  return {};
-}
-
-Result<void> take_feed_word(FifoChannel& channel, string_view word) {
-  constexpr string_view kShuffle = "shuffle=";
-  if (word == "wrap=recordio") {
-    channel.wrap = FifoWrap::RecordIo;
-  } else if (word == "gunzip") {
-    channel.compression = FifoCompression::Gzip;
-  } else if (word.starts_with(kShuffle)) {
-    const std::optional<std::uint64_t> seed = number<std::uint64_t>(word.substr(kShuffle.size()));
-    if (!seed) return bad_fifo(word, "shuffle=SEED with a whole number as the seed");
-    channel.order = FifoOrder::Shuffled;
-    channel.seed = *seed;
-  } else {
-    return bad_fifo(word, "wrap=recordio, gunzip or shuffle=SEED, which may follow the path after a comma");
-  }
-  return {};
-}
-
-Result<void> take_fanout_word(FifoChannel& channel, string_view word) {
+Result<void> take_word_of_fanout(FifoChannel& channel, string_view word) {
   constexpr string_view kGroup = "group=";
   if (word == "equalize=drop") {
     channel.equalize = Equalize::Drop;
@@ -97,6 +62,22 @@ Result<void> take_fanout_word(FifoChannel& channel, string_view word) {
   return {};
 }
 
+// Parses the words after the first comma; each key may occur only once.
+Result<void> take_words(FifoChannel& channel, string_view rest) {
+  std::vector<string_view> seen;
+  for (bool more = true; more;) {
+    more = rest.find(',') != string_view::npos;
+    const string_view word = take_word(rest);
+    const string_view key = word.substr(0, word.find('='));
+    if (Result<void> taken = take_word_of_fanout(channel, word); !taken) return taken;
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      return Error(ErrorKind::Usage, "\"" + std::string(key) + "\" is given twice");
+    }
+    seen.push_back(key);
+  }
+  return {};
+}
+
 std::optional<FifoFraming> framing_of(string_view word) {
   if (word == "records") return FifoFraming::Records;
   if (word == "lines") return FifoFraming::Lines;
@@ -105,22 +86,6 @@ std::optional<FifoFraming> framing_of(string_view word) {
 }
 
 }  // namespace
-
-Result<FifoChannel> parse_pipe(string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == string_view::npos) return bad_fifo(text, "NAME=DIR or NAME=MANIFEST");
-  FifoChannel channel;
-  channel.name = text.substr(0, equals);
-  if (Result<void> named = check_name(channel.name); !named) return named.error();
-  string_view rest = text.substr(equals + 1);
-  const bool words_follow = rest.find(',') != string_view::npos;
-  channel.path = take_word(rest);
-  const bool holds_nul = channel.path.find('\0') != std::string::npos;
-  if (channel.path.empty() || holds_nul) return bad_fifo(text, "NAME=DIR or NAME=MANIFEST");
-  if (!words_follow) return channel;
-  if (Result<void> taken = take_words(channel, rest, take_feed_word); !taken) return taken.error();
-  return channel;
-}
 
 Result<FifoChannel> parse_pipe_fanout(string_view text) {
   string_view rest = text;
@@ -137,25 +102,8 @@ Result<FifoChannel> parse_pipe_fanout(string_view text) {
   channel.framing = *framing;
   if (channel.framing == FifoFraming::Bytes) channel.group = kDefaultPiece;
   if (!words_follow) return channel;
-  if (Result<void> taken = take_words(channel, rest, take_fanout_word); !taken) return taken.error();
+  if (Result<void> taken = take_words(channel, rest); !taken) return taken.error();
   return channel;
-}
-
-std::vector<FifoChannel> join_fifos(std::span<const FifoChannel> feeds, std::span<const FifoChannel> fanouts,
-                                    std::uint32_t epochs, string_view folder) {
-  std::vector<FifoChannel> out(feeds.begin(), feeds.end());
-  for (FifoChannel& channel : out) {
-    if (!channel.path.starts_with('/')) channel.path = std::string(folder) + "/" + channel.path;
-  }
-  for (const FifoChannel& fanout : fanouts) {
-    const auto fed = std::find_if(out.begin(), out.end(), [&](const FifoChannel& c) { return c.name == fanout.name; });
-    FifoChannel& channel = fed == out.end() ? out.emplace_back(FifoChannel{.name = fanout.name}) : *fed;
-    channel.framing = fanout.framing;
-    channel.group = fanout.group;
-    channel.equalize = fanout.equalize;
-  }
-  for (FifoChannel& channel : out) channel.epochs = epochs;
-  return out;
 }
 
 std::vector<std::string> fifo_variables(const FifoChannel& channel, string_view folder) {

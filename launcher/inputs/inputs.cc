@@ -258,10 +258,9 @@ Result<void> check_channels(const plan::LaunchPlan& plan) {
   for (const plan::Channel& channel : plan.channels) {
     const auto same = [&](const plan::FifoChannel& other) { return other.name == channel.name; };
     if (std::none_of(plan.fifos.begin(), plan.fifos.end(), same)) continue;
-    return Error(ErrorKind::Usage,
-                 fmt::format("--channel {0}: --pipe and --pipe-fanout make {0} a channel of FIFOs; it "
-                             "cannot be a folder too",
-                             channel.name));
+    return Error(ErrorKind::Usage, fmt::format("--channel {0}: --pipe-fanout makes {0} a channel of FIFOs; it "
+                                               "cannot be a folder too",
+                                               channel.name));
   }
   return {};
 }
@@ -520,8 +519,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   plan.binding = options.binding;
   if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
   bind_as_open_mpi(plan.binding, options, plan.map);
-  plan.fifos =
-      plan::join_fifos(options.fifos.feeds, options.fifos.fanouts, options.fifos.epochs, plan.working_directory);
+  plan.fifos = options.fifos.channels;
+  for (plan::FifoChannel& channel : plan.fifos) channel.epochs = options.fifos.epochs;
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();

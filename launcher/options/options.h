@@ -76,9 +76,8 @@ struct DialInOptions {
 
 // Channels that workers read from FIFOs.
 struct FifoOptions {
-  std::vector<plan::FifoChannel> feeds;    // --pipe
-  std::vector<plan::FifoChannel> fanouts;  // --pipe-fanout
-  std::uint32_t epochs = 0;                // 0: no limit
+  std::vector<plan::FifoChannel> channels;  // --pipe-fanout
+  std::uint32_t epochs = 0;                 // 0: no limit
 };
 
 enum class LocalRankArgument : std::uint8_t { No, Yes };  // Yes: --local_rank=N is the first argument

@@ -36,16 +36,8 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                                   2,
                                   plan::CoreShare::Equal,
                                   {1, 4}};
-  const plan::FifoChannel channel{.name = "train",
-                                  .path = text,
-                                  .wrap = plan::FifoWrap::RecordIo,
-                                  .compression = plan::FifoCompression::Gzip,
-                                  .order = plan::FifoOrder::Shuffled,
-                                  .seed = UINT64_MAX,
-                                  .framing = plan::FifoFraming::Lines,
-                                  .group = 7,
-                                  .equalize = plan::Equalize::Drop,
-                                  .epochs = 3};
+  const plan::FifoChannel channel{
+      .name = "train", .framing = plan::FifoFraming::Lines, .group = 7, .equalize = plan::Equalize::Drop, .epochs = 3};
   return {Hello{},
           Hello{0xfffffffe, text, text, 30000, 10000, std::uint64_t{1} << 40},
           Prepare{},

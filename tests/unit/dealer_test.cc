@@ -1,6 +1,5 @@
 #include "launcher/agent/pipes/dealer.h"
 
-#include "launcher/agent/pipes/objects.h"
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"
 
@@ -84,55 +83,4 @@ TEST_CASE("a broken stream is an error at its byte") {
   Dealer cut({.name = "c", .framing = FifoFraming::Records}, 2);
   REQUIRE(cut.deal(frame("12").substr(0, 10)).has_value());
   CHECK(cut.end().has_error());
-}
-
-TEST_CASE("a manifest is a prefix and the keys behind it") {
-  using Words = std::vector<std::string>;
-  CHECK(*parse_manifest(R"([{"prefix": "/d/"}, "a", "b/c"])", "/m") == Words{"/d/a", "/d/b/c"});
-  CHECK(*parse_manifest(" [ {\"prefix\" : \"x-\"} ,\n\"1\" ] \n", "/m") == Words{"/m/x-1"});
-  CHECK(*parse_manifest(R"([{"prefix": "/"}, "\u00e4\ud83d\ude00\n\"\\\/"])", "") == Words{"/\u00e4\U0001f600\n\"\\/"});
-  struct Row {
-    std::string text;
-    std::string word;
-  };
-  const Row rows[] = {
-      {"", "byte 0: expected a manifest"},
-      {"{}", "expected a manifest"},
-      {"[]", "as the first item"},
-      {R"(["a"])", "as the first item"},
-      {R"([{"Prefix": "/"}, "a"])", "as the first item"},
-      {R"([{"prefix": 1}, "a"])", "as the first item"},
-      {R"([{"prefix": "/", "x": 1}, "a"])", "as the first item"},
-      {R"([{"prefix": "s3://b/"}, "a"])", "local files"},
-      {R"([{"prefix": "/"}])", "at least one key"},
-      {R"([{"prefix": "/"}, ""])", "a key in quotes"},
-      {R"([{"prefix": "/"}, 1])", "byte 18: expected a key in quotes"},
-      {R"([{"prefix": "/"}, "a",])", "a key in quotes"},
-      {R"([{"prefix": "/"}, "a" "b"])", "a comma and another key"},
-      {R"([{"prefix": "/"}, "a")", "the end of the list"},
-      {R"([{"prefix": "/"}, "a"] x)", "nothing behind"},
-      {R"([{"prefix": "/"}, "\u0000"])", "NUL"},
-      {R"([{"prefix": "/"}, "\ud83d"])", "a key in quotes"},
-      {R"([{"prefix": "/"}, "\ude00"])", "a key in quotes"},
-      {R"([{"prefix": "/"}, "\x"])", "a key in quotes"},
-      {R"([{"prefix": "/"}, "a)", "a key in quotes"},
-  };
-  for (const Row& row : rows) {
-    INFO(row.text);
-    const auto parsed = parse_manifest(row.text, "/m");
-    REQUIRE(parsed.has_error());
-    CHECK(parsed.error().kind() == ErrorKind::Config);
-    CHECK_THAT(parsed.error().message(), Catch::Contains(row.word));
-  }
-}
-
-TEST_CASE("an order is drawn from the seed and the epoch") {
-  const std::vector<std::uint32_t> first = shuffled(100, 7, 0);
-  CHECK(first == shuffled(100, 7, 0));
-  CHECK(first != shuffled(100, 7, 1));
-  CHECK(first != shuffled(100, 8, 0));
-  std::vector<std::uint32_t> sorted = first;
-  std::sort(sorted.begin(), sorted.end());
-  for (std::uint32_t i = 0; i < sorted.size(); ++i) CHECK(sorted[i] == i);
-  CHECK(shuffled(0, 1, 0).empty());
 }

@@ -29,8 +29,7 @@ FifoChannelFeed::FifoChannelFeed(const FifoFeed& feed)
     : feed_(feed),
       machine_(static_cast<std::uint32_t>(feed.folders.size()), feed.channel.epochs),
       dealer_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
-      source_(feed.channel.path.empty() ? platform_source(feed.platform_folder, feed.channel.name)
-                                        : file_source(feed.channel)),
+      source_(feed.platform_folder, feed.channel.name),
       buffer_(kFeedRead) {
   for (const std::string& folder : feed.folders) sinks_.emplace_back(folder, feed.channel.name);
 }
@@ -45,10 +44,7 @@ void FifoChannelFeed::fail(const Error& why, std::string_view place) {
 
 void FifoChannelFeed::begin() { perform(machine_.begin()); }
 
-void FifoChannelFeed::reader_died(std::uint32_t reader) {
-  // A FIFO that all ranks share stays open as long as any of them lives.
-  if (feed_.channel.framing != plan::FifoFraming::Whole) perform(machine_.died(reader));
-}
+void FifoChannelFeed::reader_died(std::uint32_t reader) { perform(machine_.died(reader)); }
 
 void FifoChannelFeed::perform(const fifos::Steps& steps) {
   for (const fifos::Step& step : steps) {
@@ -82,7 +78,7 @@ void FifoChannelFeed::open_source() {
 }
 
 void FifoChannelFeed::close_source() {
-  source_->close();
+  source_.close();
   source_state_ = Source::Closed;
 }
 
@@ -102,7 +98,7 @@ void FifoChannelFeed::look() {
     if (sinks_[i].fd() >= 0) flush(i);
   }
   if (source_state_ != Source::Awaited || fault_) return;
-  const Result<FifoSource::Opened> opened = source_->open(machine_.epoch());
+  const Result<FifoSource::Opened> opened = source_.open(machine_.epoch());
   if (!opened) return fail(opened.error(), place());
   if (*opened == FifoSource::Opened::Yes) source_state_ = Source::Open;
 }
@@ -115,10 +111,8 @@ bool FifoChannelFeed::wants_source() const {
   return true;
 }
 
-bool FifoChannelFeed::ready() const { return wants_source() && source_->wait_fd() < 0; }
-
 void FifoChannelFeed::add_watches(std::vector<Watch>& out) const {
-  if (wants_source() && source_->wait_fd() >= 0) out.push_back({source_->wait_fd(), POLLIN, kSource});
+  if (wants_source()) out.push_back({source_.wait_fd(), POLLIN, kSource});
   for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
     if (sinks_[i].fd() < 0) continue;
     // POLLERR, which poll() always reports, means that the FIFO has no reader left.
@@ -128,7 +122,7 @@ void FifoChannelFeed::add_watches(std::vector<Watch>& out) const {
 
 void FifoChannelFeed::source_ready() {
   if (!wants_source()) return;
-  const Result<std::optional<std::size_t>> n = source_->read(buffer_);
+  const Result<std::optional<std::size_t>> n = source_.read(buffer_);
   if (!n) return fail(n.error(), place());
   if (!*n) return;
   ++moved_;
@@ -139,9 +133,7 @@ void FifoChannelFeed::source_ready() {
 
 void FifoChannelFeed::hand_out(const Result<std::span<const fifos::Share>>& shares) {
   if (!shares) {
-    const std::string where = place() + ", byte " + std::to_string(dealer_.offset());
-    const bool from_file = !feed_.channel.path.empty();
-    return fail(shares.error(), from_file ? where + " (" + show(source_->place()) + ")" : where);
+    return fail(shares.error(), place() + ", byte " + std::to_string(dealer_.offset()));
   }
   for (const fifos::Share& share : *shares) {
     if (machine_.takes(share.reader)) sinks_[share.reader].add(share.bytes);
@@ -180,7 +172,7 @@ std::string FifoChannelFeed::stuck() const {
   }
   if (!somebody_waits) return {};
   if (!late.empty()) return late;
-  return source_state_ == Source::Closed ? "" : "nothing comes from " + show(source_->place());
+  return source_state_ == Source::Closed ? "" : "nothing comes from " + show(source_.place());
 }
 
 // ---- all channels
@@ -246,12 +238,11 @@ class Feeder {
       sizes_.push_back(watches_.size());
     }
     for (const FifoChannelFeed::Watch& w : watches_) polled_.push_back({.fd = w.fd, .events = w.events, .revents = 0});
-    const bool ready = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c.ready(); });
-    const int found = ::poll(polled_.data(), polled_.size(), ready ? 0 : limit(pause));
+    const int found = ::poll(polled_.data(), polled_.size(), limit(pause));
     if (found > 0 && polled_[0].revents != 0) take_control();
     if (control_ < 0) return true;
     for (std::size_t i = 0; i < channels_.size(); ++i) serve(i);
-    return found > 0 || ready;
+    return found > 0;
   }
 
   int limit(int pause) const {
@@ -271,7 +262,6 @@ class Feeder {
         channel.reader_ready(watches_[i].reader, events);
       }
     }
-    if (channel.ready() && !channel.fault()) channel.source_ready();
     stuck_[index].look(channel, Clock::now(), report_);
   }
 

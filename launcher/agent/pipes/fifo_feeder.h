@@ -1,5 +1,5 @@
-// The process beside the agent that feeds the channels of a host: it reads their sources and writes the FIFOs of their
-// readers. It is a process of its own so that slow disks and readers block nothing else.
+// The process beside the agent that feeds the channels of a host: it reads the platform's FIFOs and writes those of
+// their readers. It is a process of its own so that slow readers block nothing else.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ namespace sml::agent {
 // A channel with the folders of its FIFOs.
 struct FifoFeed {
   plan::FifoChannel channel;
-  std::string platform_folder;       // the folder of the platform's FIFOs, if the platform is the channel's source
+  std::string platform_folder;       // the folder of the platform's FIFOs
   std::vector<std::string> folders;  // the FIFO folder of each reader
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
@@ -43,7 +43,6 @@ class FifoChannelFeed {
   };
   static constexpr std::uint32_t kSource = UINT32_MAX;
   void add_watches(std::vector<Watch>& out) const;
-  bool ready() const;  // true if the source can be read without a wait
   void source_ready();
   void reader_ready(std::uint32_t reader, short events);
 
@@ -69,7 +68,7 @@ class FifoChannelFeed {
   const FifoFeed& feed_;
   fifos::ChannelMachine machine_;
   fifos::Dealer dealer_;
-  std::unique_ptr<FifoSource> source_;
+  FifoSource source_;
   std::vector<FifoSink> sinks_;
   std::vector<char> buffer_;
   enum class Source : std::uint8_t { Closed, Awaited, Open } source_state_ = Source::Closed;

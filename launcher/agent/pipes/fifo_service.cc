@@ -31,8 +31,6 @@ std::string platform_folder(const plan::Environment& environment) {
   return before.empty() || exists(folder) ? folder : before + "/input/data";
 }
 
-bool is_shared(const plan::FifoChannel& channel) { return channel.framing == plan::FifoFraming::Whole; }
-
 Result<void> make_fifo_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return sys_error(ErrorKind::Io, "cannot make the folder " + show(path), errno);
@@ -96,30 +94,20 @@ Result<void> FifoService::check(wire::Prepared&) {
 }
 
 Result<void> FifoService::check_source(const plan::FifoChannel& channel) const {
-  if (!channel.path.empty()) {
-    Result<void> there = check_objects(channel.path);
-    return there ? there : Error(there.error()).in("--pipe " + channel.name);
-  }
   if (exists(data_folder_)) return {};
   return Error(ErrorKind::Config, "--pipe-fanout " + channel.name + ": there is no folder " + show(data_folder_) +
-                                      ", in which the platform puts the FIFO " + channel.name + "_0")
-      .with_hint("--pipe " + channel.name + "=DIR feeds the channel from files");
+                                      ", in which the platform puts the FIFO " + channel.name + "_0");
 }
 
 std::string FifoService::reader_folder(std::size_t reader) const { return folder_ + "/" + std::to_string(reader); }
-
-std::string FifoService::host_folder() const {
-  return ::access(data_folder_.c_str(), W_OK | X_OK) == 0 ? data_folder_ : folder_ + "/host";
-}
 
 plan::Environment FifoService::variables(Rank rank) const {
   const auto reader = std::find(plan_.readers.begin(), plan_.readers.end(), rank);
   if (reader == plan_.readers.end()) return {};
   const std::string own = reader_folder(static_cast<std::size_t>(reader - plan_.readers.begin()));
-  const bool all_shared = std::all_of(plan_.channels.begin(), plan_.channels.end(), is_shared);
-  plan::Environment out{"SML_PIPE_DIR=" + (all_shared ? host_folder() : own)};
+  plan::Environment out{"SML_PIPE_DIR=" + own};
   for (const plan::FifoChannel& channel : plan_.channels) {
-    plan::Environment more = plan::fifo_variables(channel, is_shared(channel) ? host_folder() : own);
+    plan::Environment more = plan::fifo_variables(channel, own);
     std::move(more.begin(), more.end(), std::back_inserter(out));
   }
   return out;
@@ -127,7 +115,6 @@ plan::Environment FifoService::variables(Rank rank) const {
 
 Result<void> FifoService::make_folders() const {
   if (Result<void> made = make_fifo_folder(folder_); !made) return made;
-  if (Result<void> made = make_fifo_folder(host_folder()); !made) return made;
   for (std::size_t i = 0; i < plan_.readers.size(); ++i) {
     if (Result<void> made = make_fifo_folder(reader_folder(i)); !made) return made;
   }
@@ -138,33 +125,12 @@ std::vector<FifoFeed> FifoService::feeds() const {
   std::vector<FifoFeed> out;
   for (const plan::FifoChannel& channel : plan_.channels) {
     FifoFeed& feed = out.emplace_back(FifoFeed{channel, data_folder_, {}, {}});
-    if (is_shared(channel)) {
-      feed.folders.push_back(host_folder());
-      feed.readers.emplace_back("a worker");
-      continue;
-    }
     for (std::size_t i = 0; i < plan_.readers.size(); ++i) {
       feed.folders.push_back(reader_folder(i));
       feed.readers.push_back("rank " + std::to_string(plan_.readers[i].value()));
     }
   }
   return out;
-}
-
-// Removes FIFOs in the platform's folder that this job has made, or that an earlier job left when it was killed.
-void FifoService::remove_old() const {
-  const std::string folder = host_folder();
-  for (const plan::FifoChannel& channel : plan_.channels) {
-    if (!is_shared(channel)) continue;
-    const std::string front = channel.name + "_";
-    for (const std::string& name : list_folder(folder)) {
-      const bool numbered = name.starts_with(front) && name.size() > front.size() &&
-                            name.find_first_not_of("0123456789", front.size()) == std::string::npos;
-      const std::string path = folder + "/" + name;
-      struct stat status {};
-      if (numbered && ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) ::unlink(path.c_str());
-    }
-  }
 }
 
 void FifoService::start(const wire::Start&) {
@@ -178,7 +144,6 @@ Result<void> FifoService::fork_feeder() {
   Result<os::Pipe> report = os::make_pipe();
   if (!control) return control.error();
   if (!report) return report.error();
-  remove_old();
   const std::vector<FifoFeed> all = feeds();
   if (Result<void> made = make_first_fifos(all); !made) return made;
   const pid_t agent = ::getpid();
@@ -226,7 +191,6 @@ bool FifoService::process_ended(pid_t pid, const ExitStatus& status) {
   if (pid != feeder_) return false;
   feeder_ = -1;
   control_.reset();
-  remove_old();
   if (!std::exchange(ending_, true)) fail("the process that feeds the pipes " + describe(status));
   return true;
 }

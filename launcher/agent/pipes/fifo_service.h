@@ -16,8 +16,7 @@
 
 namespace sml::agent {
 
-// FIFOs for single ranks lie in the scratch folder. A FIFO for all ranks of the host, which sml-run feeds as the
-// platform would, lies in the platform's folder if that exists and is writable, else in the scratch folder.
+// The FIFOs of ranks lie in the scratch folder; those that fill them, in the platform's folder.
 //
 // The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
 // ignores stop signals, so that workers that are asked to stop do not see the end of their data first.
@@ -40,9 +39,7 @@ class FifoService final : public HostService {
   Result<void> make_folders() const;
   Result<void> fork_feeder();
   std::string reader_folder(std::size_t reader) const;
-  std::string host_folder() const;
   std::vector<FifoFeed> feeds() const;
-  void remove_old() const;
   void listen();
   void note(std::string_view line);
   void fail(const std::string& why) const { context_.tell(wire::FifoFailed{why}); }

@@ -39,21 +39,11 @@ std::size_t undivided_record(std::string_view bytes) {
 
 }  // namespace
 
-std::array<char, kRecordHeader> record_header(std::uint32_t length) {
-  std::array<char, kRecordHeader> out{};
-  for (std::size_t i = 0; i < 4; ++i) {
-    out[i] = static_cast<char>(kMagicBytes[i]);
-    out[4 + i] = static_cast<char>(static_cast<unsigned char>(length >> (8 * i)));
-  }
-  return out;
-}
-
 RecordSplitter::Cut RecordSplitter::next(std::string_view bytes) {
   switch (framing_) {
     case plan::FifoFraming::Records: return next_record(bytes);
     case plan::FifoFraming::Lines: return next_line(bytes);
     case plan::FifoFraming::Bytes: return next_piece(bytes);
-    case plan::FifoFraming::Whole: break;
   }
   return cut(bytes.size(), Ends::No);
 }

@@ -20,8 +20,6 @@ inline constexpr std::uint32_t kRecordMagic = 0xCED7230A;
 inline constexpr std::size_t kRecordHeader = 8;
 inline constexpr std::uint64_t kLongestPayload = (std::uint64_t{1} << 29) - 1;
 
-// The header of a whole record.
-std::array<char, kRecordHeader> record_header(std::uint32_t length);
 // The number of zero bytes after a payload.
 constexpr std::uint32_t record_padding(std::uint64_t length) {
   return static_cast<std::uint32_t>((4 - length % 4) % 4);

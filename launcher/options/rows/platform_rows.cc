@@ -129,19 +129,14 @@ OptionGroup options_of_sagemaker() {
 OptionGroup options_of_fifos() {
   return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
           "pipes",
-          {{"--pipe", "NAME=DIR|MANIFEST", add_pipe,
-            "On every host, write the files of DIR, or those that MANIFEST lists, to FIFOs NAME_0, NAME_1 and so on, "
-            "once for each epoch. After a comma may follow wrap=recordio (each file becomes a record), gunzip, and "
-            "shuffle=SEED. Repeatable.",
-            "", Repeat::AddsUp},
-           {"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
+          {{"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
             "On every host, read the FIFOs of this channel and deal its RecordIO records, lines or pieces out to its "
             "ranks, each of which has FIFOs of its own. After a comma may follow group=K (so many in a row; the size "
             "of a piece) and equalize=drop (all ranks get equally many). Repeatable.",
             "", Repeat::AddsUp},
-           needing("--pipe --pipe-fanout",
+           needing("--pipe-fanout",
                    {"--pipe-epochs", "N", whole_number<1, 1'000'000'000, &Options::fifos, &FifoOptions::epochs>,
-                    "Feed no more than N epochs; default: as many as are read."})}};
+                    "Deal out no more than N epochs; default: as many as are read."})}};
 }
 
 OptionGroup options_of_the_output() {

@@ -296,12 +296,8 @@ Result<void> add_fifo_channel(std::vector<plan::FifoChannel>& channels, const Re
 
 }  // namespace
 
-Result<void> add_pipe(Options& o, string_view value) {
-  return add_fifo_channel(o.fifos.feeds, plan::parse_pipe(value));
-}
-
 Result<void> add_pipe_fanout(Options& o, string_view value) {
-  return add_fifo_channel(o.fifos.fanouts, plan::parse_pipe_fanout(value));
+  return add_fifo_channel(o.fifos.channels, plan::parse_pipe_fanout(value));
 }
 
 Result<void> set_start_timeout(Options& o, string_view value) {

@@ -107,7 +107,6 @@ Result<void> set_format(Options& o, std::string_view value);
 Result<void> set_hp_style(Options& o, std::string_view value);
 Result<void> set_failure_file(Options& o, std::string_view value);
 Result<void> set_no_failure_file(Options& o, std::string_view);
-Result<void> add_pipe(Options& o, std::string_view value);
 Result<void> add_pipe_fanout(Options& o, std::string_view value);
 Result<void> set_array_vars(Options& o, std::string_view value);
 

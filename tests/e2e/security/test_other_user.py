@@ -254,30 +254,6 @@ class Records(HostsCase):
         self.assertNotEqual(sh(self.bed, "algo-1", f"ls {self.TARGET}/logs"), "")
 
 
-class Channels(HostsCase):
-    """A folder for FIFOs that all can write, and in it a FIFO of another user, who reads."""
-
-    FIFOS = "/run/open/opt/ml/input/data"
-
-    def setUp(self):
-        sh(self.bed, "algo-1", "mkdir -p $1 /run/data; chmod 1777 $1; echo precious > /run/data/a", self.FIFOS)
-        self.addCleanup(sh, self.bed, "algo-1", "rm -r /run/open /run/data")
-
-    @gate
-    def test_what_is_meant_for_workers_is_not_put_into_it(self):
-        fifo = f"{self.FIFOS}/t_0"
-        as_other = ("setpriv", "--reuid=65534", "--clear-groups", "sh", "-c")
-        self.bed.exec("algo-1", [*as_other, 'mkfifo -m 666 "$0"', fifo])
-        with self.bed.popen("algo-1", [*as_other, 'exec 3<>"$0"; echo up; exec cat <&3', fifo]) as reader:
-            reader.read_until("up\n")
-            done = self.bed.sml_run("algo-1", "--pipe", "t=/run/data", "--pipe-epochs", "1", "cat", fifo, user="tester",
-                                    env={"SAGEMAKER_BASE_DIR": "/run/open"})
-            reader.terminate()
-            self.assertNotIn("precious", reader.finish().stdout)
-        self.assert_status(done, 125)
-        self.assertIn(f"cannot make the FIFO {fifo}", done.stderr)
-
-
 class KeptFiles(HostsCase):
     """Files that outlive a job, in places where `tester` was first: a secret, known hosts, sources that are fetched."""
 
