@@ -14,7 +14,6 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/private_process.h"
-#include "launcher/dialects/dialect.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/own_address.h"
@@ -42,10 +41,6 @@ std::string note_about(const std::vector<std::string>& options) {
   return "without effect here: " + show(text, 1000);
 }
 
-bool calls_without_a_word(const std::string& called, const std::vector<std::string>& arguments) {
-  return arguments.empty() && dialects::dialect_called(called) == dialects::Dialect::Own;
-}
-
 int obey(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
   if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
@@ -65,7 +60,7 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
        .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
   if (!parsed) {
     const int status = refuse(parsed.error());
-    if (calls_without_a_word(called, arguments)) os::write_all(STDERR_FILENO, newcomer_text());
+    if (arguments.empty()) os::write_all(STDERR_FILENO, newcomer_text(called));
     return status;
   }
   if (const auto* printed = std::get_if<Printed>(&*parsed)) {

@@ -29,18 +29,19 @@ struct WordRow {
 };
 constexpr std::array kWords{
     WordRow{"ps", ControlWord::Ps, JobIs::NotNamed, " --format ", "ps [--format json]",
-            "Your jobs that run on this machine, also in containers that can be looked into."},
+            "Lists your jobs that run on this machine, also in containers that can be looked into."},
     WordRow{"status", ControlWord::Status, JobIs::Optional, " --format --watch ",
-            "status [JOB] [--watch] [--format json]", "Its hosts and ranks now; again each second with --watch."},
+            "status [JOB] [--watch] [--format json]",
+            "Prints its hosts and ranks now; again each second with --watch."},
     WordRow{"stop", ControlWord::Stop, JobIs::Required, " --format ", "stop JOB [--format json]",
             "Ends it as SIGTERM to its sml-run does, and waits for the end."},
     WordRow{"signal", ControlWord::Signal, JobIs::Required, " --format --ranks ",
             "signal JOB SIG [--ranks LIST] [--format json]", "Sends SIG, such as USR1, to all workers or to some."},
     WordRow{"logs", ControlWord::Logs, JobIs::Optional, " --format --ranks --follow -f ",
             "logs [JOB] [--ranks LIST] [--follow] [--format json]",
-            "The last that its ranks have printed; with --follow what comes, too."},
+            "Prints the last lines of its ranks; with --follow also what comes."},
     WordRow{"stacks", ControlWord::Stacks, JobIs::Optional, " --format ", "stacks [JOB] [--format json]",
-            "Where its workers are, who waits and who holds them up."},
+            "Prints where its workers are, who waits and who holds them up."},
 };
 
 const WordRow* find_word(string_view word) {
@@ -142,7 +143,7 @@ std::string control_help() {
     out += fmt::format("  sml-run {}\n      {}\n", row.synopsis, row.text);
   }
   out +=
-      "JOB is an id of ps, or how it begins. A program of such a name is started with -- or a path:\n"
+      "JOB is an id of ps, or its first letters. A program of such a name is started with -- or a path:\n"
       "sml-run -- ps, sml-run ./stop.\n";
   return out;
 }

@@ -169,6 +169,7 @@ class Commands(HostsCase):
             line = line.replace("/fsx/train", f"{PLACE}/data")
         return self.run_here(line)
 
+    @gate
     def test_of_the_readme_s_first_screen(self):
         """What a failure looks like, but for times and pids."""
         block = re.search(r"^```console\n\$ (.*?)\n\.\.\.\n(.*?)^```", (REPO / "README.md").read_text(), re.M | re.S)
@@ -288,6 +289,23 @@ class Json(TestCase):
                 self.assert_told(*(done.stdout.splitlines() if words[0] == "logs" else [done.stdout]))
 
 
+class FirstScreens(TestCase):
+    @gate
+    def test_who_calls_without_a_word_gets_lines_to_try(self):
+        done = sml_run()
+        self.assert_status(done, 2)
+        self.assertIn("no program to start", done.stderr)
+        line = re.search(r"^  (sml-run -np 4 sh .*?) +#", done.stderr, re.M)[1]
+        tried = run(["sh", "-c", line], env={"PATH": f"{BUILD}:/usr/bin:/bin"})
+        self.assertEqual(sorted(tried.stdout.splitlines()), [f"[{r}] rank {r} of 4" for r in range(4)])
+
+    @gate
+    def test_help_fits_a_terminal_and_its_prompt(self):
+        lines = sml_run("--help").stdout.splitlines()
+        self.assertLess(len(lines), 24)
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+
 class Manuals(TestCase):
     """What a reader sees."""
 
@@ -298,6 +316,8 @@ class Manuals(TestCase):
 
     def test_programs_are_kept_apart(self):
         self.assertIn("python3 ps.py : -np 4", self.rendered("man/sml-run.1"))
+        for page in MANUALS:
+            self.assertNotRegex(self.rendered(page), r"\w: -np", page)
 
     def test_quotes_are_in_pairs(self):
         for page in MANUALS:

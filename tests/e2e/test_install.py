@@ -125,6 +125,17 @@ class Quickstart(TestCase):
         self.assertIn("all packages are installed", done.stdout)
         self.assertIn("quickstart: SUCCESS: 4 workers trained one model", done.stdout)
 
+    def test_what_another_architecture_has_does_not_count_and_does_not_confuse(self):
+        folder = self.temporary_directory()
+        native = run(["dpkg", "--print-architecture"]).stdout.strip()
+        for there, missing in ((("other", native), False), (("other",), True), (("all",), False)):
+            stub = pathlib.Path(folder, "dpkg-query")
+            stub.write_text("#!/bin/sh\n" + "".join(f"echo {name} installed\n" for name in there))
+            stub.chmod(0o755)
+            done = run([REPO / "packaging/dependencies", "missing", "example"], env={"PATH": f"{folder}:{os.environ['PATH']}"})
+            self.assert_status(done, 0)
+            self.assertEqual("python3-torch" in done.stdout.split(), missing, there)
+
     def test_a_word_that_it_does_not_know(self):
         self.assert_status(run(self.quickstart("--what")), 2)
 

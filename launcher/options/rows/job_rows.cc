@@ -50,8 +50,8 @@ std::vector<OptionGroup> options_of_the_plan() {
                  "pytorchjob kubernetes mpi rankfile local",
                  {"--host-source", "NAME", set_host_source,
                   "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
-                  "sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, pytorchjob, kubernetes, mpi, rankfile or "
-                  "local."})}},
+                  "sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, pytorchjob, kubernetes, mpi, "
+                  "rankfile or local."})}},
       {"Environment of the workers",
        "environment",
        {of_program(
@@ -62,8 +62,8 @@ std::vector<OptionGroup> options_of_the_plan() {
                     "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
                     Repeat::AddsUp}),
         {"--export", "all|none", set_export,
-         "What workers on other hosts inherit from sml-run: everything but what belongs to this host or log-in, or "
-         "nothing. Default: all. What looks like a secret stays here, see --export-secrets.",
+         "Give workers on other hosts the variables of sml-run, except those of this host or log-in, or give them "
+         "none. Default: all. Secrets stay here, see --export-secrets.",
          "all"},
         {"--export-secrets", "", constant<plan::SecretExport::Sent, &Options::secrets>,
          "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
@@ -83,16 +83,15 @@ std::vector<OptionGroup> options_of_the_run() {
         of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
                  {"--preset", "NAME,...", set_preset,
                   "Set the variables of these frameworks too: tf, jax, deepspeed, accelerate, slurm, hydra, "
-                  "openmpi; or "
-                  "LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's variables need "
-                  "none."}),
+                  "openmpi; or LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's "
+                  "variables need none."}),
         {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
          "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
          "all. Default: auto.",
          "auto"},
         {"--pmix", "FILE", set_pmix,
          "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
-        {"--run-id", "ID", set_run_id, "What workers find as TORCHELASTIC_RUN_ID; default: an id of the job's own."},
+        {"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."},
         {"--torch-store", "", set_torch_store,
          "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
          "an "
@@ -101,26 +100,25 @@ std::vector<OptionGroup> options_of_the_run() {
          "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to name an "
          "address of its own."},
         {"--join-warn", "D", time_span<0, &Options::join_warn>,
-         "Name the workers that have not joined the process group so long after the first; 0: never. Default: 60s.",
+         "Warn about workers that have not joined the process group D after the first did; 0: never. Default: 60s.",
          "60s"}}},
       {"Supervision",
        "supervision",
        {{"--on-failure", "abort|continue", set_on_failure,
-         "What to do when a worker fails: stop all others, or let them finish. Default: abort.", "abort"},
+         "Stop all other workers when one fails, or let them finish. Default: abort.", "abort"},
         {"--forward-signals", "none|LIST", set_forward_signals,
          "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
          "USR1,USR2,WINCH"},
         {"--stop-signal", "SIG", set_stop_signal,
-         "The signal that workers get in the place of TERM when they are to end, such as INT or USR1; KILL comes after "
-         "the grace as ever.",
+         "End workers by this signal in the place of TERM, such as INT or USR1; KILL still comes after the grace.",
          "TERM"},
         {"--signal-target", "worker|group", set_signal_target,
-         "Whether signals go to the process of each worker alone or to its process group, data loaders included; "
-         "default: group. KILL is for all."},
+         "Send signals to the process of each worker alone, or to its process group, data loaders included; default: "
+         "group. KILL is for all."},
         {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
          "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
          "them SIG and give them up to D to save what they have and end."},
-        {"--stdin -stdin", "none|all|RANK", set_stdin, "Which workers get the input of sml-run; default: rank 0.", "0"},
+        {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
         {"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
          "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as torchrun "
@@ -147,13 +145,13 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
            "Do without a host after K attempts whose root cause was there, within D: a spare takes its place, or the "
            "job goes on smaller where it may."}),
       needing("--exclude-after --exclude-file", {"--exclude-for", "D[:MAX]", set_exclude_for,
-                                                 "For so long, twice as long the next time, up to MAX; then it may "
-                                                 "come back, as a spare. Default: for good."}),
+                                                 "Time for which --exclude-after leaves a host out, twice as long the "
+                                                 "next time, up to MAX; then it is a spare. Default: for good."}),
       {"--exclude-file", "FILE", set_exclude_file,
        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
       {"--min-hosts", "N", set_min_hosts,
        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
-      {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. With both neither may be gone below."},
+      {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. If both are given, both hold."},
       needing(
           "--max-restarts",
           {"--elastic", "horovod", set_elastic,
@@ -173,7 +171,7 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       needing(
           "--host-discovery-script --watch-hosts --nnodes",
           {"--elastic-timeout", "D", set_elastic_timeout,
-           "Wait so long for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
+           "Wait up to D for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
       needing("--host-discovery-script --watch-hosts --nnodes",
               {"--grow-after", "D", set_grow_after,
                "When the list has been the same for D and more ranks could run, end the workers and start anew with "
@@ -194,12 +192,11 @@ OptionGroup options_of_restarts() {
         "goes to the first attempt only. Not after status 2, 126 or 127, a stop by the user, or --timeout. Default: 0.",
         "0"},
        needing("--max-restarts", {"--restart-window", "D", time_span<1, &Options::restart, &RestartOptions::window>,
-                                  "Of these N count only those of the last D."}),
-       needing("--max-restarts",
-               {"--restart-delay", "D[:MAX]", set_restart_delay,
-                "Wait so long before a restart, and twice as long each time while attempts last less than a minute, up "
-                "to MAX. Default: 0s:30s, where the second wait is 1s.",
-                "0s:30s"}),
+                                  "Count only the restarts of the last D."}),
+       needing("--max-restarts", {"--restart-delay", "D[:MAX]", set_restart_delay,
+                                  "Wait D before a restart, and twice as long each time while attempts last less than "
+                                  "a minute, up to MAX. Default: 0s:30s, where the second wait is 1s.",
+                                  "0s:30s"}),
        needing(
            "--max-restarts",
            {"--give-up", "RULES", add_give_up,

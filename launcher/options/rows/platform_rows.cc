@@ -54,8 +54,8 @@ OptionGroup options_of_shares() {
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
        {"--visible-devices", "all|per-rank|per-rank-if-any|none", set_visible_devices,
-        "Which GPUs or other accelerators of its host a worker sees: all, which is the default, its own, in the "
-        "order of the local ranks (per-rank-if-any: a host may have none), or none."}}};
+        "Let a worker see all GPUs or other accelerators of its host, which is the default, its own, in the order of "
+        "the local ranks (per-rank-if-any: a host may have none), or none."}}};
 }
 
 // Options for array jobs: one run for each line of a file.
@@ -90,34 +90,35 @@ OptionGroup options_of_data() {
 }
 
 OptionGroup options_of_dial_in() {
-  return {"Started on every host (they call the first, and need no SSH)",
-          "every-host",
-          {{"--nnodes", "N|MIN:MAX", set_nnodes,
-            "How many hosts the job has, where nothing names them; 1 is this machine. MIN of them do, see --last-call. "
-            "With -H as --host-count."},
-           {"--last-call", "D", set_last_call,
-            "When MIN of --nnodes MIN:MAX have called, wait so long for the others, and begin. Default: 30s.", "30s"},
-           {"--node-rank", "I", whole_number<0, plan::kMaxHosts - 1, &Options::dial_in, &DialInOptions::place>,
-            "Which of them this one is; 0 is the head, to which the others connect."},
-           {"--head", "ADDR[:PORT]", text<&Options::dial_in, &DialInOptions::head>,
-            "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
-           {"--secret-file", "FILE", text<&Options::dial_in, &DialInOptions::secret_file>,
-            "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
-            "else ~/.config/sml-run/secret; SageMaker and AWS Batch need none."},
-           {"--make-secret", "", constant<MakeSecret::Yes, &Options::dial_in, &DialInOptions::make_secret>,
-            "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
-           {"--insecure-job-key", "", constant<KeyRule::Insecure, &Options::dial_in, &DialInOptions::key>,
-            "Do without a secret: whoever reaches the hosts and guesses their names can take part in the job."},
-           {"--attempt", "N", whole_number<0, UINT32_MAX, &Options::dial_in, &DialInOptions::attempt>,
-            "Which try of the job this is: hosts of another are turned away. Default: that of AWS Batch, else 0."}}};
+  return {
+      "Started on every host (they call the first, and need no SSH)",
+      "every-host",
+      {{"--nnodes", "N|MIN:MAX", set_nnodes,
+        "Number of hosts that run this line, where nothing names them; 1 is this machine. MIN of them are enough, see "
+        "--last-call. With -H as --host-count."},
+       {"--last-call", "D", set_last_call,
+        "When MIN of --nnodes MIN:MAX have called, wait D for the others, then begin. Default: 30s.", "30s"},
+       {"--node-rank", "I", whole_number<0, plan::kMaxHosts - 1, &Options::dial_in, &DialInOptions::place>,
+        "Number of this host, from 0; 0 is the head, to which the others connect."},
+       {"--head", "ADDR[:PORT]", text<&Options::dial_in, &DialInOptions::head>,
+        "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
+       {"--secret-file", "FILE", text<&Options::dial_in, &DialInOptions::secret_file>,
+        "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
+        "else ~/.config/sml-run/secret; SageMaker and AWS Batch need none."},
+       {"--make-secret", "", constant<MakeSecret::Yes, &Options::dial_in, &DialInOptions::make_secret>,
+        "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
+       {"--insecure-job-key", "", constant<KeyRule::Insecure, &Options::dial_in, &DialInOptions::key>,
+        "Do without a secret: whoever reaches the hosts and guesses their names can take part in the job."},
+       {"--attempt", "N", whole_number<0, UINT32_MAX, &Options::dial_in, &DialInOptions::attempt>,
+        "Number of this try of the job: hosts of another try are turned away. Default: that of AWS Batch, else 0."}}};
 }
 
 OptionGroup options_of_sagemaker() {
   return {"SageMaker",
           "sagemaker",
           {{"--hp-style", "toolkit|v3", set_hp_style,
-            "How train makes arguments of hyperparameters: as the training toolkit does, which is the default, or as "
-            "version 3 of the Python SDK.",
+            "Make arguments of hyperparameters as the training toolkit does, which is the default, or as version 3 of "
+            "the Python SDK, for train.",
             "toolkit"},
            {"--no-install", "", constant<Installation::No, &Options::training, &TrainingOptions::install>,
             "Install neither requirements.txt nor the package of the sources."},
@@ -186,15 +187,15 @@ std::vector<OptionGroup> options_of_the_launcher() {
        {{"--grace", "D", time_span<0, &Options::grace>,
          "Time between TERM and KILL when the job is stopped; default 10s.", "10s"},
         {"--stop-grace", "D", time_span<0, &Options::stop_grace>,
-         "The same when it is a signal that stops the job. Default: in containers as long as the platform allows, else "
-         "that of --grace."},
+         "The same when a signal stops the job. Default: in containers as long as the platform allows, else that of "
+         "--grace."},
         {"--timeout", "D", time_span<1, &Options::timeout>,
-         "Stop the job, with status 124, when its workers have run so long."},
+         "Stop the job, with status 124, when its workers have run for D."},
         {"--timeout-status", "N", set_timeout_status,
          "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."},
         {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
          "60s"},
-        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host silent for so long is lost; default 30s.", "30s"},
+        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host that is silent for D is lost; default 30s.", "30s"},
         {"--connect-timeout", "D", time_span<1, &Options::ssh, &SshOptions::connect_timeout>,
          "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}},
       {"Reaching the hosts",

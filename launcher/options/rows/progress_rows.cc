@@ -22,8 +22,8 @@ OptionGroup options_of_the_progress() {
         "Name the workers that have printed nothing for D while others have, and tell when none has."},
        needing("--warn-silent",
                {"--on-silent", "report|restart|stop", set_on_silent,
-                "What else is done then: report prints where all workers are; restart does so, and then the workers "
-                "have failed, so that --max-restarts decides; stop ends the job. Status 123 where it ends."}),
+                "When --warn-silent names workers, also print where all workers are (report), start them again as "
+                "--max-restarts allows (restart), or end the job (stop). Status 123 where it ends."}),
        {"--watch", "'REGEX;first=D;every=D'", set_watch,
         "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
         "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
@@ -33,18 +33,20 @@ OptionGroup options_of_the_progress() {
         "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
         "for "
         "longer than the limits below has failed, with status 123."},
-       needing("--rank-monitor", {"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
-                                  "--ft-initial_rank_heartbeat_timeout",
-                                  "D|none", set_first_heartbeat,
-                                  "For its first heartbeat; default: 60m, or none with limits of sections."}),
+       needing("--rank-monitor",
+               {"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
+                "--ft-initial_rank_heartbeat_timeout",
+                "D|none", set_first_heartbeat,
+                "Limit for the first heartbeat of a rank; default: 60m, or none with limits of sections."}),
        needing("--rank-monitor",
                {"--rank-heartbeat-timeout --ft-rank-heartbeat-timeout --ft-rank_heartbeat_timeout", "D|none",
-                set_rank_heartbeat, "For each further one; default: 45m, or none with limits of sections."}),
+                set_rank_heartbeat,
+                "Limit for each further heartbeat of a rank; default: 45m, or none with limits of sections."}),
        needing("--rank-monitor", {"--rank-section-timeouts --ft-rank-section-timeouts --ft-rank_section_timeouts",
-                                  "NAME:D,...", set_rank_sections, "For each of these sections to end."}),
+                                  "NAME:D,...", set_rank_sections, "Limits for these sections to end."}),
        needing("--rank-monitor",
                {"--rank-out-of-section-timeout --ft-rank-out-of-section-timeout --ft-rank_out_of_section_timeout",
-                "D|none", set_rank_outside, "For a section to begin where none is open; default: none."})}};
+                "D|none", set_rank_outside, "Limit for a section to begin where none is open; default: none."})}};
 }
 
 }  // namespace sml

@@ -179,7 +179,7 @@ std::string screen_of(Dialect dialect) {
   const string_view name = dialects::name_of(dialect);
   return fmt::format(
       "Usage: {0} [options] PROGRAM [ARGS...]\n\n"
-      "This is sml-run by the name of {0}. Options of it, V being a value;\n"
+      "This is sml-run by the name of {0}. Options of it (V: a value);\n"
       "man sml-run-launchers has what differs:\n{1}\n"
       "and its own, of which these are the daily ones:\n{2}\n{3}",
       name, in_lines(options_of(dialect)), daily_text(), topics_text());
@@ -203,7 +203,8 @@ const OptionRow* row_named(string_view word) {
 
 }  // namespace
 
-std::string newcomer_text() {
+std::string newcomer_text(string_view called) {
+  if (dialects::dialect_called(called) != Dialect::Own) return "";
   return "\n"
          "  sml-run -np 4 sh -c 'echo rank $RANK of $WORLD_SIZE'   # 4 workers, here\n"
          "  sml-run -np 4 python3 train.py                         # 4 of your script\n"

@@ -14,8 +14,9 @@ namespace sml {
 // such topic.
 Result<std::string> help_text(dialects::Dialect dialect, std::string_view topic);
 
-// First command lines to try, for whoever calls sml-run without a word. At most 80 columns, ends with a newline.
-std::string newcomer_text();
+// First command lines to try, for whoever calls sml-run, under the name `called`, without a word; empty under the name
+// of another launcher. At most 80 columns, ends with a newline.
+std::string newcomer_text(std::string_view called);
 
 // The topics, other than options, that may follow --help, sorted.
 std::vector<std::string_view> help_topics();
