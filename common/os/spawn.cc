@@ -330,6 +330,12 @@ std::vector<std::string> own_search_path() {
   return path == nullptr ? std::vector<std::string>() : std::vector<std::string>{std::string("PATH=") + path};
 }
 
+std::vector<std::string> own_environment() {
+  std::vector<std::string> out;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) out.emplace_back(*entry);
+  return out;
+}
+
 Result<pid_t> spawn_helper(const HelperProcess& helper) {
   std::string file = helper.argv[0];
   if (helper.program_fd < 0 && file.find('/') == std::string::npos) {

@@ -46,6 +46,9 @@ std::vector<std::string> program_candidates(const std::string& program, std::spa
 // This process's PATH as an environment for program_candidates().
 std::vector<std::string> own_search_path();
 
+// This process's environment as it is now.
+std::vector<std::string> own_environment();
+
 // Whether one of the candidates is a file that this process may execute. Starts nothing.
 bool has_program(const std::string& program, std::span<const std::string> environment);
 

@@ -1,5 +1,7 @@
 // The options of mpiexec.hydra of MPICH 4, which is also Intel's mpirun.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "common/core/text.h"
 #include "launcher/dialects/rows.h"
@@ -25,9 +27,19 @@ Result<OptionTranslation> variables(string_view, Values values) {
   return out;
 }
 
-Result<OptionTranslation> hydra_launcher(string_view written, Values values) {
-  if (values[0] == "ssh" || values[0] == "fork") return OptionTranslation();
-  return note_of(written, values[0]);
+// Hydra's "fork" starts all on this host, which is what happens where no other is named.
+Result<OptionTranslation> hydra_launcher(string_view, Values values) {
+  constexpr std::array<std::pair<string_view, string_view>, 6> kStarters{
+      {{"ssh", "ssh"}, {"rsh", "rsh"}, {"slurm", "srun"}, {"sge", "qrsh"}, {"lsf", "lsf"}, {"pbs", "pbs"}}};
+  if (values[0] == "fork") return OptionTranslation();
+  const auto* found =
+      std::find_if(kStarters.begin(), kStarters.end(), [&](const auto& s) { return s.first == values[0]; });
+  if (found == kStarters.end()) return bad_value(values[0], "ssh, rsh, slurm, sge, lsf, pbs or fork");
+  return one("--start-by", std::string(found->second));
+}
+
+Result<OptionTranslation> hydra_launcher_arguments(string_view written, Values values) {
+  return starter_arguments(written, values[0]);
 }
 
 Result<OptionTranslation> hydra_bind_to(string_view, Values values) {
@@ -69,6 +81,7 @@ std::vector<Row> hydra_rows() {
       {"env genv", 2, variable, OptionalValue::InFirst},
       computed("envlist genvlist", 1, variables),
       computed("launcher bootstrap", 1, hydra_launcher),
+      computed("launcher-extra-args bootstrap-exec-args", 1, hydra_launcher_arguments),
       computed("bind-to", 1, hydra_bind_to),
       computed("map-by", 1, hydra_map_by),
       as_fixed("l prepend-rank", {{"--tag", "[{rank}] "}}),

@@ -16,25 +16,25 @@ namespace {
 
 using std::string_view;
 
-// "-p 2222 -i key -l user": arguments for the ssh that mpirun would start; other arguments are noted.
-Result<OptionTranslation> ssh_arguments(string_view written, string_view text) {
-  const Result<std::vector<std::string>> words = shell_words(text);
-  if (!words) return words.error();
-  constexpr std::array<std::pair<string_view, string_view>, 3> kKnown{
-      {{"-p", "--ssh-port"}, {"-i", "--ssh-identity-file"}, {"-l", "--ssh-user"}}};
-  OptionTranslation out;
-  for (std::size_t i = 0; i < words->size(); ++i) {
-    const std::string& word = (*words)[i];
-    const auto* known =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const auto& k) { return word.starts_with(k.first); });
-    const bool apart = known != kKnown.end() && word.size() == known->first.size();
-    if (known == kKnown.end() || (apart && i + 1 == words->size())) {
-      out.note = fmt::format("{} plm_rsh_args {}", written, show(text, 60));
-    } else {
-      out.options.push_back({std::string(known->second), apart ? (*words)[++i] : word.substr(known->first.size())});
-    }
+// The components that start daemons: "slurm", the first that is known of "slurm,ssh", or all but one with "^slurm".
+// Where one is excluded, the one that is always there is left.
+Result<OptionTranslation> start_component(string_view written, const std::string& value) {
+  constexpr std::array<std::pair<string_view, string_view>, 7> kStarters{{{"ssh", "ssh"},
+                                                                          {"rsh", "ssh"},
+                                                                          {"slurm", "srun"},
+                                                                          {"lsf", "lsf"},
+                                                                          {"tm", "pbs"},
+                                                                          {"alps", "pals"},
+                                                                          {"pals", "pals"}}};
+  if (value.starts_with('^')) return one("--start-by", "ssh");
+  for (const string_view name : split(value, ',')) {
+    const auto* found =
+        std::find_if(kStarters.begin(), kStarters.end(), [&](const auto& s) { return s.first == name; });
+    if (found != kStarters.end()) return one("--start-by", std::string(found->second));
   }
-  return out;
+  if (value == "isolated") return OptionTranslation();
+  return bad_value(value,
+                   fmt::format("understood after {} plm; expected ssh, rsh, slurm, lsf, tm or isolated", written));
 }
 
 // True for parameters that affect mpirun itself, not the program's MPI library.
@@ -121,7 +121,10 @@ Result<OptionTranslation> mca(string_view written, Values values) {
   if (key == "plm_rsh_agent" || key == "plm_ssh_agent" || key == "orte_rsh_agent") {
     return one("--ssh-command", value.substr(0, value.find(" : ")));  // "ssh : rsh": alternatives; takes the first
   }
-  if (key == "plm_rsh_args") return ssh_arguments(written, value);
+  if (key == "plm") return start_component(written, value);
+  if (key == "plm_rsh_args" || key == "plm_ssh_args" || key == "plm_slurm_args") {
+    return starter_arguments(fmt::format("{} {}", written, key), value);
+  }
   if (key == "orte_abort_on_non_zero_status") {
     const bool no = value == "0" || value == "false" || value == "no";
     return one("--on-failure", no ? "continue" : "abort");
@@ -188,6 +191,27 @@ std::vector<Row> noted_and_refused_rows() {
 }
 
 }  // namespace
+
+Result<OptionTranslation> starter_arguments(string_view written, string_view text) {
+  const Result<std::vector<std::string>> words = shell_words(text);
+  if (!words) return words.error();
+  constexpr std::array<std::pair<string_view, string_view>, 3> kKnown{
+      {{"-p", "--ssh-port"}, {"-i", "--ssh-identity-file"}, {"-l", "--ssh-user"}}};
+  OptionTranslation out;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    const std::string& word = (*words)[i];
+    const auto* known =
+        std::find_if(kKnown.begin(), kKnown.end(), [&](const auto& k) { return word.starts_with(k.first); });
+    const bool apart = known != kKnown.end() && word.size() == known->first.size();
+    if (word == "--external-launcher") continue;
+    if (known == kKnown.end() || (apart && i + 1 == words->size())) {
+      out.note = fmt::format("{} {}", written, show(text, 60));
+    } else {
+      out.options.push_back({std::string(known->second), apart ? (*words)[++i] : word.substr(known->first.size())});
+    }
+  }
+  return out;
+}
 
 std::vector<Row> mpirun_rows() {
   std::vector<Row> rows{

@@ -48,6 +48,10 @@ Row one_of(std::string_view choice, Row row);
 // The group of torchrun's options that say what the word after the options is.
 inline constexpr std::string_view kHowToRun = "how the script is run";
 
+// "-p 2222 -i key -l user": arguments for the ssh or srun that a launcher would start. Of ssh's these three are known.
+// Slurm itself asks for --external-launcher, which the starter srun gives by itself. Others are noted.
+Result<OptionTranslation> starter_arguments(std::string_view written, std::string_view text);
+
 OptionTranslation one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the part of its value that identifies it.
 OptionTranslation note_of(std::string_view written, std::string_view detail = "");

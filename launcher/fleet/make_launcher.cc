@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "common/os/spawn.h"
 #include "launcher/dialin/coordinator/incoming_launcher.h"
+#include "launcher/starters/starters.h"
 #include "launcher/transport/command_launcher.h"
 #include "launcher/transport/ssh/ssh_launcher.h"
+#include "launcher/transport/starter_launcher.h"
 
 namespace sml::fleet {
 
@@ -21,6 +24,9 @@ std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_exec
   for (const plan::MappedHost& mapped : plan.map.hosts) hosts.list.push_back(mapped.host);
   if (!options.command.empty()) {
     return std::make_unique<launch::CommandLauncher>(loop, image, std::move(hosts), options.command);
+  }
+  if (const starters::Starter* starter = starters::find_starter(plan.start.by)) {
+    return std::make_unique<launch::StarterLauncher>(loop, image, std::move(hosts), *starter, os::own_environment());
   }
   return std::make_unique<ssh::SshLauncher>(loop, image, std::move(hosts), options);
 }

@@ -128,11 +128,6 @@ std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
   return std::nullopt;
 }
 
-bool says_how(const SshOptions& ssh) {
-  return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
-         !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;
-}
-
 // The user says how, or an SSH server runs in this container, and so in the others, which are alike.
 bool goes_by_ssh(const Subject& s) {
   constexpr std::uint16_t kSsh = 22;
@@ -304,6 +299,11 @@ std::optional<Error> HostFinder::wrong_start(const Options& options) {
     if (!found && found.error().kind() == ErrorKind::Usage) return found.error();
   }
   return std::nullopt;
+}
+
+std::optional<plan::HostList> HostFinder::hosts_of_job(std::string_view system, const Options& options) {
+  const FoundHosts& found = ask(source_called(system), options);
+  return found ? *found : std::nullopt;
 }
 
 bool HostFinder::in_slurm(const Options& options) {

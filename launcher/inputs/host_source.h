@@ -43,6 +43,10 @@ class HostFinder {
   // Whether a platform starts sml-run on every host of its job, so that they call the first.
   bool hosts_call(const Options& options);
 
+  // The hosts of the job of that batch system, wherever those of the plan come from; nullopt if this is no such job, or
+  // they cannot be read. `system`: as --host-source names it.
+  std::optional<plan::HostList> hosts_of_job(std::string_view system, const Options& options);
+
   // Whether this is a job of Slurm, wherever the hosts come from.
   bool in_slurm(const Options& options);
 

@@ -25,8 +25,10 @@
 #include "launcher/inputs/host_shares.h"
 #include "launcher/inputs/host_slots.h"
 #include "launcher/inputs/spare_hosts.h"
+#include "launcher/inputs/start_by.h"
 #include "launcher/plan/env_file.h"
 #include "launcher/plan/export_words.h"
+#include "launcher/starters/starters.h"
 #include "launcher/transport/command_words.h"
 
 namespace sml {
@@ -280,7 +282,7 @@ bool goes_by_ssh(const plan::LaunchPlan& plan, const Options& options, const Thi
   const auto is_remote = [&here](const plan::MappedHost& host) {
     return host.host.name != "localhost" && host.host.name != here.host_name;
   };
-  return options.ssh.command.empty() && !plan.calls &&
+  return options.ssh.command.empty() && plan.start.by == starters::kSsh &&
          std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
 }
 
@@ -524,6 +526,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
   if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
   if (Result<void> checked = check_channels(plan); !checked) return checked.error();
+  if (Result<void> chosen = choose_start(plan, options, here, finder); !chosen) return chosen.error();
   if (goes_by_ssh(plan, options, here)) {
     if (Result<void> checked = check_ssh_files(options, here); !checked) return checked.error();
     warn_of_login_programs(plan, here);

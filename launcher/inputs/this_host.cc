@@ -2,19 +2,14 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -30,14 +25,13 @@
 #include "common/os/trust.h"
 #include "launcher/inputs/device_listings.h"
 #include "launcher/inputs/read_to_end.h"
-#include "launcher/os/leash.h"
+#include "launcher/os/tool_output.h"
 #include "launcher/transport/ssh/local_identity.h"
+#include "launcher/transport/starter_launcher.h"
 
 namespace sml {
 
 namespace {
-
-using namespace std::chrono_literals;
 
 // ---- files
 
@@ -93,77 +87,6 @@ Result<WatchedText> read_watched(const std::string& path, std::size_t limit) {
 bool exists(const std::string& path) {
   // A file that exists but cannot be examined is read, and fails with its reason, rather than skipped.
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
-// ---- device tools
-
-constexpr auto kToolLimit = 5s;
-constexpr std::size_t kToolOutput = 1 << 20;
-
-// Reads the pipe until its end, the time limit or the size limit.
-std::string read_for_a_while(int fd) {
-  const TimePoint end = Clock::now() + kToolLimit;
-  std::string text;
-  std::array<char, 65536> buffer;
-  while (text.size() < kToolOutput) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    pollfd event{fd, POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&event, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return text;
-    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
-    if (count <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return text;
-}
-
-// A tool with its stdout on `out` and its stderr on /dev/null, in a process group of its own. No shell.
-std::optional<pid_t> start_tool(const std::string& file, const std::vector<const char*>& argv, int in, int out,
-                                char* const* environment) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t pid = -1;
-  // posix_spawn() takes pointers to non-const char for historical reasons; it changes nothing.
-  char* const* arguments = const_cast<char* const*>(argv.data());
-  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, arguments, environment);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
-}
-
-// The output of a tool; empty if there is no such tool, in which case nothing is started, or if it hangs.
-std::string output_of(const std::vector<std::string>& words, const plan::Environment& environment,
-                      std::vector<std::string>& passed_over) {
-  const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(words.front(), environment));
-  for (const std::string& why : found.passed_over) {
-    if (std::find(passed_over.begin(), passed_over.end(), why) == passed_over.end()) passed_over.push_back(why);
-  }
-  if (found.file.empty()) return {};
-  std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  argv.push_back(nullptr);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  const Descriptor read_end(ends[0]);
-  Descriptor write_end(ends[1]);
-  const Result<os::Leash> leash = os::Leash::make();
-  const std::optional<pid_t> pid =
-      leash ? start_tool(found.file, argv, leash->input(), write_end.get(), environ) : std::nullopt;
-  write_end.close();
-  if (!pid) return {};
-  leash->tie(*pid);
-  std::string text = read_for_a_while(read_end.get());
-  ::kill(-*pid, SIGKILL);  // its output has ended or has timed out: no process of it may stay in either case
-  while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) continue;
-  return text;
 }
 
 std::optional<std::string_view> variable(const plan::Environment& environment, std::string_view name) {
@@ -260,7 +183,13 @@ ThisHost this_host(std::span<const char* const> environment) {
     return os::find_trusted_program(os::program_candidates(name, *shared)).passed_over;
   };
   here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
-    return output_of(words, *shared, *passed_over);
+    os::ToolOutput said = os::output_of_tool(words, *shared);
+    for (std::string& why : said.passed_over) {
+      if (std::find(passed_over->begin(), passed_over->end(), why) == passed_over->end()) {
+        passed_over->push_back(std::move(why));
+      }
+    }
+    return std::move(said.text);
   };
   here.count_gpus = [shared, ask = here.output_of] {
     const std::string listing = ask({"nvidia-smi", "-L"});
@@ -272,6 +201,9 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.count_cpus = count_cpus;
   here.cpu_topology = [] {
     return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
+  };
+  here.has_tool = [shared](const starters::Starter& starter) {
+    return !launch::find_tool(starter, *shared).file.empty();
   };
   here.whose_host = launch::whose_host;
   here.host_name = host_name();

@@ -15,6 +15,7 @@
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/aliases.h"
 #include "launcher/inputs/secret_file.h"
+#include "launcher/starters/starter.h"
 #include "launcher/transport/locality.h"
 
 namespace sml {
@@ -61,6 +62,8 @@ struct ThisHost {
   std::function<std::vector<std::string>()> passed_over{};
   // The programs of that name in PATH that are passed over, and why: clauses. Runs none of them. Null: none.
   std::function<std::vector<std::string>(const std::string& name)> passed_over_of{};
+  // Whether there is a program for that starter which may be run; null: unknown.
+  std::function<bool(const starters::Starter& starter)> has_tool{};
   // Folders that the platform has sharded over the hosts of the job; null: the platform does not do so.
   std::function<Result<std::vector<std::string>>()> sharded_folders{};
 };

@@ -129,6 +129,7 @@ struct Options : JobOptions, ProgramOptions {
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
   plan::SecretExport secrets = plan::SecretExport::Withheld;
   std::optional<std::uint32_t> show_env;  // rank; only with dry_run
+  std::string start_by{"auto"};           // a name of starters::starter_names()
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;
   Preflight check = Preflight::No;

@@ -123,6 +123,8 @@ int Run::run() {
   ::signal(SIGPIPE, SIG_IGN);
   if (Result<void> open = fleet_.open(events_of_reach()); !open) {
     console_.say(open.error().message());
+    if (!open.error().hint().empty()) console_.say("hint: " + open.error().hint());
+    console_.flush_last(kLastWordsMs);
     return exit_code_of(open.error().kind());
   }
   streams_.give_input();

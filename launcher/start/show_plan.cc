@@ -8,6 +8,7 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "launcher/start/refusal.h"
+#include "launcher/starters/starters.h"
 
 namespace sml {
 
@@ -44,6 +45,15 @@ std::string one_line_about(const plan::LaunchPlan& plan) {
   const std::string beside = spares == 0 ? "" : ", " + std::to_string(spares) + (spares == 1 ? " spare" : " spares");
   return std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts) +
          (hosts == 1 ? " host" : " hosts") + beside + ", from " + plan.host_source;
+}
+
+std::string line_about_start(const plan::LaunchPlan& plan, const Options& options) {
+  if (plan.start.by.empty()) return {};
+  const starters::Starter* starter = starters::find_starter(plan.start.by);
+  const std::string by = starter != nullptr            ? std::string(starter->tool)
+                         : options.ssh.command.empty() ? "SSH"
+                                                       : options.ssh.command.front();
+  return "the other hosts are reached by " + by + ", as " + plan.start.because;
 }
 
 std::optional<int> show_plan(const Options& options, const plan::LaunchPlan& plan) {

@@ -22,6 +22,7 @@
 #include "launcher/start/refusal.h"
 #include "launcher/start/serve_head.h"
 #include "launcher/start/show_plan.h"
+#include "launcher/starters/starters.h"
 
 namespace sml {
 
@@ -32,7 +33,8 @@ namespace {
 Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
   constexpr std::uint32_t kOwn = 16;
   const std::uint32_t hosts = plan.map.group_world_size() + static_cast<std::uint32_t>(plan.map.spares());
-  const std::uint32_t per_host = options.ssh.command.empty() ? 2 : 3;
+  const bool by_ssh = options.ssh.command.empty() && starters::find_starter(plan.start.by) == nullptr;
+  const std::uint32_t per_host = by_ssh ? 2 : 3;
   const std::uint32_t needed = kOwn + per_host * hosts + std::min(hosts, options.ssh.fanout);
   const unsigned long limit = os::descriptor_limit();
   if (needed <= limit) return {};
@@ -48,6 +50,8 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  const std::string start = line_about_start(plan, options);
+  if (options.verbosity != Verbosity::Quiet && !start.empty()) say(start);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
   Result<std::optional<dialin::CoordinatorPlan>> head =
@@ -154,6 +158,8 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   Result<run::Records> records = run::Records::open(options, *plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  const std::string start = line_about_start(*plan, options);
+  if (options.verbosity == Verbosity::Verbose && !start.empty()) say(start);
   const std::string logs = records->logs().own_folder(plan->job.job_id);
   if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();

@@ -1,6 +1,6 @@
 // How the agent on each host of a run is started, and how its byte pipe is made. Implementations: SSH
-// (ssh/ssh_launcher.h), a command that the user names (command_launcher.h), hosts that call
-// (dialin/incoming_launcher.h).
+// (ssh/ssh_launcher.h), a command that the user names (command_launcher.h), a batch system's starter
+// (starter_launcher.h), hosts that call (dialin/incoming_launcher.h).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -35,8 +35,9 @@ class AgentLauncher {
   };
   // Whether two hosts count as the same if they are one machine, or only if the user names them twice.
   enum class Sameness : std::uint8_t { OfMachines, OfNames };
-  // The agent is started by a log-in shell of this process, by one that a command opens, or by the host itself.
-  enum class Start : std::uint8_t { ByLogin, ByCommand, ByHost };
+  // The agent is started by a log-in shell of this process, by one that a command opens, by a batch system's starter,
+  // or by the host itself.
+  enum class Start : std::uint8_t { ByLogin, ByCommand, ByStarter, ByHost };
 
   virtual ~AgentLauncher() = default;
 

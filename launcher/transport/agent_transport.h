@@ -1,5 +1,5 @@
-// A byte pipe to the agent of one host. There are four kinds: a local child process, libssh, a command that is called
-// like ssh, and a connection that the host itself has made.
+// A byte pipe to the agent of one host. There are five kinds: a local child process, libssh, a command that is called
+// like ssh, a batch system's starter, and a connection that the host itself has made.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -16,7 +16,7 @@ class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
   // Progress during the start, for "waiting for algo-3 (logging in)". One of: "resolving", "connecting",
-  // "authenticating", "starting the agent".
+  // "authenticating", "starting the agent", and what a starter says while it waits.
   virtual void transport_step(std::string_view step) = 0;
   // The host is this machine: the transport has done nothing and makes no further call; use a local one.
   virtual void transport_is_local() = 0;

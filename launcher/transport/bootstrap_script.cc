@@ -99,6 +99,28 @@ std::string bootstrap_script(const AgentImage& image, const std::string& mark, c
   return std::string(kBegin) + "'" + script + "'";
 }
 
+// A shell that unsets what is no name ends, so that lines of values that are none are left out.
+std::string without_variables(std::string script, std::span<const std::string_view> names) {
+  std::string whole;
+  std::string patterns;
+  for (const std::string_view name : names) {
+    if (name.ends_with('*')) {
+      patterns.append(patterns.empty() ? "" : " | ").append(name);
+    } else {
+      whole.append(" ").append(name);
+    }
+  }
+  std::string begin;
+  if (!whole.empty()) begin = "unset" + whole + "; ";
+  if (!patterns.empty()) {
+    begin +=
+        "for sml_at in $(PATH=/usr/bin:/bin:$PATH; env | grep \"^[A-Z0-9_]*=\" | cut -d= -f1); do case $sml_at in " +
+        patterns + ") unset \"$sml_at\" ;; esac; done; ";
+  }
+  script.insert(kBegin.size() + 1, begin);
+  return script;
+}
+
 // Shells and commands quote the script in their own ways, but its first and last words stay.
 std::string without_bootstrap_script(std::string text) {
   constexpr std::string_view kEnd = "{sml_why#; }";

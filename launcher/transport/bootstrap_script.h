@@ -1,7 +1,9 @@
 // The one-line script for a host's login shell: it finds the agent there, or receives its bytes, and starts it. Pure.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "launcher/transport/agent_image.h"
 
@@ -32,6 +34,10 @@ enum class AgentDuty : std::uint8_t { Serve, Return };
 // as soon as it runs.
 std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {},
                              AgentDuty duty = AgentDuty::Serve);
+
+// The script, which begins by removing variables from the environment of the agent. A name that ends with '*' stands
+// for all that begin so; the names hold [A-Z0-9_] otherwise.
+std::string without_variables(std::string script, std::span<const std::string_view> names);
 
 // Removes the script from `text`, the output of a program that got it, where that quotes it.
 std::string without_bootstrap_script(std::string text);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "common/core/text.h"
 #include "common/os/spawn.h"
 #include "launcher/os/child.h"
 #include "launcher/transport/locality.h"
@@ -34,6 +36,7 @@ struct ProcessStart {
   std::string step;                        // displayed while it starts
   std::string name_to_check;               // whether this name is this machine is checked first; empty: no check
   std::vector<std::string> environment{};  // instead of the launcher's; empty: the launcher's
+  std::optional<ToolCommand> tool{};       // gives argv on a thread of the pool
 };
 
 // The state that outlives the transport while handlers are pending.
@@ -49,7 +52,10 @@ struct Core {
   std::string pending;
   std::string writing;
   std::string error_text;
+  std::string tool;                                      // its name; empty: no tool
+  std::function<std::string(std::string_view)> account;  // of a tool's errors
   bool finishing = false;
+  bool heard = false;  // there was output
   bool input_over = false;
   std::optional<ExitStatus> ended;
 };
@@ -57,7 +63,11 @@ struct Core {
 class ProcessTransport final : public AgentTransport {
  public:
   ProcessTransport(asio::any_io_executor loop, asio::thread_pool* pool, ProcessStart start)
-      : loop_(loop), pool_(pool), start_(std::move(start)), core_(std::make_shared<Core>(loop)) {}
+      : loop_(loop), pool_(pool), start_(std::move(start)), core_(std::make_shared<Core>(loop)) {
+    if (!start_.tool) return;
+    core_->tool = start_.tool->name;
+    core_->account = start_.tool->account;
+  }
 
   ~ProcessTransport() override {
     core_->events = nullptr;
@@ -85,6 +95,7 @@ class ProcessTransport final : public AgentTransport {
 
   // ssh exits with 255 for errors of its own, which it prints, and also if the far side was killed.
   bool far_side_ended() const override {
+    if (start_.tool) return core_->ended && start_.tool->agent_has_ended(*core_->ended, core_->error_text);
     const auto* exited = core_->ended ? std::get_if<Exited>(&*core_->ended) : nullptr;
     return core_->ended && (start_.image || exited == nullptr || exited->code != 255 || core_->error_text.empty());
   }
@@ -97,15 +108,19 @@ class ProcessTransport final : public AgentTransport {
   }
 
  private:
-  // Name look-ups may block, so they run on the pool.
+  // Name look-ups may block, so they run on the pool, and so does what a tool is asked.
   void find_out_where() {
-    asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, weak = std::weak_ptr<Core>(core_)] {
+    asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, argv = start_.argv, tool = start_.tool,
+                        weak = std::weak_ptr<Core>(core_)] {
       const bool here = is_this_machine(name);
-      asio::post(loop, [this, here, weak] {  // `this` lives as long as its core has events
+      Result<std::vector<std::string>> words = tool && !here ? tool->words() : argv;
+      asio::post(loop, [this, here, words = std::move(words), weak] {  // `this` lives as long as its core has events
         const std::shared_ptr<Core> core = weak.lock();
         if (!core || core->events == nullptr) return;
-        if (!here) return launch();
-        std::exchange(core->events, nullptr)->transport_is_local();
+        if (here) return std::exchange(core->events, nullptr)->transport_is_local();
+        if (!words) return close(core, words.error());
+        start_.argv = *words;
+        launch();
       });
     });
   }
@@ -178,6 +193,7 @@ class ProcessTransport final : public AgentTransport {
       if (n < 0) return errno == EAGAIN || errno == EINTR;
       if (n == 0) return false;
       const auto size = static_cast<std::size_t>(n);
+      core->heard = true;
       core->events->transport_bytes(std::span<const char>(core->buffer.get(), size));
       if (core->events == nullptr) return false;
       if (size < kReadSize) return true;  // the pipe is empty
@@ -207,8 +223,19 @@ class ProcessTransport final : public AgentTransport {
   // already.
   static void read_errors(const std::shared_ptr<Core>& core) {
     core->errors.async_wait(asio::posix::stream_descriptor::wait_read, [core](boost::system::error_code error) {
-      if (!error && take_errors(core)) read_errors(core);
+      if (error || !take_errors(core)) return;
+      show_errors(*core);
+      read_errors(core);
     });
+  }
+
+  // A tool that waits says for what.
+  static void show_errors(const Core& core) {
+    if (core.heard || core.events == nullptr || core.tool.empty()) return;
+    const std::string_view text = trim(core.error_text);
+    const std::size_t line = text.rfind('\n');
+    const std::string_view last = line == std::string_view::npos ? text : text.substr(line + 1);
+    if (!last.empty()) core.events->transport_step("starting the agent: " + show(last, 200));
   }
 
   static void write(const std::shared_ptr<Core>& core) {
@@ -231,8 +258,18 @@ class ProcessTransport final : public AgentTransport {
     take_errors(core);
     std::string text = describe(*core->ended);
     while (!core->error_text.empty() && core->error_text.back() == '\n') core->error_text.pop_back();
-    if (!core->error_text.empty()) text = core->error_text;
+    if (!core->tool.empty()) {
+      text = account_of_tool(*core, text);
+    } else if (!core->error_text.empty()) {
+      text = core->error_text;
+    }
     close(core, Error(ErrorKind::Lost, std::move(text)));
+  }
+
+  static std::string account_of_tool(const Core& core, const std::string& end) {
+    const std::string said = core.account(core.error_text);
+    const bool exited = std::holds_alternative<Exited>(*core.ended);
+    return exited && !said.empty() ? show(said, 500) : core.tool + " " + end;
   }
 
   static void close(const std::shared_ptr<Core>& core, const Error& why) {
@@ -264,6 +301,17 @@ std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loo
                      .image = std::nullopt,
                      .step = "connecting",
                      .name_to_check = std::move(name_to_check)};
+  return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
+}
+
+std::unique_ptr<AgentTransport> make_tool_transport(asio::any_io_executor loop, asio::thread_pool& pool,
+                                                    ToolCommand command) {
+  ProcessStart start{.argv = {},
+                     .image = std::nullopt,
+                     .step = "connecting",
+                     .name_to_check = command.host,
+                     .environment = command.environment};
+  start.tool = std::move(command);
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
 }
 

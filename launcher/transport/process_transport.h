@@ -1,12 +1,16 @@
 // A byte pipe to a process of this machine: the agent itself, or a command that is called like ssh.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include "common/core/error.h"
+#include "common/core/exit_status.h"
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_transport.h"
 #include "launcher/transport/command_words.h"
@@ -23,5 +27,20 @@ std::unique_ptr<AgentTransport> make_local_transport(boost::asio::any_io_executo
 // name. `pool` outlives the transport.
 std::unique_ptr<AgentTransport> make_command_transport(boost::asio::any_io_executor loop,
                                                        boost::asio::thread_pool& pool, CommandTarget target);
+
+// A starter's tool for one host, see starters/starter.h.
+struct ToolCommand {
+  std::string name;  // of the tool, for messages
+  std::string host;  // local if it is this machine
+  // The words, of which the first is the file to execute. Called once, on a thread of the pool; may block.
+  std::function<Result<std::vector<std::string>>()> words;
+  std::vector<std::string> environment;
+  std::function<std::string(std::string_view errors)> account;  // of a tool that has ended; empty: nothing known
+  std::function<bool(const ExitStatus& status, std::string_view errors)> agent_has_ended;
+};
+
+// Runs it. What it prints as errors before the agent's output begins is displayed as the step that is waited for.
+std::unique_ptr<AgentTransport> make_tool_transport(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
+                                                    ToolCommand command);
 
 }  // namespace sml::launch

@@ -990,6 +990,33 @@ TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dial
   }
 }
 
+TEST_CASE("the starters that launchers name are those of --start-by", "[dialects]") {
+  const auto start = [](const std::string& line, const std::vector<std::string>& variables = {}) {
+    const auto plan = plan_of(line, variables);
+    return plan ? plan->options.start_by : plan.error().message();
+  };
+  CHECK(start("mpiexec.hydra -n 2 p") == "auto");
+  CHECK(start("mpiexec.hydra -launcher slurm -n 2 p") == "srun");
+  CHECK(start("mpiexec.hydra -bootstrap sge -n 2 p") == "qrsh");
+  CHECK(start("mpiexec.hydra -bootstrap fork -n 2 p") == "auto");
+  CHECK(start("mpiexec.hydra -bootstrap manual -n 2 p") ==
+        "-bootstrap: \"manual\" is not ssh, rsh, slurm, sge, lsf, pbs or fork");
+  CHECK(start("mpiexec.hydra -n 2 p", {"HYDRA_BOOTSTRAP=slurm", "HYDRA_LAUNCHER_EXTRA_ARGS=--external-launcher"}) ==
+        "srun");
+  CHECK(start("mpiexec.hydra -launcher ssh -n 2 p", {"I_MPI_HYDRA_BOOTSTRAP=slurm"}) == "ssh");
+  CHECK(start("mpirun -np 2 p", {"HYDRA_BOOTSTRAP=slurm", "OMPI_MCA_plm_slurm_args=--external-launcher"}) == "auto");
+  CHECK(start("mpirun -np 2 --mca plm slurm p") == "srun");
+  CHECK(start("mpirun -np 2 --mca plm ^slurm p") == "ssh");
+  CHECK(start("mpirun -np 2 p", {"PRTE_MCA_plm=ssh"}) == "ssh");
+  CHECK(start("mpirun -np 2 p", {"OMPI_MCA_plm=tm"}) == "pbs");
+  CHECK(start("sml-run -np 2 p", {"HYDRA_BOOTSTRAP=slurm", "OMPI_MCA_plm=slurm"}) == "auto");
+  CHECK(start("sml-run --start-by srun -np 2 p") == "srun");
+  CHECK(start("sml-run --start-by kubectk -np 2 p") ==
+        "--start-by: there is no starter \"kubectk\"; did you mean kubectl?");
+  CHECK(plan_of("sml-run --start-by 'rsh -x' -np 2 p")->options.ssh.command == std::vector<std::string>{"rsh", "-x"});
+  CHECK(plan_of("mpiexec.hydra -n 2 p", {"HYDRA_LAUNCHER_EXTRA_ARGS=-p 2222"})->options.ssh.port == 2222);
+}
+
 TEST_CASE("launchers' variables for the way to hosts and for limits are read", "[dialects]") {
   const auto options = [](const std::string& line, const std::vector<std::string>& variables) {
     return plan_of(line, variables)->options;

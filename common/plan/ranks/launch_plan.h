@@ -32,6 +32,12 @@ struct Program {
   std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
 };
 
+// The starter of the agents on other hosts, and a clause that tells why it was chosen.
+struct AgentStart {
+  std::string by;  // as --start-by names it; empty: nothing does, as the hosts call or this is the only one
+  std::string because;
+};
+
 // Value type: contains no connection, descriptor or time.
 struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
@@ -40,6 +46,7 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   enum class Room : std::uint8_t { Counted, Unsaid } room = Room::Counted;
   std::string host_source;            // HostList::source
   std::optional<CallingHosts> calls;  // HostList::calls
+  AgentStart start;
   std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<Program> more_programs;  // indices of RankAssignment::program count from the first program

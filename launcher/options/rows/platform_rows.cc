@@ -207,6 +207,10 @@ std::vector<OptionGroup> options_of_the_launcher() {
          "Private key to log in with."},
         {"--ssh-config", "FILE", text<&Options::ssh, &SshOptions::config_file>,
          "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
+        {"--start-by", "NAME", set_start_by,
+         "Start the job on other hosts by ssh, by a batch system's own srun, qrsh, lsf, flux or oar, by kubectl, or by "
+         "a "
+         "command like --ssh-command; auto: that of the batch job, else ssh."},
         {"--ssh-command", "COMMAND", set_ssh_command,
          "Reach hosts through a command, instead of the built-in client: as ssh is called, or as it says with {host} "
          "and "

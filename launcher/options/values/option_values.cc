@@ -20,6 +20,7 @@
 #include "launcher/plan/array_file.h"
 #include "launcher/plan/env_file.h"
 #include "launcher/plan/export_words.h"
+#include "launcher/starters/starters.h"
 
 namespace sml {
 
@@ -321,6 +322,19 @@ Result<void> set_ssh_command(Options& o, string_view value) {
   if (words->empty() || words->front().empty()) return bad_value(value, "a command such as 'ssh -F FILE'");
   return keep(o.ssh.command, std::move(*words));
 }
+
+// A word that is close to a name is no command.
+Result<void> set_start_by(Options& o, string_view value) {
+  const std::vector<string_view> names = starters::starter_names();
+  if (std::find(names.begin(), names.end(), value) != names.end()) return keep(o.start_by, value);
+  const bool is_word = value.find_first_of(" /") == string_view::npos && value != "rsh";
+  if (const string_view meant = is_word ? nearest(value, names) : string_view(); !meant.empty()) {
+    return Error(ErrorKind::Usage, fmt::format("there is no starter \"{}\"; did you mean {}?", show(value), meant));
+  }
+  if (Result<void> command = set_ssh_command(o, value); !command) return command;
+  return keep(o.start_by, starters::kSsh);
+}
+
 
 Result<void> set_tag(Options& o, string_view value) {
   Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);

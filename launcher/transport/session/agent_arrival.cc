@@ -73,9 +73,12 @@ Error AgentArrival::explain(const Error& why, AgentLauncher::Start start) const 
     const ErrorKind kind = why.kind() == ErrorKind::Lost ? ErrorKind::Deploy : why.kind();
     return Error(kind, "it could not be made ready: " + why.message());
   }
+  const bool by_starter = start == AgentLauncher::Start::ByStarter;
   std::string text = "the agent did not start: " + without_bootstrap_script(why.message());
   if (const std::string noise = reader_.noise(); !noise.empty())
-    text += "; the login said: " + show(without_bootstrap_script(noise), 300);
+    text +=
+        (by_starter ? "; what was printed there: " : "; the login said: ") + show(without_bootstrap_script(noise), 300);
+  if (by_starter) return Error(ErrorKind::Deploy, std::move(text)).with_hint(why.hint());
   return Error(ErrorKind::Deploy, std::move(text))
       .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
 }

@@ -22,4 +22,10 @@ struct SshOptions {
   Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
 };
 
+// Whether an option describes how to log in.
+inline bool says_how(const SshOptions& ssh) {
+  return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
+         !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;
+}
+
 }  // namespace sml

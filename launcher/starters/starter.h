@@ -1,0 +1,77 @@
+// A starter: the program by which a batch system, or another system that runs programs on hosts, starts the agent on a
+// host. Pure data and pure functions, one file for each starter; launch/starter_launcher.h runs them.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/error.h"
+
+namespace sml::starters {
+
+using Environment = std::span<const std::string>;
+
+// Names of variables. One that ends with '*' stands for all names that begin so.
+using Names = std::span<const std::string_view>;
+
+// The command for one host is made of these.
+struct Target {
+  std::string host;         // as the system names it
+  std::string script;       // one line for a login shell
+  Environment environment;  // the launcher's
+  std::string answer;       // the standard output of `question`; empty if it could not be asked
+};
+
+// Whether the end of the tool shows that the agent has ended, too. If not, its connection may have broken, and another
+// call of the tool may find the agent that still runs. AsSsh: except with status 255 and a message.
+enum class EndOfTool : std::uint8_t { OfAgent, AsSsh, OfConnection };
+
+struct Starter {
+  std::string_view name;           // value of --start-by
+  std::string_view system{};       // "Slurm"
+  std::string_view tool{};         // the program, looked up in PATH
+  std::string_view host_source{};  // of the hosts that it reaches, as --host-source names it; empty: any, and it is
+                                   // never chosen by itself
+  // The variable that every job of the system has; empty: the tool works outside of jobs.
+  std::string_view job_variable{};
+  // Where the tool is looked for before PATH; null: nowhere.
+  std::vector<std::string> (*places)(Environment) = nullptr;
+  // The arguments of a call of the tool that is made once, before the first host; empty: none.
+  Names question{};
+  // The arguments of the tool. Error (Deploy): why there are none for that host.
+  Result<std::vector<std::string>> (*arguments)(const Target&) = nullptr;
+  Names not_for_tool{};     // removed from the environment of the tool, which they would configure
+  Names not_for_workers{};  // set by the tool on the host, and removed there
+  EndOfTool end = EndOfTool::OfAgent;
+  // Summarizes the standard error of a tool that has ended, as a clause without the name of the host, so that hosts
+  // with the same message can be reported in one line; empty: nothing known. Null: its last line.
+  std::string (*account)(std::string_view errors) = nullptr;
+  // For a name that is known, and by which nothing can be started: what to do instead.
+  std::string_view refusal{};
+};
+
+// Whether one of the names stands for this variable.
+bool stands_for(Names names, std::string_view variable);
+
+// `environment` without the variables that the starter's tool must not have.
+std::vector<std::string> environment_of_tool(const Starter& starter, Environment environment);
+
+// Summarizes the errors of a tool that has ended, as Starter::account does.
+std::string account_of(const Starter& starter, std::string_view errors);
+
+// The last line that is not blank; empty if there is none.
+std::string last_line(std::string_view errors);
+
+// A clause for text that contains one of the parts, else its last line. The first row counts.
+struct KnownWords {
+  std::string_view part;
+  std::string_view clause;
+};
+std::string clause_for(std::span<const KnownWords> known, std::string_view errors);
+
+// The script as separate words, for tools that start programs without a shell.
+std::vector<std::string> without_shell(std::vector<std::string> words, const std::string& script);
+
+}  // namespace sml::starters

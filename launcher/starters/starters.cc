@@ -1,0 +1,26 @@
+#include "launcher/starters/starters.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sml::starters {
+
+// PALS and Slurm first: their jobs have variables of the others, too, where these run inside of them.
+std::span<const Starter* const> all_starters() {
+  static const std::array all{&pals(), &srun(), &blaunch(), &qrsh(), &pbs(), &flux(), &oarsh(), &kubectl()};
+  return all;
+}
+
+const Starter* find_starter(std::string_view name) {
+  const std::span<const Starter* const> all = all_starters();
+  const auto found = std::find_if(all.begin(), all.end(), [name](const Starter* s) { return s->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+std::vector<std::string_view> starter_names() {
+  std::vector<std::string_view> names{kAuto, kSsh};
+  for (const Starter* starter : all_starters()) names.push_back(starter->name);
+  return names;
+}
+
+}  // namespace sml::starters
