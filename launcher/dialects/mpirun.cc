@@ -192,6 +192,19 @@ std::vector<Row> noted_and_refused_rows() {
 
 }  // namespace
 
+namespace {
+
+// "ConnectionAttempts=10", with which ssh waits for hosts that come late.
+bool asks_for_patience(string_view option) {
+  constexpr string_view kName = "connectionattempts";
+  const std::string text = lower(option);
+  if (!text.starts_with(kName)) return false;
+  const string_view number = trim(string_view(text).substr(kName.size()), " =");
+  return !number.empty() && number != "0" && number != "1";
+}
+
+}  // namespace
+
 Result<OptionTranslation> starter_arguments(string_view written, string_view text) {
   const Result<std::vector<std::string>> words = shell_words(text);
   if (!words) return words.error();
@@ -200,6 +213,14 @@ Result<OptionTranslation> starter_arguments(string_view written, string_view tex
   OptionTranslation out;
   for (std::size_t i = 0; i < words->size(); ++i) {
     const std::string& word = (*words)[i];
+    const bool is_apart = word == "-o" && i + 1 < words->size();
+    const string_view option =
+        is_apart ? string_view((*words)[i + 1]) : string_view(word).substr(std::min<std::size_t>(2, word.size()));
+    if (word.starts_with("-o") && asks_for_patience(option)) {
+      out.options.push_back({"--wait-for-hosts", ""});
+      i += is_apart ? 1 : 0;
+      continue;
+    }
     const auto* known =
         std::find_if(kKnown.begin(), kKnown.end(), [&](const auto& k) { return word.starts_with(k.first); });
     const bool apart = known != kKnown.end() && word.size() == known->first.size();

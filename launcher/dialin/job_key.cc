@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 #include "common/core/text.h"
 #include "launcher/dialin/key.h"
+#include "launcher/dialin/munge.h"
+#include "launcher/dialin/step_space.h"
 #include "launcher/inputs/host_source.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/sagemaker/shared_facts.h"
@@ -31,7 +39,7 @@ FoundSecret secret_of_file(const ThisHost& here, const std::string& path, Secret
   return std::optional(Secret{std::move(*text), std::move(source)});
 }
 
-FoundSecret find_secret(const Options& options, const ThisHost& here) {
+FoundSecret given_secret(const Options& options, const ThisHost& here) {
   const DialInOptions& o = options.dial_in;
   if (!o.secret_file.empty()) {
     return secret_of_file(here, o.secret_file, SecretKind::Named, "--secret-file " + o.secret_file);
@@ -39,7 +47,11 @@ FoundSecret find_secret(const Options& options, const ThisHost& here) {
   if (std::string text = variable(here, kSecretVariable); !text.empty()) {
     return std::optional(Secret{std::move(text), fmt::format("${}", kSecretVariable)});
   }
-  if (o.key == KeyRule::Insecure) return std::optional<Secret>();
+  return std::optional<Secret>();
+}
+
+// The secret for all jobs of the user.
+FoundSecret own_secret(const ThisHost& here) {
   const std::string folder = here.config_folder();
   const std::string own = default_secret_file(folder);
   if (folder.empty() || !here.exists(own)) return std::optional<Secret>();
@@ -51,6 +63,13 @@ Result<void> check_length(const Secret& secret) {
   return Error(ErrorKind::Config, fmt::format("{}: the secret has {} bytes; it must have at least {}, and be random",
                                               show(secret.source), secret.text.size(), kLeastSecret))
       .with_hint("sml-run --make-secret makes one, and so does head -c 32 /dev/urandom | base64");
+}
+
+Result<JobKey> key_of_secret(const Secret& secret) {
+  if (Result<void> checked = check_length(secret); !checked) return checked.error();
+  const Result<dialin::Key> key = dialin::derive_key(secret.text, "sml-run dial-in: secret");
+  if (!key) return key.error();
+  return JobKey{.key = *key, .proof = "the secret of " + show(secret.source)};
 }
 
 // ---- without a secret
@@ -85,7 +104,74 @@ Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& se
   const std::string all = fmt::format("{}\n{}\n{}", facts, settings.job, fmt::join(settings.hosts, "\n"));
   const Result<dialin::Key> key = dialin::derive_slowly(all, "sml-run dial-in: job");
   if (!key) return key.error();
-  return JobKey{*key, std::move(advice)};
+  return JobKey{.key = *key, .proof = "facts that all of them are told", .advice = std::move(advice)};
+}
+
+// ---- in a step of a batch system
+
+using FoundKey = Result<std::optional<JobKey>>;
+FoundKey no_key() { return std::optional<JobKey>(); }
+
+FoundKey key_in_space(const Options& options, const ThisHost& here, const hosts::Step& step) {
+  std::optional<dialin::StepSpace> space = dialin::find_space(here.environment);
+  if (!space) return no_key();
+  space->task = step.rank;
+  if (!options.dial_in.head.empty()) space->head = dialin::StepSpace::Head::Known;
+  JobKey out{.proof = fmt::format("a key in the key space (PMI) of the step of {}", step.starter)};
+  if (step.rank == 0) {
+    Result<dialin::Key> key = dialin::random_key();
+    if (!key) return key.error();
+    out.key = *key;
+  }
+  out.space = std::move(space);
+  return std::optional(std::move(out));
+}
+
+// pbs_mom gives the cookie to the tasks of the job, on all its hosts, and to nobody else.
+FoundKey key_of_pbs(const ThisHost& here) {
+  const std::string cookie = variable(here, "PBS_JOBCOOKIE");
+  const std::string id = variable(here, "PBS_JOBID");
+  if (cookie.size() < kLeastSecret || id.empty()) return no_key();
+  const Result<dialin::Key> key = dialin::derive_key(cookie, "sml-run dial-in: PBS " + id);
+  if (!key) return key.error();
+  return std::optional(JobKey{.key = *key, .proof = "the cookie of this job of PBS"});
+}
+
+// The key is no secret: it only keeps apart those who call the wrong port.
+FoundKey key_with_munge(const ThisHost& here, const hosts::Step& step) {
+  std::vector<std::string> names;
+  for (const plan::Host& host : step.named) names.push_back(host.name);
+  std::shared_ptr<dialin::PeerProof> munge =
+      dialin::find_munge(here.environment, {.user = ::geteuid(), .hosts = std::move(names)});
+  if (!munge) return no_key();
+  const Result<dialin::Key> key = dialin::derive_key(step.id, "sml-run dial-in: MUNGE");
+  if (!key) return key.error();
+  return std::optional(JobKey{.key = *key, .proof = "credentials of MUNGE", .peer = std::move(munge)});
+}
+
+FoundKey key_of_step(const Options& options, const ThisHost& here, const hosts::Step& step) {
+  FoundKey found = key_in_space(options, here, step);
+  if (found && !*found) found = key_of_pbs(here);
+  if (found && !*found) found = key_with_munge(here, step);
+  return found;
+}
+
+// All tasks of a step start at the same time; a client of NFS sees a new file within a minute.
+constexpr Duration kSharedIsThere = std::chrono::seconds(90);
+
+// The first host makes the file in a home that the hosts share; where they do not, the others wait in vain.
+Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, const hosts::Step& step) {
+  const std::string folder = here.config_folder();
+  if (folder.empty() || !here.share_secret) return no_secret();
+  const std::string path = default_secret_file(folder);
+  const auto maker = step.rank == 0 ? SecretMaker::ThisHost : SecretMaker::Another;
+  const Duration patience = std::min(options.start_timeout, kSharedIsThere);
+  if (Result<void> there = here.share_secret(path, maker, patience); !there) {
+    return Error(there.error()).with_hint(std::string(advice_on_secrets()));
+  }
+  const FoundSecret secret = own_secret(here);
+  if (!secret) return secret.error();
+  return *secret ? key_of_secret(**secret) : no_secret();
 }
 
 }  // namespace
@@ -101,15 +187,20 @@ bool key_is_there(const ThisHost& here) {
   return !folder.empty() && here.exists(default_secret_file(folder));
 }
 
-Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings) {
-  const FoundSecret secret = find_secret(options, here);
+Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings,
+                            const std::optional<hosts::Step>& step) {
+  const bool insecure = options.dial_in.key == KeyRule::Insecure;
+  FoundSecret secret = given_secret(options, here);
   if (!secret) return secret.error();
-  if (*secret) {
-    if (Result<void> checked = check_length(**secret); !checked) return checked.error();
-    const Result<dialin::Key> key = dialin::derive_key((*secret)->text, "sml-run dial-in: secret");
-    if (!key) return key.error();
-    return JobKey{*key, ""};
+  if (*secret) return key_of_secret(**secret);
+  if (step && !insecure) {
+    FoundKey found = key_of_step(options, here, *step);
+    if (!found) return found.error();
+    if (*found) return std::move(**found);
   }
+  if (!insecure) secret = own_secret(here);
+  if (!secret) return secret.error();
+  if (*secret) return key_of_secret(**secret);
   const std::optional<Platform> platform = find_platform(here);
   if (platform) {
     return key_of_facts(
@@ -118,7 +209,7 @@ Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const 
                     "job's environment is a real secret",
                     platform->name));
   }
-  if (options.dial_in.key == KeyRule::Secret) return no_secret();
+  if (!insecure) return step ? key_of_shared_home(options, here, *step) : no_secret();
   return key_of_facts("", settings,
                       fmt::format("warning: --insecure-job-key: whoever reaches port {} of the head and guesses the "
                                   "names of the job and its hosts can take the place of a host or of the head",

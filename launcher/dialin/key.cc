@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
+#include <openssl/rand.h>
 
 namespace sml::dialin {
 
@@ -40,6 +41,14 @@ Result<Key> derive_slowly(std::string_view facts, std::string_view purpose) {
   if (::EVP_PBE_scrypt(facts.data(), facts.size(), salt, purpose.size(), kCost, kBlock, 1, kMemory, key.data(),
                        key.size()) != 1) {
     return Error(ErrorKind::Internal, "the crypto library derives no key");
+  }
+  return key;
+}
+
+Result<Key> random_key() {
+  Key key{};
+  if (::RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) {
+    return Error(ErrorKind::Internal, "the crypto library has no random bytes");
   }
   return key;
 }

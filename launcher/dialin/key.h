@@ -16,6 +16,9 @@ Result<Key> derive_key(std::string_view secret, std::string_view purpose);
 // (Internal).
 Result<Key> derive_slowly(std::string_view facts, std::string_view purpose);
 
+// A random key. Error (Internal): the system has no random bytes. Not pure.
+Result<Key> random_key();
+
 // SHA-256, in hexadecimal digits.
 std::string digest(std::string_view text);
 

@@ -12,31 +12,34 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
+#include "launcher/dialin/peer_proof.h"
 #include "launcher/dialin/settings.h"
 
 namespace sml::dialin {
 
 enum class Side : std::uint8_t { Coordinator, Host };
 
-// The TLS settings of one side; holds the key. Outlives the links that are made with it.
+// The TLS settings of one side; holds the key, and threads on which the proof is made and checked. Outlives the links
+// that are made with it.
 class Credentials {
  public:
   virtual ~Credentials() = default;
 };
 // Error (Internal): the library fails.
-Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key);
+// `proof` is null where the key suffices.
+Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key, std::shared_ptr<PeerProof> proof);
 
 // Callbacks of a link; on the loop thread, never from within a call of the owner into the link.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
-  // Both sides have proved the key; bytes may be sent.
+  // Both sides have proved the key, and themselves; bytes may be sent.
   virtual void link_proved() = 0;
   // The view is valid during the call only.
   virtual void link_bytes(std::span<const char> bytes) = 0;
-  // Last call. Auth: the other side has not proved the key, or has rejected this side's proof. Timeout: the handshake
-  // took more than 10 s or, on the coordinator's side, the peer has not identified itself within that time. Lost: the
-  // connection has ended.
+  // Last call. Auth: the other side has not proved the key or itself, or has rejected this side's proof. Timeout: the
+  // handshake took more than 10 s or, on the coordinator's side, the peer has not identified itself within that time.
+  // Lost: the connection has ended.
   virtual void link_closed(const Error& why) = 0;
 };
 

@@ -24,6 +24,7 @@ constexpr std::array kNumberings{
     Numbering{"GROUP_RANK", "GROUP_WORLD_SIZE"},
     Numbering{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
     Numbering{"AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES"},
+    Numbering{"PBS_NODENUM", ""},
     Numbering{"JOB_COMPLETION_INDEX", ""},
     Numbering{"NODE_RANK", ""},
 };

@@ -106,6 +106,14 @@ os::UniqueFd accept_one(int listener) {
   return fd;
 }
 
+std::uint16_t own_port(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
 std::string near_address(int fd) { return unmapped(net::local_address(fd)); }
 std::string far_address(int fd) { return unmapped(net::peer_address(fd)); }
 

@@ -10,8 +10,8 @@
 
 namespace sml::dialin {
 
-// A non-blocking socket that listens on the port on all interfaces, IPv4 and IPv6. Error (Io): it cannot listen; if the
-// port is taken, names the holder.
+// A non-blocking socket that listens on the port, or on a free one for 0, on all interfaces, IPv4 and IPv6. Error (Io):
+// it cannot listen; if the port is taken, names the holder.
 Result<os::UniqueFd> listen_on(std::uint16_t port);
 
 // The same, but returns nullopt if the port is already taken.
@@ -20,6 +20,9 @@ Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
 // Accepts the next connection as a non-blocking socket with TCP_NODELAY that detects a silent peer. Empty if there is
 // none, or the system has no descriptor left.
 os::UniqueFd accept_one(int listener);
+
+// The port of a socket; 0: unknown.
+std::uint16_t own_port(int fd);
 
 // The numeric addresses of the local and the remote end; an IPv4-mapped IPv6 address as IPv4. Empty if unknown.
 std::string near_address(int fd);

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,18 @@ struct Term {
 };
 using Terms = std::vector<Term>;
 
+class PeerProof;
+
+// The key space of PMI-1 in which the tasks of a step exchange what they need to find each other (step_space.h).
+struct StepSpace {
+  int descriptor = -1;   // connected to the server: PMI_FD
+  std::string server{};  // else its HOST:PORT and this task's id there: PMI_PORT, PMI_ID
+  std::string id{};
+  std::uint32_t task = 0;  // this one's number
+  // Whether the first task is the head and says in the space where it is; else the head is known.
+  enum class Head : std::uint8_t { FirstTask, Known } head = Head::FirstTask;
+};
+
 struct Settings {
   // Whether the job begins only when every host is here.
   bool needs_all() const { return least_hosts.value_or(hosts.size()) == hosts.size(); }
@@ -49,7 +62,10 @@ struct Settings {
   std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that this host prefers
   std::string head;                     // name or address of the coordinator
   std::uint16_t port = kDefaultPort;
-  Key key{};
+  Key key{};                                // random and known to the head only, if there is a `space` to learn it from
+  std::optional<StepSpace> space{};         // see meet_in_space()
+  std::shared_ptr<PeerProof> peer_proof{};  // what each side shows beyond the key; null: the key suffices
+  std::string proof;   // for people: by what the hosts know each other, "the key space of srun's step"
   std::string advice;  // about the key, for people; empty: none
   std::string part;    // for people: what made this host the coordinator or a peer; empty: the options
   std::string job;

@@ -15,6 +15,8 @@
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/peer/dialler.h"
 #include "launcher/dialin/place_hint.h"
+#include "launcher/dialin/step_space.h"
+#include "launcher/hosts/step.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/sagemaker/contract.h"
 
@@ -192,13 +194,24 @@ void say_share(dialin::Settings& settings, const Options& options, const plan::L
 // ---- the name of the job
 
 // --run-id separates several jobs within one job of the platform, or with one coordinator.
-std::string job_name(const Options& options, const ThisHost& here) {
+std::string job_name(const Options& options, const ThisHost& here, const std::optional<hosts::Step>& step) {
   const std::string run = options.run_id.empty() ? "" : "run " + options.run_id;
   for (const string_view name : {"TRAINING_JOB_ARN", "TRAINING_JOB_NAME", "AWS_BATCH_JOB_ID"}) {
     const std::string value = variable(here, name);
     if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
   }
-  return sagemaker::processing_job(here.environment, {here.read_file, here.exists}) + run;
+  return (step ? step->id : sagemaker::processing_job(here.environment, {here.read_file, here.exists})) + run;
+}
+
+// Several steps may have their heads on one host at the same time.
+std::uint16_t port_of_step(const hosts::Step& step) {
+  constexpr std::uint32_t kFirst = 20'480;  // below those that the system gives to clients
+  constexpr std::uint32_t kPorts = 8'192;
+  std::uint32_t number = 0;
+  for (const char digit : dialin::digest(step.id).substr(0, 8)) {
+    number = number * 16 + static_cast<std::uint32_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  }
+  return static_cast<std::uint16_t>(kFirst + number % kPorts);
 }
 
 std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
@@ -315,25 +328,35 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   const Result<std::uint32_t> place = by_head ? 0 : place_of(options, training, plan);
   if (!place) return place.error();
   settings.own_index = *place;
+  const std::optional<hosts::Step> step = step_of_job(options, here);
   const Result<HeadPlace> head = place_of_head(options, plan, settings.own_index);
-  if (!head) return head.error();
-  settings.head = head->name;
-  settings.port = head->port;
+  const bool is_said_later = step && options.dial_in.head.empty() && dialin::find_space(here.environment);
+  if (!head && !is_said_later) return head.error();
+  if (head) {
+    settings.head = head->name;
+    settings.port = step && options.dial_in.head.empty() ? port_of_step(*step) : head->port;
+  }
   if (options.dial_in.least && settings.own_index != 0) return place_of_many(options);
   if (options.dial_in.least && !is_even(options)) return uneven(options);
   if (by_head) join_by_head(settings, here, options.dial_in, static_cast<std::uint32_t>(plan.map.hosts.size()));
   for (const plan::MappedHost& host : plan.map.hosts) settings.hosts.push_back(host.host.name);
-  settings.job = job_name(options, here);
+  settings.job = job_name(options, here, step);
   settings.attempt = attempt_of(options, here);
   settings.build = build;
   settings.least_hosts = options.dial_in.least;
   settings.last_call = options.dial_in.last_call;
   if (each_says_its_share(options, plan)) say_share(settings, options, plan);
   settings.terms = terms_of(plan, options.check, settings);
-  settings.callers = names_are_made_up(plan) ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
-  Result<JobKey> key = find_job_key(options, here, settings);
+  // Hosts of a step may call from any of their networks.
+  const bool from_anywhere = names_are_made_up(plan) || step;
+  settings.callers = from_anywhere ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;
+  Result<JobKey> key = find_job_key(options, here, settings, step);
   if (!key) return key.error();
+  if (!head && !key->space) return head.error();
   settings.key = key->key;
+  settings.space = std::move(key->space);
+  settings.peer_proof = std::move(key->peer);
+  settings.proof = std::move(key->proof);
   settings.advice = std::move(key->advice);
   return std::optional(std::move(settings));
 }

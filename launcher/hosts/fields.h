@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/core/letters.h"
@@ -12,6 +13,9 @@ namespace sml::hosts {
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "N1.cluster" → "n1".
+inline std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
 
 // Parses a whole number of at most 18 digits, so that the sum of two fits; nullopt for anything else.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {

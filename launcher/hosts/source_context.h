@@ -25,6 +25,8 @@ struct SourceContext {
   std::function<std::string(const std::vector<std::string>& argv)> output_of;
   std::string host_name;  // of this machine
   JobSecret job_secret = JobSecret::None;
+  // The names of all variables that begin so. Null: there are none.
+  std::function<std::vector<std::string>(std::string_view prefix)> names{};
 };
 
 // The hosts of the job in which sml-run runs; nullopt if it runs in no job of this kind. Errors are of kind Config (the

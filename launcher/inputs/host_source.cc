@@ -16,6 +16,7 @@
 #include "launcher/hosts/hostfile.h"
 #include "launcher/hosts/instance_groups.h"
 #include "launcher/hosts/resource_config.h"
+#include "launcher/hosts/step.h"
 #include "launcher/options/text/host_source_names.h"
 
 namespace sml {
@@ -86,11 +87,48 @@ FoundHosts hosts_of_resource_config(const Subject& s) {
   return path.empty() ? nothing() : hosts_of_config(path, "--resource-config " + path, Readers::One, s);
 }
 
-// Known only by their numbers.
+std::optional<std::string> set_variable(const ThisHost& here, const std::string& name) {
+  std::string value = variable(here, name);
+  return value.empty() ? std::nullopt : std::optional(std::move(value));
+}
+
+hosts::JobSecret secret_of(const Subject& s) {
+  const bool given = !s.options.dial_in.secret_file.empty() || !variable(s.here, kSecretVariable).empty();
+  return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
+}
+
+std::vector<std::string> names_that_begin(const plan::Environment& environment, std::string_view prefix) {
+  std::vector<std::string> out;
+  for (const std::string& entry : environment) {
+    if (plan::name_of(entry).starts_with(prefix)) out.emplace_back(plan::name_of(entry));
+  }
+  return out;
+}
+
+hosts::SourceContext surroundings_of(const Subject& s) {
+  return {[&here = s.here](const std::string& name) { return set_variable(here, name); },
+          s.here.read_file,
+          s.here.output_of,
+          s.here.host_name,
+          secret_of(s),
+          [&here = s.here](std::string_view prefix) { return names_that_begin(here.environment, prefix); }};
+}
+
+// `train` has hosts of its own.
+FoundHosts hosts_of_step(const Subject& s) {
+  return s.options.mode == Mode::Train ? nothing() : hosts::hosts_of_step(surroundings_of(s));
+}
+
+// Known only by their numbers, except where a step knows more and nothing else has been said.
 FoundHosts hosts_of_count(const Subject& s) {
-  if (!s.options.dial_in.hosts) return nothing();
+  const DialInOptions& o = s.options.dial_in;
+  if (!o.hosts) return nothing();
+  const std::optional<hosts::Step> step = step_of_job(s.options, s.here);
+  const bool only_counted = !o.place && o.head.empty() && !o.least && *o.hosts > 1;
+  if (only_counted && step && step->hosts == *o.hosts) return hosts_of_step(s);
   plan::HostList list{{}, std::string(kCountedHosts)};
-  const std::optional<std::uint32_t>& place = s.options.dial_in.place;
+  std::optional<std::uint32_t> place = o.place;
+  if (!place && step && step->hosts == 0 && step->rank < *o.hosts && !o.least) place = step->rank;
   list.calls = {place ? name_of_place(*place) : "", "", plan::CallingHosts::Names::MadeUp};
   for (std::uint32_t i = 0; i < *s.options.dial_in.hosts; ++i) {
     list.hosts.push_back({name_of_place(i), "", std::nullopt});
@@ -166,21 +204,6 @@ FoundHosts this_host_alone(const Subject&) {
   return std::optional(plan::HostList{{{"localhost", "", std::nullopt}}, std::string(kThisHost)});
 }
 
-std::optional<std::string> set_variable(const ThisHost& here, const std::string& name) {
-  std::string value = variable(here, name);
-  return value.empty() ? std::nullopt : std::optional(std::move(value));
-}
-
-hosts::JobSecret secret_of(const Subject& s) {
-  const bool given = !s.options.dial_in.secret_file.empty() || !variable(s.here, kSecretVariable).empty();
-  return given ? hosts::JobSecret::Given : hosts::JobSecret::None;
-}
-
-hosts::SourceContext surroundings_of(const Subject& s) {
-  return {[&here = s.here](const std::string& name) { return set_variable(here, name); }, s.here.read_file,
-          s.here.output_of, s.here.host_name, secret_of(s)};
-}
-
 // ---- the sources, and the options that each depends on
 
 std::string no_option(const Options&) { return {}; }
@@ -190,10 +213,20 @@ std::string given_ways(const Options& o) {
 std::string given_config(const Options& o) { return o.resource_config + '\n' + o.groups; }
 std::string given_counts(const Options& o) {
   const auto text = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
-  return text(o.dial_in.hosts) + ' ' + text(o.dial_in.place);
+  return fmt::format("{} {} {} {}", text(o.dial_in.hosts), text(o.dial_in.least), text(o.dial_in.place),
+                     o.dial_in.head);
 }
 
 }  // namespace
+
+std::optional<hosts::Step> step_of_job(const Options& options, const ThisHost& here) {
+  if (options.mode == Mode::Train) return std::nullopt;
+  Result<std::optional<hosts::Step>> step = hosts::find_step(surroundings_of({options, here}));
+  if (!step || !*step) return std::nullopt;
+  const std::optional<std::uint32_t>& count = options.dial_in.hosts;
+  const bool is_it = (*step)->hosts == 0 || !count || *count == (*step)->hosts;
+  return is_it ? std::move(*step) : std::nullopt;
+}
 
 std::string name_of_place(std::uint32_t place) { return fmt::format("host-{}", place); }
 
@@ -220,6 +253,8 @@ HostSource source_named(std::string_view name) {
       HostSource{"hostfile", "--hostfile", hosts_of_hostfile, [](const Options& o) { return o.hostfile; }},
       HostSource{"resource-config", "--resource-config", hosts_of_resource_config, given_config},
       HostSource{"nnodes", kCountedHosts, hosts_of_count, given_counts},
+      HostSource{"step", "one task of srun, flux run, mpirun, mpiexec or pbsdsh on each host", hosts_of_step,
+                 [](const Options& o) { return std::string(o.mode == Mode::Train ? "train" : ""); }},
       HostSource{"sagemaker", "/opt/ml/input/config/resourceconfig.json", hosts_of_sagemaker, given_ways},
       HostSource{"rankfile", "--rankfile", hosts_of_rankfile, [](const Options& o) { return o.rankfile; }},
       HostSource{"local", "", this_host_alone, no_option}};
@@ -306,7 +341,18 @@ std::optional<plan::HostList> HostFinder::hosts_of_job(std::string_view system, 
   return found ? *found : std::nullopt;
 }
 
+bool HostFinder::may_be_late(const Options& options, std::string_view source) {
+  for (const std::string_view name :
+       {"aws-batch", "skypilot", "dstack", "lws", "volcano", "pytorchjob", "kubernetes", "mpi"}) {
+    const FoundHosts& found = ask(source_called(name), options);
+    if (found && *found && (*found)->source == source) return true;
+  }
+  return false;
+}
+
 bool HostFinder::in_slurm(const Options& options) {
+  const Result<std::optional<hosts::Step>> step = hosts::find_step(surroundings_of({options, here_}));
+  if (step && *step && (*step)->id.starts_with("slurm ")) return true;
   const std::optional<BatchJob> job = batch_job(options);
   return job && job->system == "slurm";
 }

@@ -2,12 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/core/error.h"
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/batch/batch_systems.h"
+#include "launcher/hosts/step.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 
@@ -19,6 +21,10 @@ inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
 // The name of a host that is known only by its number among those of --nnodes.
 std::string name_of_place(std::uint32_t place);
 
+// The step that has started sml-run on each host of the job, if that has as many as --nnodes says; fewer or more:
+// several jobs share a step, or one job has several. An incomprehensible step is none.
+std::optional<hosts::Step> step_of_job(const Options& options, const ThisHost& here);
+
 struct HostSource;
 
 // Queries the sources of hosts, each at most once for the same options: files are read and programs run once per run of
@@ -27,13 +33,13 @@ class HostFinder {
  public:
   explicit HostFinder(const ThisHost& here) : here_(here) {}
 
-  // Uses the first available one of --hosts, --host-discovery-script, --hostfile, --resource-config, --nnodes,
-  // SageMaker's files (training, then processing, below $SAGEMAKER_BASE_DIR), the batch systems
-  // (launcher/hosts/batch/batch_systems.h) and --rankfile, else this machine; or only the one that --host-source names.
-  // If SageMaker's files and a batch system name different hosts, and this machine is one of the latter's, the batch
-  // job wins: the file is part of the image. If a batch system has started sml-run several times, that is an error even
-  // before the file is considered: each instance would run the whole job. An available source that cannot be read is an
-  // error, and is not skipped.
+  // Uses the first available one of --hosts, --host-discovery-script, --hostfile, --resource-config, --nnodes, a step
+  // that has started sml-run on every host (launcher/hosts/step.h), SageMaker's files (training, then processing, below
+  // $SAGEMAKER_BASE_DIR), the batch systems (launcher/hosts/batch/batch_systems.h) and --rankfile, else this machine;
+  // or only the one that --host-source names. If SageMaker's files and a batch system name different hosts, and this
+  // machine is one of the latter's, the batch job wins: the file is part of the image. If a batch system has started
+  // sml-run several times, that is an error even before the file is considered: each instance would run the whole job.
+  // An available source that cannot be read is an error, and is not skipped.
   Result<plan::HostList> find(const Options& options);
 
   // A clause for the user if SageMaker's file and a batch system are both available and name different hosts, and one
@@ -46,6 +52,11 @@ class HostFinder {
   // The hosts of the job of that batch system, wherever those of the plan come from; nullopt if this is no such job, or
   // they cannot be read. `system`: as --host-source names it.
   std::optional<plan::HostList> hosts_of_job(std::string_view system, const Options& options);
+
+  // Whether hosts from this source (HostList::source) may not be up yet when sml-run starts: Kubernetes, the MPI
+  // operator and clouds start all hosts of a job at the same time, or give their names before they have their
+  // addresses.
+  bool may_be_late(const Options& options, std::string_view source);
 
   // Whether this is a job of Slurm, wherever the hosts come from.
   bool in_slurm(const Options& options);

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <string.h>
@@ -27,6 +30,7 @@ namespace {
 constexpr mode_t kOthersRead = 0044;
 constexpr mode_t kOthersWrite = 0022;
 constexpr mode_t kPermissions = 07777;
+constexpr Duration kLookAgain = std::chrono::milliseconds(200);
 
 Error bad_secret_file(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
 
@@ -41,6 +45,28 @@ Result<std::string> random_text() {
   const std::string text = os::random_hex(32);
   if (text.empty()) return bad_secret_file("the system gives no random bytes");
   return text + "\n";
+}
+
+enum class MadeSecret : std::uint8_t { Now, Before };
+
+// The secret gets its name when it is whole: others may be waiting for it.
+Result<MadeSecret> make_unless_there(const std::string& path) {
+  const Result<std::string> text = random_text();
+  if (!text) return text.error();
+  const Result<os::Place> place = os::find_place(path, os::Folders::AreMade, 0700);
+  if (!place) return bad_secret_file(place.error().message());
+  const int folder = place->folder.get();
+  const std::string unfinished = place->name + "." + os::random_hex(8);
+  const os::UniqueFd file(
+      ::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return bad_secret_file(show(path) + ": " + errno_text(errno));
+  const bool written = ::fchmod(file.get(), 0600) == 0 && os::write_all(file.get(), *text) && ::fsync(file.get()) == 0;
+  const bool named = written && ::linkat(folder, unfinished.c_str(), folder, place->name.c_str(), 0) == 0;
+  const int why = errno;
+  ::unlinkat(folder, unfinished.c_str(), 0);
+  if (named) return MadeSecret::Now;
+  if (written && why == EEXIST) return MadeSecret::Before;
+  return bad_secret_file(show(path) + ": " + errno_text(why));
 }
 
 }  // namespace
@@ -77,23 +103,35 @@ Result<std::string> read_secret_file(const std::string& path, SecretKind kind) {
 std::string default_secret_file(const std::string& config_folder) { return config_folder + "/sml-run/secret"; }
 
 Result<void> make_secret_file(const std::string& path) {
-  const Result<std::string> text = random_text();
-  if (!text) return text.error();
-  const Result<os::Place> place = os::find_place(path, os::Folders::AreMade, 0700);
-  if (!place) return bad_secret_file(place.error().message());
-  const int folder = place->folder.get();
-  const os::UniqueFd file(
-      ::openat(folder, place->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file && errno == EEXIST) {
-    return bad_secret_file(show(path) + " is there already")
-        .with_hint("hosts that have it would be shut out: remove it first");
+  const Result<MadeSecret> made = make_unless_there(path);
+  if (!made) return made.error();
+  if (*made == MadeSecret::Now) return {};
+  return bad_secret_file(show(path) + " is there already")
+      .with_hint("hosts that have it would be shut out: remove it first");
+}
+
+Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration patience) {
+  if (maker == SecretMaker::ThisHost) {
+    const Result<MadeSecret> made = make_unless_there(path);
+    return made ? Result<void>() : made.error();
   }
-  if (!file) return bad_secret_file(show(path) + ": " + errno_text(errno));
-  const bool written = ::fchmod(file.get(), 0600) == 0 && os::write_all(file.get(), *text);
-  if (written) return {};
-  const int why = errno;
-  ::unlinkat(folder, place->name.c_str(), 0);
-  return bad_secret_file(show(path) + ": " + errno_text(why));
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const TimePoint end = Clock::now() + patience;
+  while (true) {
+    if (::access(path.c_str(), F_OK) == 0) return {};
+    if (Clock::now() >= end) break;
+    std::this_thread::sleep_for(kLookAgain);
+    // A client of NFS remembers for a while that a file is not there; reading the folder makes it ask.
+    if (DIR* entries = ::opendir(folder.c_str()); entries != nullptr) {
+      while (::readdir(entries) != nullptr) continue;
+      ::closedir(entries);
+    }
+  }
+  return Error(
+      ErrorKind::Timeout,
+      fmt::format("the hosts of this job share no secret, by which they know each other: {}, which the first of "
+                  "them makes where they share a home, has not appeared here in {}",
+                  show(path), format_duration(patience)));
 }
 
 void forget_variable(char* const* environment, const std::string& name) {

@@ -1,11 +1,13 @@
 // Files with the secret of a job whose hosts call each other: checks whether one can be trusted, and creates the
 // user's.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include <sys/types.h>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 
 namespace sml {
@@ -37,9 +39,16 @@ Result<std::string> read_secret_file(const std::string& path, SecretKind kind);
 // The path of the user's secret, below the folder for configurations.
 std::string default_secret_file(const std::string& config_folder);
 
-// Creates it with 32 random bytes and mode 0600, in folders of mode 0700. Error (Config): it exists already, or cannot
-// be created; nothing has changed.
+// Creates it, whole at once, with 32 random bytes and mode 0600, in folders of mode 0700. Error (Config): it exists
+// already, or cannot be created; nothing has changed.
 Result<void> make_secret_file(const std::string& path);
+
+// Which host makes the secret of a job whose hosts share a home.
+enum class SecretMaker : std::uint8_t { ThisHost, Another };
+
+// Waits until the user's secret is there: makes it, unless it is, or waits for another host to make it, until
+// `patience` has passed. Nobody ever sees a part of it. Error (Config or Timeout): names the path.
+Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration patience);
 
 // Overwrites a variable in the memory that the kernel shows in /proc/PID/environ, and removes it from the environment
 // of child processes. Call at the start of main(): no other thread may read the environment.

@@ -170,6 +170,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.unix_time = std::time(nullptr);
   here.read_file = read_file;
   here.read_secret = read_secret_file;
+  here.share_secret = share_secret_file;
   here.exists = exists;
   here.read_watched = read_watched;
   here.check_trust = os::check_trust;

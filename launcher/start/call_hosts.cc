@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/dialin/port.h"
+#include "launcher/dialin/step_space.h"
 #include "launcher/start/refusal.h"
 
 namespace sml {
@@ -73,6 +74,21 @@ std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gath
   const bool alone =
       options.dial_in.hosts == 1U && options.restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
   return gathering && !alone ? gathering->take_head() : nullptr;
+}
+
+Result<os::UniqueFd> meet_others(dialin::Settings& settings, const Options& options, const ThisHost& here) {
+  const bool detailed = options.verbosity == Verbosity::Verbose || options.check == Preflight::Yes;
+  if (detailed) say("the hosts know each other by " + settings.proof);
+  const auto tell = [&options](const std::string& text) {
+    if (options.verbosity != Verbosity::Quiet) say(text);
+  };
+  os::UniqueFd listener;
+  if (settings.space) {
+    Result<os::UniqueFd> met = dialin::meet_in_space(settings, here.host_name, {options.start_timeout, tell});
+    if (!met) return met;
+    listener = std::move(*met);
+  }
+  return listener ? std::move(listener) : be_head_or_call(settings);
 }
 
 }  // namespace sml

@@ -10,11 +10,16 @@
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/dialin/coordinator/quorum.h"
 #include "launcher/dialin/settings.h"
+#include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 #include "launcher/start/serve_head.h"
 #include "launcher/transport/background_task.h"
 
 namespace sml {
+
+// Finds out where the head is, and opens its port if that has to be done before. Empty: it is opened later, or this
+// host calls.
+Result<os::UniqueFd> meet_others(dialin::Settings& settings, const Options& options, const ThisHost& here);
 
 // If several of the hosts may be processes on this machine, the first of them becomes the coordinator and listens.
 Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings);

@@ -1,14 +1,25 @@
 #include "launcher/start/refusal.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include <unistd.h>
 
 #include "common/os/fd.h"
 #include "launcher/dialin/setup.h"
+#include "launcher/dialin/step_space.h"
 #include "launcher/report/live/own_line.h"
 #include "launcher/run/watch/failure_file.h"
 #include "launcher/sagemaker/failure_text.h"
 
 namespace sml {
+
+namespace {
+
+// All tasks of a step start at the same time, and most errors are those of all: the head may have ended already.
+constexpr Duration kStepIsThere = std::chrono::seconds(10);
+
+}  // namespace
 
 void say(const std::string& text) { os::write_all(STDERR_FILENO, report::own_line(text) + "\n"); }
 
@@ -40,9 +51,11 @@ int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finde
   if (options.dry_run) return status;
   const Result<launch::AgentImage> image = agent_image(options);
   if (!image) return status;
-  if (const auto head = find_head(options, here, finder, build_of(*image))) {
-    tell_head(options, *head, error, *image, say);
-  }
+  auto head = find_head(options, here, finder, build_of(*image));
+  Options brief = options;
+  if (step_of_job(options, here)) brief.start_timeout = std::min(brief.start_timeout, kStepIsThere);
+  const bool met = head && (!head->space || dialin::meet_in_space(*head, here.host_name, {brief.start_timeout, say}));
+  if (met) tell_head(brief, *head, error, *image, say);
   return status;
 }
 

@@ -16,6 +16,7 @@
 #include "launcher/fleet/make_launcher.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/own_address.h"
+#include "launcher/inputs/stop_grace.h"
 #include "launcher/run/check/check.h"
 #include "launcher/run/run.h"
 #include "launcher/start/call_hosts.h"
@@ -106,6 +107,12 @@ Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostF
   return plan;
 }
 
+void wait_for_absent_hosts(Options& options, const plan::LaunchPlan& plan, HostFinder& finder) {
+  if (options.ssh.absent_hosts || plan.calls || !finder.may_be_late(options, plan.host_source)) return;
+  options.ssh.absent_hosts = AbsentHosts::AreAwaited;
+  if (!options.start_timeout_given) options.start_timeout = kContainersStart;
+}
+
 }  // namespace
 
 int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder) {
@@ -113,6 +120,7 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   if (!plan) return fail_for_all(given, here, finder, plan.error());
   Options options = given;
   options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
+  wait_for_absent_hosts(options, *plan, finder);
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
   plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
@@ -131,7 +139,7 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   std::optional<dialin::Quorum> gathering;  // outlives the job
   os::UniqueFd listener;
   if (*dial_in) {
-    Result<os::UniqueFd> opened = be_head_or_call(**dial_in);
+    Result<os::UniqueFd> opened = meet_others(**dial_in, options, here);
     if (!opened) return fail(options, opened.error());
     listener = std::move(*opened);
     if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);

@@ -170,7 +170,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
     head_->begin();
     transport_ = head_->make_transport(HostId(1), "mark");
     transport_->start(*this);
-    Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Host, two_hosts().key);
+    Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Host, two_hosts().key, nullptr);
     REQUIRE(credentials.has_value());
     credentials_ = std::move(*credentials);
   }

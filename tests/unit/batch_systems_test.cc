@@ -30,7 +30,16 @@ SourceContext surroundings(const Map& variables, const Map& files, const std::st
             if (found == files.end()) return Error(ErrorKind::Config, "no such file or directory");
             return found->second;
           },
-          [tool_says](const std::vector<std::string>&) { return tool_says; }, other.host_name, other.secret};
+          [tool_says](const std::vector<std::string>&) { return tool_says; },
+          other.host_name,
+          other.secret,
+          [variables](std::string_view prefix) {
+            std::vector<std::string> out;
+            for (const auto& [name, value] : variables) {
+              if (name.starts_with(prefix)) out.push_back(name);
+            }
+            return out;
+          }};
 }
 
 // "source: name/slots ...", "?" for slots that are not named, "none" where there is no job, or "error: ...".
@@ -348,6 +357,60 @@ TEST_CASE("the pods of a PyTorchJob that have a secret call the first") {
                    {"bert-worker-1", JobSecret::Given}) ==
         "bert-worker-1 of bert-worker-0 bert-worker-1, head bert-worker-0");
   CHECK(calling_in(pytorchjob_hosts, {{"PET_NNODES", "1"}}, kWithSecret) == "-");
+}
+
+TEST_CASE("the hosts of SkyPilot and dstack are listed by address, with the GPUs of each") {
+  Map sky{{"SKYPILOT_NODE_IPS", "10.0.0.1\n10.0.0.2\n"},
+          {"SKYPILOT_NODE_RANK", "0"},
+          {"SKYPILOT_NUM_NODES", "2"},
+          {"SKYPILOT_NUM_GPUS_PER_NODE", "8"}};
+  CHECK(found_in(skypilot_hosts, sky) == "SKYPILOT_NODE_IPS: 10.0.0.1/8 10.0.0.2/8");
+  CHECK(calling_in(skypilot_hosts, sky) == "-");
+  CHECK(calling_in(skypilot_hosts, sky, kWithSecret) == "10.0.0.1 of 10.0.0.1 10.0.0.2");
+  sky["SKYPILOT_NODE_RANK"] = "1";
+  CHECK(calling_in(skypilot_hosts, sky, kWithSecret) == "10.0.0.2 of 10.0.0.1 10.0.0.2");
+  CHECK(
+      found_in(skypilot_hosts, sky) ==
+      "error: this is host 1 (SKYPILOT_NODE_RANK), and there is no secret: with the same SML_JOB_SECRET on every host "
+      "they call the first, without one start sml-run on host 0 alone");
+  sky["SKYPILOT_NODE_RANK"] = "2";
+  CHECK(found_in(skypilot_hosts, sky) ==
+        "error: SKYPILOT_NODE_RANK: 2 is no place among the 2 hosts of SKYPILOT_NODE_IPS");
+  sky["SKYPILOT_NODE_RANK"] = "x";
+  CHECK(found_in(skypilot_hosts, sky) == "error: SKYPILOT_NODE_RANK: \"x\" is no number");
+  CHECK(found_in(skypilot_hosts, {{"SKYPILOT_NODE_IPS", "10.0.0.1"}, {"SKYPILOT_NODE_RANK", "0"}}) ==
+        "SKYPILOT_NODE_IPS: 10.0.0.1/?");
+  CHECK(found_in(skypilot_hosts, {{"SKYPILOT_NODE_IPS", "-oProxyCommand=x"}, {"SKYPILOT_NODE_RANK", "0"}}) ==
+        "error: SKYPILOT_NODE_IPS: \"-oProxyCommand=x\" is no host");
+  CHECK(found_in(skypilot_hosts, {{"SKYPILOT_NODE_IPS", "10.0.0.1"}}) == "none");
+  CHECK(found_in(dstack_hosts, {{"DSTACK_NODES_IPS", "10.0.0.1\n10.0.0.2"},
+                                {"DSTACK_NODE_RANK", "0"},
+                                {"DSTACK_GPUS_PER_NODE", "0"}}) == "DSTACK_NODES_IPS: 10.0.0.1/? 10.0.0.2/?");
+}
+
+TEST_CASE("the pods of a LeaderWorkerSet are named after its leader") {
+  Map pod{{"LWS_LEADER_ADDRESS", "v-0.v.ns"}, {"LWS_GROUP_SIZE", "3"}, {"LWS_WORKER_INDEX", "0"}};
+  CHECK(found_in(lws_hosts, pod) == "LWS_LEADER_ADDRESS: v-0.v.ns/? v-0-1.v.ns/? v-0-2.v.ns/?");
+  pod["LWS_WORKER_INDEX"] = "2";
+  CHECK(calling_in(lws_hosts, pod, kWithSecret) == "v-0-2.v.ns of v-0.v.ns v-0-1.v.ns v-0-2.v.ns");
+  CHECK(found_in(lws_hosts, pod).starts_with("error: this is host 2 (LWS_WORKER_INDEX), and there is no secret"));
+  pod["LWS_GROUP_SIZE"] = "0";
+  CHECK(found_in(lws_hosts, pod) == "error: LWS_GROUP_SIZE: \"0\" is no number of hosts");
+}
+
+TEST_CASE(
+    "the pods of Volcano are those of all tasks, the one that leads first, or those that its plugin for MPI names") {
+  Map pod{
+      {"VC_WORKER_HOSTS", "j-worker-0.j,j-worker-1.j"}, {"VC_MASTER_HOSTS", "j-master-0.j"}, {"VC_WORKER_NUM", "2"}};
+  CHECK(found_in(volcano_hosts, pod) == "VC_*_HOSTS: j-master-0.j/? j-worker-0.j/? j-worker-1.j/?");
+  CHECK(calling_in(volcano_hosts, pod, {"j-worker-1", JobSecret::Given}) ==
+        "j-worker-1.j of j-master-0.j j-worker-0.j j-worker-1.j");
+  CHECK(calling_in(volcano_hosts, pod, {"j-worker-1", JobSecret::None})
+            .starts_with("error: this is host 2 (by its name)"));
+  CHECK(calling_in(volcano_hosts, pod, {"j-master-0", JobSecret::None}) == "-");
+  pod["MPI_HOST"] = "j-worker-0.j,j-worker-1.j";
+  CHECK(found_in(volcano_hosts, pod) == "MPI_HOST: j-worker-0.j/? j-worker-1.j/?");
+  CHECK(found_in(volcano_hosts, {{"MPI_HOST", "a"}}) == "none");
 }
 
 TEST_CASE("host files that MPI launchers would find") {

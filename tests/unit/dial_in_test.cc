@@ -568,6 +568,62 @@ TEST_CASE("dial-in: the user's own secret is found; without one a key that can b
         "the hosts of this job share no secret, by which they know each other");
 }
 
+TEST_CASE("dial-in: hosts of a step know each other by what it gives them, unless a secret is given") {
+  const plan::Environment pbs{"PBS_JOBID=5.s", "PBS_TASKNUM=3", "PBS_NODENUM=1", "PBS_JOBCOOKIE=0123456789ABCDEF0123",
+                              "PATH=/nowhere"};
+  const std::vector<std::string> words{"--nnodes", "2", "--head", "a", "true"};
+  const auto by_cookie = chosen(words, pbs);
+  REQUIRE(by_cookie.has_value());
+  CHECK((*by_cookie)->proof == "the cookie of this job of PBS");
+  CHECK((*by_cookie)->own_index == 1);
+  CHECK((*by_cookie)->job == "pbs 5.s");
+  CHECK((*by_cookie)->callers == Callers::Anywhere);
+  plan::Environment other_job = pbs;
+  other_job[0] = "PBS_JOBID=6.s";
+  CHECK((*chosen(words, other_job))->key != (*by_cookie)->key);
+
+  plan::Environment given = pbs;
+  given.push_back(kSecret.front());
+  CHECK((*chosen(words, given))->key == *derive_key("0123456789abcdef0", "sml-run dial-in: secret"));
+  CHECK((*chosen(words, given))->proof == "the secret of $SML_JOB_SECRET");
+
+  plan::Environment short_cookie = pbs;
+  short_cookie[3] = "PBS_JOBCOOKIE=0123";
+  CHECK(refusal(words, short_cookie) == "the hosts of this job share no secret, by which they know each other");
+}
+
+TEST_CASE("dial-in: in a step without a proof of its own the first host makes a secret for all in their home") {
+  const auto on = [](const std::string& rank, Result<void> there) {
+    ThisHost here = host_with({"OMPI_COMM_WORLD_RANK=" + rank, "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
+                               "PMIX_NAMESPACE=x", "PATH=/nowhere"});
+    const auto made = std::make_shared<std::optional<SecretMaker>>();
+    here.config_folder = [] { return "/home"; };
+    here.exists = [made](const std::string&) { return made->has_value(); };
+    here.share_secret = [made, there](const std::string& path, SecretMaker maker, Duration) {
+      CHECK(path == "/home/sml-run/secret");
+      if (there) *made = maker;
+      return there;
+    };
+    const auto settings = chosen_on(here, {"--nnodes", "2", "--head", "a", "true"});
+    return std::pair(settings, *made);
+  };
+  const auto [first, made] = on("0", {});
+  REQUIRE(first.has_value());
+  CHECK(made == SecretMaker::ThisHost);
+  CHECK((*first)->proof == "the secret of /home/sml-run/secret");
+  const auto [second, waited] = on("1", {});
+  REQUIRE(second.has_value());
+  CHECK(waited == SecretMaker::Another);
+  CHECK((*second)->key == (*first)->key);
+  const auto [alone, nothing] = on("1", Error(ErrorKind::Timeout, "has not appeared"));
+  REQUIRE(alone.has_error());
+  CHECK(alone.error().message() == "has not appeared");
+  CHECK(alone.error().hint() ==
+        "run sml-run --make-secret once and copy ~/.config/sml-run/secret to the other hosts, if "
+        "they do not share this home, or give all of them SML_JOB_SECRET or --secret-file FILE; "
+        "on a closed network: --insecure-job-key");
+}
+
 TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all that its hosts are told") {
   const auto on = [](const std::string& host, const std::string& secret_path, const std::string& job = "arn:1") {
     ThisHost here = host_with({"TRAINING_JOB_NAME=name", "TRAINING_JOB_ARN=" + job});

@@ -564,13 +564,41 @@ TEST_CASE("a step of the batch system is refused before SageMaker's file is look
   fake.files["/opt/ml/input/config/resourceconfig.json"] = kTwoHosts;
   fake.environment = {"SLURM_JOB_NODELIST=algo-[1-2]", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2"};
   Options o = options();
-  const std::string why = "srun has started sml-run 2 times; start it once, from salloc or sbatch without srun";
+  const std::string why =
+      "srun has started sml-run 2 times, more than once on a host; start it once on each host (--ntasks-per-node=1), "
+      "or "
+      "once in all";
   CHECK(error_of(o, fake) == why);
   fake.has_ssh_server = false;
   CHECK(error_of(o, fake) == why);
   fake.has_ssh_server = true;
   o.host_source = "sagemaker";  // as the user says
   CHECK(hosts_of(plan_of(o, fake)) == "algo-1:1 algo-2:1");
+}
+
+TEST_CASE("one sml-run on each host of a step is one job, whatever SageMaker's file says") {
+  FakeHost fake;
+  fake.files["/opt/ml/input/config/resourceconfig.json"] = kTwoHosts;
+  fake.environment = {"SLURM_JOB_NODELIST=n[1-3]",       "SLURM_JOB_CPUS_PER_NODE=4(x3)", "SLURM_PROCID=1",
+                      "SLURM_STEP_NUM_TASKS=2",          "SLURM_STEP_NUM_NODES=2",        "SLURM_STEP_NODELIST=n[2-3]",
+                      "SLURM_STEP_TASKS_PER_NODE=1(x2)", "SLURM_TASKS_PER_NODE=1(x2)"};
+  Options o = options();
+  CHECK(hosts_of(plan_of(o, fake)) == "n2:4 n3:4");
+  CHECK(plan_of(o, fake).calls->own_name == "n3");
+  CHECK(plan_of(o, fake).warnings.empty());
+  o.dial_in.hosts = 2;  // as many, and nothing else is said
+  CHECK(hosts_of(plan_of(o, fake)) == "n2:4 n3:4");
+  o.dial_in.hosts = 3;  // of several steps
+  CHECK(hosts_of(plan_of(o, fake)) == "host-0:1 host-1:1 host-2:1");
+  o.dial_in.hosts = 2;
+  o.dial_in.head = "n2";
+  CHECK(hosts_of(plan_of(o, fake)) == "host-0:1 host-1:1");
+  o.dial_in = {};
+  o.hosts = "a:1";
+  CHECK(hosts_of(plan_of(o, fake)) == "a:1");
+  o.hosts = "";
+  o.host_source = "local";
+  CHECK_FALSE(plan_of(o, fake).calls);
 }
 
 TEST_CASE("only a rank that exists can have the input") {

@@ -437,6 +437,13 @@ TEST_CASE("what another launcher does by itself is done under its name", "[diale
   const Options ssh = plan_of("mpirun -np 1 -mca plm_rsh_args '-p 12345 -i key' p")->options;
   CHECK(ssh.ssh.port == 12345);
   CHECK(ssh.ssh.identity_file == "key");
+  CHECK_FALSE(ssh.ssh.absent_hosts);
+  for (const char* patient :
+       {"-o ConnectionAttempts=10", "-oConnectionAttempts=10", "-p 1 -o 'ConnectionAttempts 2'"}) {
+    const std::string line = std::string("mpirun -np 1 -mca plm_rsh_args \"") + patient + "\" p";
+    CHECK(plan_of(line)->options.ssh.absent_hosts == AbsentHosts::AreAwaited);
+  }
+  CHECK_FALSE(plan_of("mpirun -np 1 -mca plm_rsh_args '-o ConnectionAttempts=1' p")->options.ssh.absent_hosts);
   CHECK(plan_of("mpirun -np 1 --display-map p")->options.display_map);
   CHECK(plan_of("torchrun --shutdown-timeout 5 p")->options.grace == std::chrono::seconds(5));
   const LogOptions logs = plan_of("horovodrun -np 2 --output-filename d p")->options.logs;

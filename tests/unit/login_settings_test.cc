@@ -48,6 +48,23 @@ TEST_CASE("host list over option over config over default", "[ssh]") {
   CHECK_FALSE(settle_with("Port 70000", {"a", "", ""}).has_value());
 }
 
+TEST_CASE("hosts that come late are waited for where the config or an option says so", "[ssh]") {
+  using sml::AbsentHosts;
+  SshOptions wait;
+  wait.absent_hosts = AbsentHosts::AreAwaited;
+  SshOptions refuse;
+  refuse.absent_hosts = AbsentHosts::Fail;
+  CHECK(settled("", {"a", "", ""}).absent_hosts == AbsentHosts::Fail);
+  CHECK(settled("", {"a", "", ""}, wait).absent_hosts == AbsentHosts::AreAwaited);
+  CHECK(settled("ConnectionAttempts 1", {"a", "", ""}).absent_hosts == AbsentHosts::Fail);
+  CHECK(settled("ConnectionAttempts 1", {"a", "", ""}, wait).absent_hosts == AbsentHosts::AreAwaited);
+  CHECK(settled("Host a\nConnectionAttempts 10", {"a", "", ""}).absent_hosts == AbsentHosts::AreAwaited);
+  CHECK(settled("Host a\nConnectionAttempts 10", {"b", "", ""}).absent_hosts == AbsentHosts::Fail);
+  CHECK(settled("ConnectionAttempts 10", {"a", "", ""}, refuse).absent_hosts == AbsentHosts::Fail);
+  CHECK_FALSE(settle_with("ConnectionAttempts 0", {"a", "", ""}).has_value());
+  CHECK_FALSE(settle_with("ConnectionAttempts many", {"a", "", ""}).has_value());
+}
+
 TEST_CASE("the name that known_hosts is asked for", "[ssh]") {
   CHECK(settled("", {"A", "", ""}).key_name == "a");
   CHECK(settled("HostName 10.0.0.1", {"a", "", ""}).key_name == "10.0.0.1");

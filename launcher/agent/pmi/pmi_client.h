@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/wire/pmi_wire.h"
 #include "launcher/agent/pmi/pmi_spawn.h"
 #include "launcher/agent/pmi/pmi_table.h"
-#include "launcher/agent/pmi/pmi_wire.h"
 
 namespace sml::rendezvous {
 

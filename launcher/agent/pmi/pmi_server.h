@@ -18,12 +18,12 @@
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
+#include "common/wire/pmi_wire.h"
 #include "launcher/agent/pmi/pmi_client.h"
 #include "launcher/agent/pmi/pmi_names.h"
 #include "launcher/agent/pmi/pmi_space.h"
 #include "launcher/agent/pmi/pmi_spawn.h"
 #include "launcher/agent/pmi/pmi_table.h"
-#include "launcher/agent/pmi/pmi_wire.h"
 
 namespace sml::rendezvous {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "launcher/agent/pmi/pmi_wire.h"
+#include "common/wire/pmi_wire.h"
 
 namespace sml::rendezvous {
 

@@ -12,8 +12,8 @@
 
 #include "common/core/error.h"
 #include "common/plan/ranks/spawn_map.h"
+#include "common/wire/pmi_wire.h"
 #include "common/wire/wire_up_messages.h"
-#include "launcher/agent/pmi/pmi_wire.h"
 
 namespace sml::rendezvous {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/core/error.h"
-#include "launcher/agent/pmi/pmi_wire.h"
+#include "common/wire/pmi_wire.h"
 
 namespace sml::rendezvous {
 

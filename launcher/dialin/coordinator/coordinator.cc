@@ -419,7 +419,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
 
 Result<std::unique_ptr<Coordinator>> make_coordinator(const asio::any_io_executor& loop, asio::thread_pool& pool,
                                                       CoordinatorPlan plan, Coordinator::Events events) {
-  Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Coordinator, plan.settings.key);
+  Result<std::unique_ptr<Credentials>> credentials =
+      make_credentials(Side::Coordinator, plan.settings.key, plan.settings.peer_proof);
   if (!credentials) return credentials.error();
   return std::unique_ptr<Coordinator>(
       std::make_unique<CoordinatorImpl>(loop, pool, std::move(plan), std::move(events), std::move(*credentials)));

@@ -310,7 +310,8 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 Outcome dial(const DialPlan& plan, const launch::AgentImage& image,
              const std::function<void(const std::string& text)>& say) {
   ::signal(SIGPIPE, SIG_IGN);
-  Result<std::unique_ptr<Credentials>> credentials = make_credentials(Side::Host, plan.settings.key);
+  Result<std::unique_ptr<Credentials>> credentials =
+      make_credentials(Side::Host, plan.settings.key, plan.settings.peer_proof);
   if (!credentials) return {exit_code_of(credentials.error().kind()), "", "", credentials.error()};
   return Dialler(plan, image, say, std::move(*credentials)).run();
 }

@@ -1,5 +1,5 @@
-// The hosts of a job according to its batch system: one function for each system, in a file of that name. None of them
-// opens a connection; their sources are named in their files.
+// The hosts of a job according to its batch system: one function for each system, in a file of that name, or in
+// cloud.cc. None of them opens a connection; their sources are named in their files.
 #pragma once
 #include <optional>
 #include <span>
@@ -17,6 +17,10 @@ FoundHosts sge_hosts(const SourceContext& s);
 FoundHosts flux_hosts(const SourceContext& s);
 FoundHosts oar_hosts(const SourceContext& s);
 FoundHosts aws_batch_hosts(const SourceContext& s);
+FoundHosts skypilot_hosts(const SourceContext& s);
+FoundHosts dstack_hosts(const SourceContext& s);
+FoundHosts lws_hosts(const SourceContext& s);
+FoundHosts volcano_hosts(const SourceContext& s);
 FoundHosts pytorchjob_hosts(const SourceContext& s);
 FoundHosts kubernetes_hosts(const SourceContext& s);
 FoundHosts mpi_hosts(const SourceContext& s);

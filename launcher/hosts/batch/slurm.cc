@@ -171,16 +171,10 @@ Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, st
       fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
 }
 
-FoundHosts slurm_hosts(const SourceContext& s) {
+FoundHosts slurm_job_hosts(const SourceContext& s) {
   constexpr std::array<std::string_view, 2> kLists{"SLURM_JOB_NODELIST", "SLURM_NODELIST"};
   const auto list = first_set(s, kLists);
   if (!list) return std::optional<plan::HostList>();
-  if (one_of_many_tasks(s)) {
-    return Error(ErrorKind::Usage,
-                 fmt::format("srun has started sml-run {} times; start it once, from salloc or sbatch without srun",
-                             s.variable("SLURM_STEP_NUM_TASKS").value_or("")))
-        .with_hint("--host-source local runs a job of its own in each task");
-  }
   const Result<std::vector<std::string>> names = expand_slurm_hostlist(list->value);
   if (!names) return Error(names.error()).in(list->name);
   if (names->empty()) return bad_slurm(list->name + ": names no host");
@@ -190,6 +184,14 @@ FoundHosts slurm_hosts(const SourceContext& s) {
   if (!hosts) return hosts.error();
   hosts->remark = other_components(s, list->name);
   return std::optional(std::move(*hosts));
+}
+
+FoundHosts slurm_hosts(const SourceContext& s) {
+  if (!one_of_many_tasks(s)) return slurm_job_hosts(s);
+  return Error(ErrorKind::Usage,
+               fmt::format("srun has started sml-run {} times; start it once, from salloc or sbatch without srun",
+                           s.variable("SLURM_STEP_NUM_TASKS").value_or("")))
+      .with_hint("--host-source local runs a job of its own in each task");
 }
 
 }  // namespace sml::hosts

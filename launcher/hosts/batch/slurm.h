@@ -1,4 +1,4 @@
-// Expands Slurm's compressed lists.
+// Slurm's compressed lists, and the hosts of its jobs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "launcher/hosts/source_context.h"
 
 namespace sml::hosts {
 
@@ -18,5 +19,8 @@ Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text);
 // "8(x2),4" → 8, 8, 4; there must be exactly `hosts` counts. Source: sbatch(1), SLURM_TASKS_PER_NODE. Errors (kind
 // Config) are clauses.
 Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, std::size_t hosts);
+
+// The hosts of the allocation, however sml-run has been started in it; see slurm_hosts() in batch_systems.h.
+FoundHosts slurm_job_hosts(const SourceContext& s);
 
 }  // namespace sml::hosts

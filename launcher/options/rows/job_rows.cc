@@ -46,11 +46,12 @@ std::vector<OptionGroup> options_of_the_plan() {
          "given"},
         {"--host-count", "N", whole_number<1, plan::kMaxHosts, &Options::host_count>,
          "Use the first N of these hosts only; fewer are an error."},
-        of_these("hosts discovery hostfile resource-config nnodes sagemaker slurm pbs lsf sge flux oar aws-batch "
-                 "pytorchjob kubernetes mpi rankfile local",
+        of_these("hosts discovery hostfile resource-config nnodes step sagemaker slurm pbs lsf sge flux oar aws-batch "
+                 "skypilot dstack lws volcano pytorchjob kubernetes mpi rankfile local",
                  {"--host-source", "NAME", set_host_source,
                   "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
-                  "sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, pytorchjob, kubernetes, mpi, "
+                  "step, sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, skypilot, dstack, lws, volcano, "
+                  "pytorchjob, kubernetes, mpi, "
                   "rankfile or local."})}},
       {"Environment of the workers",
        "environment",

@@ -104,7 +104,7 @@ OptionGroup options_of_dial_in() {
         "Address of the head, on every host the same; default: the name of the first host, and port 29399."},
        {"--secret-file", "FILE", text<&Options::dial_in, &DialInOptions::secret_file>,
         "A secret, the same on every host, by which they know each other; default: the variable SML_JOB_SECRET, "
-        "else ~/.config/sml-run/secret; SageMaker and AWS Batch need none."},
+        "else ~/.config/sml-run/secret; SageMaker, AWS Batch and steps of batch systems need none."},
        {"--make-secret", "", constant<MakeSecret::Yes, &Options::dial_in, &DialInOptions::make_secret>,
         "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
        {"--insecure-job-key", "", constant<KeyRule::Insecure, &Options::dial_in, &DialInOptions::key>,
@@ -196,6 +196,11 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.",
          "60s"},
         {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host that is silent for D is lost; default 30s.", "30s"},
+        {"--wait-for-hosts", "", constant<AbsentHosts::AreAwaited, &Options::ssh, &SshOptions::absent_hosts>,
+         "Try hosts again until --start-timeout that are not up yet: the default where Kubernetes or a cloud names "
+         "them."},
+        {"--no-wait-for-hosts", "", constant<AbsentHosts::Fail, &Options::ssh, &SshOptions::absent_hosts>,
+         "Fail at once then: the default elsewhere."},
         {"--connect-timeout", "D", time_span<1, &Options::ssh, &SshOptions::connect_timeout>,
          "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}},
       {"Reaching the hosts",

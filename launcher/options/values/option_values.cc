@@ -310,7 +310,6 @@ Result<void> set_heartbeat_timeout(Options& o, string_view value) {
   o.heartbeat_timeout_given = true;
   return store(o.heartbeat_timeout, duration(value, 1s));
 }
-
 Result<void> set_ssh_user(Options& o, string_view value) {
   if (!plan::valid_user_name(value)) return bad_value(value, "a user name");
   return keep(o.ssh.user, value);
@@ -334,7 +333,6 @@ Result<void> set_start_by(Options& o, string_view value) {
   if (Result<void> command = set_ssh_command(o, value); !command) return command;
   return keep(o.start_by, starters::kSsh);
 }
-
 
 Result<void> set_tag(Options& o, string_view value) {
   Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);

@@ -112,6 +112,12 @@ class Settler {
       if (!timeout || *timeout <= Duration::zero()) return bad("ConnectTimeout");
       settings_.connect_timeout = *timeout;
     }
+    settings_.absent_hosts = options_.absent_hosts.value_or(AbsentHosts::Fail);
+    if (const std::string& text = config_.value("connectionattempts"); !text.empty()) {
+      const auto attempts = number_in<std::uint32_t>(text);
+      if (attempts.value_or(0) == 0) return bad("ConnectionAttempts");
+      if (*attempts > 1 && !options_.absent_hosts) settings_.absent_hosts = AbsentHosts::AreAwaited;
+    }
     if (config_.value("addressfamily") == "inet") settings_.family = AF_INET;
     if (config_.value("addressfamily") == "inet6") settings_.family = AF_INET6;
     return {};

@@ -28,6 +28,8 @@ constexpr int kLogins = 3;    // while connections break later
 // meanwhile.
 constexpr std::uint64_t kMostBeforeCommand = 4 << 20;
 constexpr auto kSlack = std::chrono::seconds(1);
+constexpr auto kLatePause = std::chrono::seconds(1);  // before a late host is looked for again
+constexpr int kSlowResolver = 4;                      // times the limit of a connection
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
 
 class Login {
@@ -36,6 +38,26 @@ class Login {
       : settings_(std::move(settings)), command_(command), cancel_(cancel), report_(report) {}
 
   LoginOutcome run() {
+    while (true) {
+      LoginOutcome outcome = try_once();
+      const auto* error = std::get_if<Error>(&outcome);
+      const bool late = error != nullptr && settings_.absent_hosts == AbsentHosts::AreAwaited && may_come(*error);
+      if (!late) return outcome;
+      report_(
+          error->kind() == ErrorKind::Resolve ? "its name does not resolve yet" : "its SSH server does not answer yet",
+          settings_.connect_timeout * kSlowResolver + kLatePause);
+      if (net::wait_for(-1, 0, Clock::now() + kLatePause, cancel_) == net::Waited::Cancelled) return outcome;
+    }
+  }
+
+ private:
+  // A host that is not up yet has no name, no address that answers, or no server. One that has answered is up.
+  bool may_come(const Error& error) const {
+    const bool silent = error.kind() == ErrorKind::Connect || error.kind() == ErrorKind::Timeout;
+    return error.kind() == ErrorKind::Resolve || (silent && !reached_);
+  }
+
+  LoginOutcome try_once() {
     if (settings_.proxy.empty()) {
       if (settings_.local == LocalShortcut::WhenThisMachine && launch::is_own_name(settings_.host))
         return IsThisMachine{};
@@ -59,7 +81,6 @@ class Login {
     return std::move(result_);
   }
 
- private:
   bool any_own_address() const {
     return std::any_of(addresses_.begin(), addresses_.end(),
                        [](const names::Address& a) { return launch::is_own_address(a.any()); });
@@ -72,6 +93,7 @@ class Login {
   }
 
   Result<void> prepare_host_keys() {
+    known_.clear();
     const auto add = [&](Result<std::vector<KnownKey>> keys) -> Result<void> {
       if (!keys) return std::move(keys).error();
       std::move(keys->begin(), keys->end(), std::back_inserter(known_));
@@ -125,6 +147,7 @@ class Login {
     auto socket =
         settings_.proxy.empty() ? net::connect_to(addresses_, settings_.connect_timeout, cancel_) : start_proxy();
     if (!socket) return std::move(socket).error();
+    reached_ = settings_.proxy.empty();
     start_phase_unless_retrying();
     result_.socket = std::move(*socket);
     auto session = SshSession::make(settings_.session, result_.socket.get());
@@ -221,6 +244,7 @@ class Login {
   std::vector<KnownKey> known_;
   TimePoint deadline_;
   bool first_connection_ = true;
+  bool reached_ = false;  // something has answered on the port
   bool dropped_ = false;  // the last attempt failed in a way that may succeed next time
   LoggedIn result_;
 };

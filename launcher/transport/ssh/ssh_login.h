@@ -32,6 +32,9 @@ using LoginOutcome = std::variant<LoggedIn, IsThisMachine, Error>;
 // within `limit`, unless the resolver, the file system or the ssh agent hangs: log_in() cannot interrupt these.
 using StepReport = std::function<void(std::string_view step, Duration limit)>;
 
+// Where late hosts are waited for, tries again every second, without an end of its own, while the name does not
+// resolve, or nothing answers on the port: the owner sets `cancel` when it has waited enough.
+//
 // Once `cancel` is set, returns at its next wait, with some Error; only a hanging resolver (getaddrinfo cannot be
 // cancelled) or file system delays that.
 LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,

@@ -11,6 +11,10 @@ namespace sml {
 
 enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 
+// A host whose name does not resolve, or whose SSH server does not answer: is it a mistake, or is the host about to
+// come?
+enum class AbsentHosts : std::uint8_t { Fail, AreAwaited };
+
 struct SshOptions {
   std::optional<std::uint16_t> port;
   std::string user;
@@ -18,6 +22,7 @@ struct SshOptions {
   std::string config_file;           // empty: ~/.ssh/config and /etc/ssh/ssh_config
   std::vector<std::string> command;  // --ssh-command, split into words; empty: libssh
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
+  std::optional<AbsentHosts> absent_hosts;              // empty: as ConnectionAttempts of the ssh configuration says
   std::uint32_t fanout = 64;                            // concurrent log-ins
   Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
 };

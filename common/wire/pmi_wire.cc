@@ -1,4 +1,4 @@
-#include "launcher/agent/pmi/pmi_wire.h"
+#include "common/wire/pmi_wire.h"
 
 #include <algorithm>
 
