@@ -1,8 +1,13 @@
 #include "launcher/fleet/make_launcher.h"
 
+#include <array>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/os/spawn.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/dialin/coordinator/incoming_launcher.h"
 #include "launcher/starters/starters.h"
 #include "launcher/transport/command_launcher.h"
@@ -10,6 +15,24 @@
 #include "launcher/transport/starter_launcher.h"
 
 namespace sml::fleet {
+
+namespace {
+
+// The environment of a starter's tool, which may pass it on. With --export none that is what a login would have, and
+// what the batch system has set.
+std::vector<std::string> environment_for_tool(plan::ExportPolicy policy) {
+  constexpr std::array<std::string_view, 12> kNames{"PATH",   "LANG",  "TZ",  "ARC",   "JOB_*", "PE_*",
+                                                    "SLURM*", "SGE_*", "LS*", "FLUX*", "OAR*",  "KUBE*"};
+  std::vector<std::string> all = os::own_environment();
+  if (policy == plan::ExportPolicy::All) return all;
+  std::erase_if(all, [&kNames](const std::string& entry) {
+    const std::string_view name = plan::name_of(entry);
+    return !plan::bound_to_host(name) && !starters::stands_for(kNames, name);
+  });
+  return all;
+}
+
+}  // namespace
 
 std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
                                                   const launch::AgentImage& image, const plan::LaunchPlan& plan,
@@ -26,7 +49,8 @@ std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_exec
     return std::make_unique<launch::CommandLauncher>(loop, image, std::move(hosts), options.command);
   }
   if (const starters::Starter* starter = starters::find_starter(plan.start.by)) {
-    return std::make_unique<launch::StarterLauncher>(loop, image, std::move(hosts), *starter, os::own_environment());
+    return std::make_unique<launch::StarterLauncher>(loop, image, std::move(hosts), *starter,
+                                                     environment_for_tool(plan.export_policy));
   }
   return std::make_unique<ssh::SshLauncher>(loop, image, std::move(hosts), options);
 }

@@ -93,6 +93,11 @@ class Slurm(TestCase):
             theirs.pop(name, None)
         self.assertEqual({name: value for name, value in far.items() if name in theirs}, theirs)
 
+    def test_export_none_keeps_variables_from_other_hosts(self):
+        status, out = self.batch(f"export MINE=1; {SML} --export none --quiet sh -c 'echo $SML_HOST ${{MINE:-none}} ${{SLURM_JOB_ID:+job}}'")
+        self.assertEqual(status, 0, out)
+        self.assertIn("algo-3 none job\n", out)
+
     def test_a_worker_may_call_srun_itself(self):
         inner = "srun --overlap -N4 -n4 --mpi=none hostname | sort | tr \"\\n\" \" \""
         status, out = self.batch(f"{SML} --no-tag sh -c 'test $RANK != 7 || {inner}'")
@@ -124,7 +129,7 @@ class Slurm(TestCase):
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
         self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
         self.bed.assert_clean()
-        self.assertIn("SIGTERM", self.printed())
+        self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
 
     def test_the_death_of_srun_is_one_sentence(self):
         self.started(f"{SML} sh -c 'echo up; sleep 600'")

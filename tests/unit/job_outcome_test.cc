@@ -132,6 +132,20 @@ TEST_CASE("a failure before the user's signal keeps its verdict") {
   CHECK(judge(f).exit_code == 125);
 }
 
+TEST_CASE("a signal that workers and launcher get at once is the user's") {
+  AttemptFacts f = facts();
+  f.stop_signal = SIGTERM;
+  f.stop_at = kStart + 1s;
+  f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 900ms), end_of(1, "b", Exited{143}, 950ms)};
+  CHECK(judge(f).exit_code == 143);
+  CHECK(judge(f).lines == Lines{"stopped by SIGTERM"});
+  f.stop_at = kStart + 5s;
+  CHECK(judge(f).lines.front() != "stopped by SIGTERM");
+  f.stop_at = kStart + 1s;
+  f.ends.front().status = Signaled{SIGKILL, false};
+  CHECK(judge(f).exit_code == 137);
+}
+
 TEST_CASE("between a fault and a worker's end the earlier one decides") {
   AttemptFacts f = facts();
   f.faults = {fault_of(

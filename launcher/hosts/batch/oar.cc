@@ -1,5 +1,5 @@
 // OAR: a file with one host per reserved core. Source: OAR user documentation, "Environment variables". The hosts of an
-// OAR job are reached with --ssh-command oarsh.
+// OAR job are reached with oarsh.
 #include <array>
 
 #include "launcher/hosts/batch/batch_systems.h"

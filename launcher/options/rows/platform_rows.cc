@@ -213,13 +213,10 @@ std::vector<OptionGroup> options_of_the_launcher() {
         {"--ssh-config", "FILE", text<&Options::ssh, &SshOptions::config_file>,
          "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
         {"--start-by", "NAME", set_start_by,
-         "Start the job on other hosts by ssh, by a batch system's own srun, qrsh, lsf, flux or oar, by kubectl, or by "
-         "a "
-         "command like --ssh-command; auto: that of the batch job, else ssh."},
+         "Start on other hosts by ssh, srun, qrsh, lsf, flux, oar, kubectl or a command; auto: as the batch job does."},
         {"--ssh-command", "COMMAND", set_ssh_command,
-         "Reach hosts through a command, instead of the built-in client: as ssh is called, or as it says with {host} "
-         "and "
-         "{command}."},
+         "Reach hosts through a command, instead of the built-in client: as ssh is called, or as {host} and {command} "
+         "say."},
         {"--accept-new-host-keys", "", constant<HostKeyPolicy::AcceptNew, &Options::ssh, &SshOptions::host_keys>,
          "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
         {"--fanout", "N", whole_number<1, 10'000, &Options::ssh, &SshOptions::fanout>,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <variant>
 
 #include "common/core/text.h"
 #include "launcher/report/outcome/causes.h"
@@ -191,6 +193,14 @@ std::string tell_time_limit(const AttemptFacts& facts) {
          (again ? ", all attempts together, the limit of --timeout" : ", the limit of --timeout");
 }
 
+// A batch system signals all processes of a job at once: a worker may end of that before the launcher hears of it.
+bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
+  constexpr Duration kAtOnce = std::chrono::seconds(1);
+  if (!facts.stop_signal || first == nullptr || facts.stop_at - first->at > kAtOnce) return false;
+  const auto* signaled = std::get_if<Signaled>(&first->status);
+  return signaled != nullptr && signaled->signo == *facts.stop_signal;
+}
+
 // Success requires that every rank has reported it.
 void judge_unseen(const AttemptFacts& facts, JobOutcome& verdict) {
   const auto unknown = [&verdict](std::string words) {
@@ -216,7 +226,8 @@ JobOutcome judge(const AttemptFacts& facts) {
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (stalled_first(facts, failed_at)) {
     verdict = {kNoProgressExit, FailureCause::Stalled, nullptr, {tell_stalled(*facts.stalled)}};
-  } else if (facts.stop_signal && (facts.stop_at <= failed_at || facts.stopped_at_rest)) {
+  } else if (facts.stop_signal &&
+             (facts.stop_at <= failed_at || facts.stopped_at_rest || (!fault_first && told_at_once(facts, first)))) {
     verdict = {
         128 + *facts.stop_signal, FailureCause::User, nullptr, {"stopped by " + signal_name(*facts.stop_signal)}};
   } else if (facts.regroups && *facts.regroups <= failed_at) {
