@@ -139,7 +139,7 @@ struct Alive {
 struct JobEnd {
   std::uint8_t exit_code = 0;
   std::string text;     // in words
-  std::string failure;  // for the failure file of this host; empty: none
+  std::string failure;  // for the failure file of each host; empty: none
 
   void fields(auto& archive) { archive(exit_code, text, failure); }
   bool operator==(const JobEnd&) const = default;

@@ -44,7 +44,7 @@ enum class Mode : std::uint8_t { Program, Train };
 enum class HyperparameterStyle : std::uint8_t { Toolkit, V3 };
 enum class Installation : std::uint8_t { Yes, No };
 struct TrainingOptions {
-  HyperparameterStyle style = HyperparameterStyle::Toolkit;
+  std::optional<HyperparameterStyle> style;  // nullopt: that of the SDK which made the job
   Installation install = Installation::Yes;
 };
 

@@ -62,7 +62,7 @@ void Conclusion::leave_error_file() const {
   if (const Result<void> written = write_failure(path, text); !written) deps_.say(written.error().message());
 }
 
-// The failure text is for the host of the root cause.
+// The failure text is for every host: the platform shows the file of whichever it looks at first.
 launch::RunEnd Conclusion::leave_reason() const {
   const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
@@ -71,12 +71,7 @@ launch::RunEnd Conclusion::leave_reason() const {
     const Result<void> left = leave_failure(deps_.options.failure.path, failure);
     if (!left) deps_.say(left.error().message());
   }
-  std::optional<HostId> host;
-  if (const std::optional<Rank> rank = root_cause()) {
-    const plan::JobMap& map = deps_.plan.map;
-    host = map.hosts[map.ranks[rank->value()].host.value()].id;
-  }
-  return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure), host};
+  return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure)};
 }
 
 report::JobEnds Conclusion::event() const {

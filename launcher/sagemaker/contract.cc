@@ -152,6 +152,7 @@ std::string contract_folder(const plan::Environment& environment, const Files& f
 Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name) {
   Contract contract;
   contract.folder = contract_folder(environment, files);
+  if (files.exists(contract.folder + std::string(kV3Scripts))) contract.sdk = Sdk::V3;
   if (Result<void> hosts = read_hosts(contract, files, host_name); !hosts) return hosts.error();
   if (Result<void> place = read_place(contract); !place) return place.error();
   if (Result<void> inputs = read_inputs(contract, files); !inputs) return inputs.error();

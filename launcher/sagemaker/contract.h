@@ -3,9 +3,11 @@
 // Sources: "How Amazon SageMaker Provides Training Information" (developer guide); sagemaker-training-toolkit 5.1,
 // environment.py and params.py.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/core/error.h"
@@ -27,6 +29,9 @@ struct InstanceGroup {
   std::vector<std::string> hosts;  // in the order of the file, which may differ from Contract::hosts
 };
 
+// The version of the Python SDK that made the job. Version 3 sends a channel of its own scripts, and its rules differ.
+enum class Sdk : std::uint8_t { V2, V3 };
+
 struct Contract {
   std::string folder;  // "/opt/ml"
   std::string source;  // the resourceconfig.json that was read; empty: there is none, and this machine is the only host
@@ -39,7 +44,12 @@ struct Contract {
   Object resource_config;    // contents of the file
   Object input_data_config;  // contents of the file; keys are channels
   Hyperparameters hyperparameters;
+  Sdk sdk = Sdk::V2;
 };
+
+// Paths of version 3 of the SDK below Contract::folder. Source: sagemaker-train 1.27, constants.py and templates.py.
+inline constexpr std::string_view kV3Scripts = "/input/data/sm_drivers";
+inline constexpr std::string_view kV3Sources = "/input/data/code";
 
 // "/opt/ml", or its place below SAGEMAKER_BASE_DIR: that variable is the prefix of /opt/ml or, if that does not exist,
 // the folder itself.

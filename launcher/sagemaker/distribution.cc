@@ -129,7 +129,7 @@ Result<Distribution> read_v3_if_there(const Contract& contract, const plan::Envi
   if (const std::string* entry = plan::find_variable(environment, kVariable)) {
     if (const std::string text(plan::value_of(*entry)); !text.empty()) return read_v3(text, std::string(kVariable));
   }
-  const std::string path = contract.folder + "/input/data/sm_drivers/distributed.json";
+  const std::string path = contract.folder + std::string(kV3Scripts) + "/distributed.json";
   if (!files.exists(path)) return Distribution{};
   const Result<std::string> text = files.read(path, kMostOfConfig);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), text.error().message()));

@@ -17,7 +17,24 @@ std::string join(const std::string& folder, std::string_view name) {
   return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
 }
 
-std::string name_of_program(const Contract& contract, const plan::Environment& environment) {
+// The entry script of a job of version 3 of the SDK; empty if it has none, which its environment.py writes as "null".
+std::string entry_script(const Contract& contract, const plan::Environment& environment, const Files& files) {
+  constexpr std::size_t kMostOfFile = std::size_t{1} << 20;
+  const std::string_view name = plan::variable(environment, "SM_ENTRY_SCRIPT");
+  if (!name.empty() && name != "null") return std::string(name);
+  const std::string path = contract.folder + std::string(kV3Scripts) + "/sourcecode.json";
+  const Result<std::string> text = files.exists(path) ? files.read(path, kMostOfFile) : Result<std::string>("");
+  const Result<Value> root = parse_json(text ? *text : "");
+  const auto* object = root ? std::get_if<Object>(&root->data) : nullptr;
+  const Value* script = object == nullptr ? nullptr : find(*object, "entry_script");
+  const auto* written = script == nullptr ? nullptr : std::get_if<std::string>(&script->data);
+  return written == nullptr ? std::string() : *written;
+}
+
+std::string name_of_program(const Contract& contract, const plan::Environment& environment, const Files& files) {
+  if (contract.sdk == Sdk::V3) {
+    if (std::string script = entry_script(contract, environment, files); !script.empty()) return script;
+  }
   if (std::optional<std::string> name = parameter_text(contract, "sagemaker_program")) return *name;
   const std::string_view name = plan::variable(environment, "SAGEMAKER_PROGRAM");
   return std::string(name.empty() ? plan::variable(environment, "SM_ENTRY_SCRIPT") : name);
@@ -41,8 +58,12 @@ bool is_module(const std::string& folder, const std::string& name, const Files& 
   return files.exists(path + ".py") || files.exists(path + "/__main__.py");
 }
 
-bool holds(const std::string& folder, const std::string& name, const Files& files) {
-  const bool package = files.exists(join(folder, "setup.py"));
+bool is_package(const std::string& folder, Sdk sdk, const Files& files) {
+  return sdk == Sdk::V2 && files.exists(join(folder, "setup.py"));
+}
+
+bool holds(const std::string& folder, const std::string& name, Sdk sdk, const Files& files) {
+  const bool package = is_package(folder, sdk, files);
   return package || files.exists(join(folder, name)) || is_module(folder, name, files);
 }
 
@@ -54,10 +75,10 @@ EntryKind kind_of_command(const std::string& path, const Files& files) {
   return shell ? EntryKind::ShellText : EntryKind::Executable;
 }
 
-EntryKind kind_of(const std::string& folder, const std::string& name, const Files& files) {
+EntryKind kind_of(const std::string& folder, const std::string& name, Sdk sdk, const Files& files) {
   const std::string path = join(folder, name);
   if (name.ends_with(".sh")) return kind_of_command(path, files);
-  if (files.exists(join(folder, "setup.py"))) return EntryKind::Package;
+  if (is_package(folder, sdk, files)) return EntryKind::Package;
   if (name.ends_with(".py")) return EntryKind::Script;
   if (!files.exists(path) || files.exists(path + "/__main__.py")) return EntryKind::Module;
   return kind_of_command(path, files);
@@ -75,7 +96,8 @@ bool is_archive(std::string_view submitted) {
 
 // The folders that may have the program, in order of preference.
 std::vector<std::string> folders_of(const Contract& contract, const plan::Environment& environment) {
-  std::vector<std::string> folders{contract.folder + "/code", contract.folder + "/input/data/code"};
+  std::vector<std::string> folders{contract.folder + "/code", contract.folder + std::string(kV3Sources)};
+  if (contract.sdk == Sdk::V3) std::reverse(folders.begin(), folders.end());
   if (const std::string_view source = plan::variable(environment, "SM_SOURCE_DIR"); !source.empty())
     folders.emplace_back(source);
   std::string submitted = submitted_of(contract, environment);
@@ -84,9 +106,9 @@ std::vector<std::string> folders_of(const Contract& contract, const plan::Enviro
 }
 
 // The first folder with the program; empty if none has it.
-std::string find_folder(const std::vector<std::string>& folders, const std::string& name, const Files& files) {
+std::string find_folder(const std::vector<std::string>& folders, const std::string& name, Sdk sdk, const Files& files) {
   const auto found = std::find_if(folders.begin(), folders.end(),
-                                  [&](const std::string& folder) { return holds(folder, name, files); });
+                                  [&](const std::string& folder) { return holds(folder, name, sdk, files); });
   return found == folders.end() ? std::string() : *found;
 }
 
@@ -104,14 +126,19 @@ Error not_in_archive(const std::string& name, const std::string& archive) {
 Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files) {
   const std::string submitted = submitted_of(contract, environment);
   if (!is_taken(submitted)) return {};
-  const std::string name = name_of_program(contract, environment);
+  const std::string name = name_of_program(contract, environment, files);
   const bool usable = !name.empty() && stays_inside(name);
-  return {submitted, usable ? find_folder(folders_of(contract, environment), name, files) : ""};
+  return {submitted, usable ? find_folder(folders_of(contract, environment), name, contract.sdk, files) : ""};
 }
 
 Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment,
                                     const Files& files) {
-  const std::string name = name_of_program(contract, environment);
+  const bool v3 = contract.sdk == Sdk::V3;
+  const std::string name = name_of_program(contract, environment, files);
+  if (name.empty() && v3) {
+    return Error(ErrorKind::Config, "the job names no program: its SourceCode has no entry_script")
+        .with_hint("give the entry_script beside the command, or write sml-run train -- python3 train.py");
+  }
   if (name.empty()) {
     return Error(ErrorKind::Config,
                  "the job names no program: neither the hyperparameter sagemaker_program nor "
@@ -119,13 +146,13 @@ Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Enviro
         .with_hint("give it behind the options: sml-run train -- python3 train.py");
   }
   if (!stays_inside(name)) {
-    return Error(ErrorKind::Config, fmt::format("sagemaker_program \"{}\" leads out of the folder of the sources; "
+    return Error(ErrorKind::Config, fmt::format("{} \"{}\" leads out of the folder of the sources; "
                                                 "expected a name within it",
-                                                show(name, 80)));
+                                                v3 ? "entry_script" : "sagemaker_program", show(name, 80)));
   }
   const std::vector<std::string> folders = folders_of(contract, environment);
-  const std::string folder = find_folder(folders, name, files);
-  if (!folder.empty()) return EntryPoint{kind_of(folder, name, files), name, folder};
+  const std::string folder = find_folder(folders, name, contract.sdk, files);
+  if (!folder.empty()) return EntryPoint{kind_of(folder, name, contract.sdk, files), name, folder};
   if (const std::string submitted = submitted_of(contract, environment); is_archive(submitted)) {
     return not_in_archive(name, submitted);
   }

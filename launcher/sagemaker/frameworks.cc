@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace sml::sagemaker {
@@ -21,6 +22,14 @@ constexpr std::array kEfaTypes{
     EfaType{"ml.p6e-gb200.36xlarge", true},
 };
 
+// Types that the drivers of version 3 do not know yet, and which have the adapter.
+constexpr std::array kNewEfaTypes{
+    EfaType{"ml.p5en.48xlarge", true},
+    EfaType{"ml.p6-b200.48xlarge", true},
+    EfaType{"ml.p6-b300.48xlarge", true},
+    EfaType{"ml.trn2.48xlarge", true},
+};
+
 bool uses_efa(Framework framework) {
   return framework == Framework::Mpi || framework == Framework::DataParallel ||
          framework == Framework::TorchDistributed;
@@ -32,6 +41,27 @@ void add_efa(plan::Environment& out, Framework framework, bool rdma) {
   if (rdma) out.emplace_back("FI_EFA_USE_DEVICE_RDMA=1");
   const bool forks = framework == Framework::DataParallel || (framework == Framework::TorchDistributed && rdma);
   if (forks) out.emplace_back("RDMAV_FORK_SAFE=1");
+}
+
+const EfaType* find_type(std::span<const EfaType> types, std::string_view name) {
+  const auto type =
+      std::find_if(types.begin(), types.end(), [&](const EfaType& row) { return row.instance_type == name; });
+  return type == types.end() ? nullptr : &*type;
+}
+
+// As the drivers of version 3 set them for torchrun and for mpirun.
+plan::Environment v3_variables(const Contract& contract, Framework framework) {
+  if (!uses_efa(framework)) return {};
+  const bool torch = framework == Framework::TorchDistributed;
+  const EfaType* type = find_type(kEfaTypes, contract.instance_type);
+  if (type == nullptr) type = find_type(kNewEfaTypes, contract.instance_type);
+  plan::Environment out{"NCCL_SOCKET_IFNAME=" + contract.network_interface};
+  if (torch || type != nullptr) out.emplace_back("NCCL_PROTO=simple");
+  if (type == nullptr) return out;
+  out.emplace_back("FI_PROVIDER=efa");
+  if (type->rdma) out.emplace_back("FI_EFA_USE_DEVICE_RDMA=1");
+  if (type->rdma && torch) out.emplace_back("RDMAV_FORK_SAFE=1");
+  return out;
 }
 
 // The type of this host; in a heterogeneous job, that of the job, which smdistributed gets, may differ.
@@ -70,10 +100,10 @@ Efa find_efa(const Files& files) {
 
 plan::Environment framework_variables(const Contract& contract, const Distribution& distribution,
                                       const std::vector<std::string>& hosts, Efa efa) {
+  if (contract.sdk == Sdk::V3) return v3_variables(contract, distribution.framework);
   plan::Environment out;
-  const auto* type = std::find_if(kEfaTypes.begin(), kEfaTypes.end(),
-                                  [&](const EfaType& row) { return row.instance_type == contract.instance_type; });
-  const bool known = type != kEfaTypes.end() && efa == Efa::Present;
+  const EfaType* type = find_type(kEfaTypes, contract.instance_type);
+  const bool known = type != nullptr && efa == Efa::Present;
   if (known && uses_efa(distribution.framework)) add_efa(out, distribution.framework, type->rdma);
   if (distribution.framework == Framework::DataParallel) add_data_parallel(out, contract, hosts);
   return out;

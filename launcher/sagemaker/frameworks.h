@@ -1,6 +1,7 @@
 // Effects of a distribution of the SDK other than the number of workers: the preset of its framework, and the variables
 // that the training toolkit sets on its launch lines. Pure.
 // Sources: sagemaker-training-toolkit 5.1 (mpi.py, smdataparallel.py, torch_distributed.py, __init__.py);
+// sagemaker-train 1.27 (container_drivers: torchrun_driver.py, mpi_utils.py, common/utils.py);
 // sagemaker-tensorflow-training-toolkit 20.4 and sagemaker-mxnet-training-toolkit 4.2 (training.py).
 #pragma once
 #include <cstddef>
@@ -26,7 +27,8 @@ std::optional<plan::Preset> preset_of(const Distribution& distribution, const pl
 enum class Efa : std::uint8_t { Absent, Present };
 Efa find_efa(const Files& files);
 
-// The variables of EFA for the instance type, if there is such a device, and those of smdistributed dataparallel.
+// The variables of EFA for the instance type, if there is such a device, and those of smdistributed dataparallel. In a
+// job of version 3 of the SDK those of its drivers, which go by the instance type alone and name NCCL's interface.
 // `hosts` are those that take part, the coordinator first.
 plan::Environment framework_variables(const Contract& contract, const Distribution& distribution,
                                       const std::vector<std::string>& hosts, Efa efa);

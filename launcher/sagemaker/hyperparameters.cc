@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::sagemaker {
@@ -57,14 +56,11 @@ std::string toolkit_value(const Value& value) {
 
 // ---- as version 3 of the SDK writes them
 
+// Parsed twice: its environment.py writes parsed values to SM_HPS, and its drivers parse each of these again.
 std::string v3_value(const Hyperparameter& hyperparameter) {
-  if (const auto* text = std::get_if<std::string>(&hyperparameter.written.data)) {
-    for (const std::string_view word : {"true", "false"}) {
-      if (equal_ignoring_case(*text, word)) return std::string(word);
-    }
-  }
-  const auto* text = std::get_if<std::string>(&hyperparameter.value.data);
-  return text != nullptr ? *text : to_json(hyperparameter.value, JsonStyle::Default);
+  const Value value = decoded(hyperparameter.value);
+  const auto* text = std::get_if<std::string>(&value.data);
+  return text != nullptr ? *text : to_json(value, JsonStyle::Default);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Parses hyperparameters.json of a SageMaker training job, and makes a program's arguments from it. Pure.
 // Sources: "How Amazon SageMaker Provides Training Information" (developer guide); sagemaker-training-toolkit 5.1,
-// mapping.py (to_cmd_args) and environment.py (read_hyperparameters); SageMaker Python SDK v3, the container drivers'
-// hyperparameters_to_cli_args.
+// mapping.py (to_cmd_args) and environment.py (read_hyperparameters); sagemaker-train 1.27, container_drivers
+// (environment.py, hyperparameters_to_cli_args).
 #pragma once
 #include <string>
 #include <string_view>

@@ -233,6 +233,10 @@ void add_v3(Variables& out, const Job& job, const HostFacts& host) {
   out.add("entry_script", text(job.entry.name));
 }
 
+bool is_told_by_v3(const Contract& contract, const plan::Environment& environment) {
+  return contract.sdk == Sdk::V3 && plan::find_variable(environment, "SM_TRAINING_ENV") != nullptr;
+}
+
 }  // namespace
 
 std::string to_variable(const Value& value) {
@@ -243,6 +247,7 @@ std::string to_variable(const Value& value) {
 
 plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment) {
   const Contract& contract = job.contract;
+  if (is_told_by_v3(contract, environment)) return {};
   Variables out;
   Object properties = shared_properties(job, host, environment);
   for (const auto& [name, value] : properties) out.add(name, value);

@@ -1,6 +1,6 @@
 // The SM_* variables that user code expects in a SageMaker container, as the training toolkit sets them. Pure.
-// Source: sagemaker-training-toolkit 5.1, environment.py (to_env_vars) and mapping.py; for add_v3(): SageMaker Python
-// SDK 3.0, container_drivers/scripts/environment.py.
+// Source: sagemaker-training-toolkit 5.1, environment.py (to_env_vars) and mapping.py; for add_v3() and
+// is_told_by_v3(): sagemaker-train 1.27, container_drivers/scripts/environment.py.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -31,7 +31,8 @@ struct Job {
 // All variables for one host of the job, which need not be the one that read the contract: values that differ by host
 // (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) are for that host. A name that a shell cannot use
 // (SM_HP_LEARNING-RATE) is followed by a copy with underscores, unless another variable has that name. Also
-// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. Does not change PYTHONPATH and MASTER_*.
+// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. Does not change PYTHONPATH and MASTER_*. In a job of version 3
+// of the SDK whose own variables are in `environment`, none: they stay as they are, and have other spellings.
 plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment);
 
 // A value in the form in which the toolkit writes it to a variable.

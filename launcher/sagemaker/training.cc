@@ -46,13 +46,16 @@ Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training,
   }
   Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.environment, files);
   if (!entry) return entry.error();
-  const auto style = options.training.style == HyperparameterStyle::V3 ? sagemaker::ArgumentStyle::V3
-                                                                       : sagemaker::ArgumentStyle::Toolkit;
+  const bool v3 = contract.sdk == sagemaker::Sdk::V3;
+  const auto usual = v3 ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit;
+  const auto style = options.training.style.value_or(usual) == HyperparameterStyle::V3
+                         ? sagemaker::ArgumentStyle::V3
+                         : sagemaker::ArgumentStyle::Toolkit;
   options.command = sagemaker::command_of(*entry, sagemaker::arguments_of(contract.hyperparameters, style));
   if (options.working_directory.empty()) options.working_directory = entry->folder;
   training.folder = entry->folder;
   if (entry->kind == sagemaker::EntryKind::Executable) training.program = join(entry->folder, entry->name);
-  if (options.training.install == Installation::Yes)
+  if (options.training.install == Installation::Yes && !v3)
     training.installations = sagemaker::installations_of(*entry, files);
   return entry;
 }

@@ -21,8 +21,7 @@ namespace sml::launch {
 struct RunEnd {
   std::uint8_t exit_code = 0;
   std::string words;
-  std::string failure;               // failure text for the platform, on the host that is the root cause
-  std::optional<HostId> root_cause;  // the host that is the root cause
+  std::string failure;  // failure text for the platform, which may look at any host
 };
 
 // Runs on the loop's thread only. Outlives the sessions that use it.

@@ -56,6 +56,7 @@ class Release:
     components: list  # of Component, sorted by source
     maintainer: str   # who answers for it: "Name <address>"
     homepage: str     # empty: it has none
+    others: list = dataclasses.field(default_factory=list)  # sml-run for other processors, for the wheel
 
     @property
     def stem(self):

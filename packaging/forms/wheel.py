@@ -1,9 +1,12 @@
-"""A wheel that holds a program and no Python: `pip install` puts sml-run into the folder of programs."""
+"""A wheel with the program and the Python package sml_run: `pip install` puts sml-run into the folder of programs."""
 import base64
+import gzip
 import hashlib
 import zipfile
 
 import release as rel
+
+DRIVERS = "sml_run/sagemaker/driver"
 
 
 def record_of(name, data):
@@ -13,9 +16,11 @@ def record_of(name, data):
 
 def metadata(release, licences):
     lines = ["Metadata-Version: 2.1", f"Name: {rel.NAME}", f"Version: {release.version}", f"Summary: {rel.SUMMARY}",
-             f"Maintainer-email: {release.maintainer}", "License: Apache-2.0", "Requires-Python: >=3.7"]
+             f"Maintainer-email: {release.maintainer}", "License: Apache-2.0", "Requires-Python: >=3.9"]
     lines += [line for line in [release.with_homepage("Home-page: {}")] if line]
     lines += [f"License-File: {name}" for name in licences]
+    lines += ["Provides-Extra: sagemaker", 'Requires-Dist: sagemaker-train>=1.0; extra == "sagemaker"',
+              "Provides-Extra: notebook", 'Requires-Dist: cloudpickle; extra == "notebook"']
     lines += ["Classifier: Environment :: Console", "Classifier: Operating System :: POSIX :: Linux",
               "Classifier: License :: OSI Approved :: Apache Software License", "Description-Content-Type: text/plain"]
     return ("\n".join(lines) + "\n\n" + rel.DESCRIPTION + "\n").encode()
@@ -26,6 +31,19 @@ def platforms(machine):
     return [f"manylinux_2_17_{machine}", f"manylinux2014_{machine}", f"musllinux_1_1_{machine}"]
 
 
+def package(release):
+    """The Python package, and packed programs of other processors for images of SageMaker that have these."""
+    top = release.repo / "packaging" / "python"
+    files = [(str(path.relative_to(top)), path.read_bytes(), 0o644)
+             for path in sorted((top / "sml_run").rglob("*")) if path.suffix == ".py" or path.name == "py.typed"]
+    for program in release.others:
+        machine = rel.machine_of(program)
+        if machine == release.machine:
+            raise rel.Refusal(f"--other-program is for {machine}, as the release itself")
+        files.append((f"{DRIVERS}/sml-run-{machine}.gz", gzip.compress(program, 6, mtime=0), 0o644))
+    return files
+
+
 def write(release):
     """The agent stays out, as sml-run carries it."""
     stem = f"sml_run-{release.version}"
@@ -34,7 +52,7 @@ def write(release):
     licences += [(f.path.rsplit("/", 1)[1], f.data) for f in release.files
                  if f.path in ("share/doc/sml-run/LICENSE", "share/doc/sml-run/LICENSES/LGPL-2.1.txt")]
     licences.sort()
-    files = []
+    files = package(release)
     for file in release.files:
         if file.path == "bin/sml-run":
             files.append((f"{stem}.data/scripts/sml-run", file.data, 0o755))

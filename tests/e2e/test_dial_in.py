@@ -387,14 +387,13 @@ class Training(Containers):
         self.assertEqual(sorted(done[0].stdout.splitlines()), [f"[{i}] algo-{i + 1} algo-{i + 1}" for i in range(4)])
 
     @gate
-    def test_a_failure_is_told_on_the_head_and_on_its_own_host(self):
+    def test_a_failure_is_told_on_every_host(self):
         self.program("import os, time\n"
                      "if os.environ['RANK'] == '3': print('raising', flush=True); raise ValueError('no such data')\n"
                      "time.sleep(3600)\n", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
         self.ends(self.train_all("--heartbeat-timeout", "1h"), 1)
-        for host in ("algo-1", "algo-4"):
+        for host in self.bed.names():
             self.assertTrue(self.failure(host).startswith("ValueError: no such data\n"), self.failure(host))
-        self.assertEqual((self.failure("algo-2"), self.failure("algo-3")), ("", ""))
 
     def fake_pip(self, script):
         """`python3 -m pip` finds this one first, on every host."""

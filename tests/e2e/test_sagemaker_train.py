@@ -81,7 +81,7 @@ class Train(TestCase):
         self.program("show.py", SHOW, layers="[1,2]", flag="True")
         done = self.train("--hp-style", "v3")
         self.assert_status(done, 0)
-        self.assertEqual(json.loads(done.stdout)["argv"][3:], ["--layers", "[1, 2]", "--flag", "true"])
+        self.assertEqual(json.loads(done.stdout)["argv"][3:], ["--layers", "[1, 2]", "--flag", "True"])
 
     @gate
     def test_mpi_with_custom_options_starts_the_workers_that_mpirun_would(self):

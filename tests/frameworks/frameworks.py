@@ -2,10 +2,11 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
-from harness import REPO, SML_RUN, HostsCase, run
+from harness import REPO, SML_RUN, HostsCase, run, watchdog
 
 # Some are fetched; and torch looks up names of its connections, where scripts that make a store at one port several times
 # meet the one before if nobody answers.
@@ -22,6 +23,21 @@ def _venv():
     version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, check=True).stdout
     key = hashlib.sha256((HERE / "requirements.txt").read_bytes() + version).hexdigest()[:12]
     return REPO / "build-frameworks" / key
+
+
+def environment(name):
+    """The folder of an environment of its own, with what requirements-NAME.txt says, beside the frameworks'. It is made at
+    its first use."""
+    requirements = HERE / f"requirements-{name}.txt"
+    version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, check=True).stdout
+    folder = VENV.parent / f"{name}-{hashlib.sha256(requirements.read_bytes() + version).hexdigest()[:12]}"
+    if not (folder / "complete").exists():
+        for old in VENV.parent.glob(f"{name}-*"):
+            shutil.rmtree(old)
+        subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True, timeout=watchdog())
+        subprocess.run([folder / "bin/pip", "install", "--quiet", "--requirement", requirements], check=True, timeout=watchdog())
+        (folder / "complete").touch()
+    return folder
 
 
 VENV = _venv()

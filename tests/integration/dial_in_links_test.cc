@@ -252,7 +252,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
     if (!all_came() || std::exchange(ends_, true)) return;
     boost::asio::post(*loop_, [this] {
       transport_.reset();
-      head_->end({.exit_code = 5, .text = {}, .failure = {}}, std::nullopt, [this] {
+      head_->end({.exit_code = 5, .text = {}, .failure = {}}, [this] {
         told_ = true;
         loop_->stop();
       });

@@ -210,6 +210,10 @@ class Wheel(ReleaseCase):
         done = run([venv / "bin/sml-run", "--version"])
         self.assertEqual(done.stdout, f"sml-run {VERSION}\n")
         self.assert_starts_workers(venv / "bin/sml-run")
+        self.assertEqual(run([venv / "bin/python", "-m", "sml_run", "--version"]).stdout, f"sml-run {VERSION}\n")
+        code = "import os, sml_run; print(sml_run.path()); print(sml_run.launch(os.getenv, 'RANK', nproc=2))"
+        done = run([venv / "bin/python", "-c", code], cwd=self.temporary_directory())
+        self.assertEqual(done.stdout, f"{venv}/bin/sml-run\n['0', '1']\n", done)
         self.assert_is_complete(str(p.relative_to(venv)) for p in venv.rglob("*"))
         self.assert_status(run([venv / "bin/pip", "uninstall", "-y", "sml-run"]), 0)
         self.assertFalse((venv / "bin/sml-run").exists())
@@ -222,6 +226,24 @@ class Wheel(ReleaseCase):
             self.assertIsNone(wheel.testzip())
             record = wheel.read(f"sml_run-{VERSION}.dist-info/RECORD").decode().splitlines()
             self.assertEqual([line.split(",")[0] for line in record], wheel.namelist())
+
+
+class FromSource(ReleaseCase):
+    """`pip install ./packaging/python`. A whole build takes many minutes, and is made by hand (RELEASING.md)."""
+
+    def test_what_is_missing_for_the_build_is_said_in_one_sentence(self):
+        venv = pathlib.Path(self.temporary_directory()) / "venv"
+        subprocess.run([PYTHON, "-m", "venv", venv], check=True, timeout=watchdog())
+        compiler = pathlib.Path(self.temporary_directory()) / "c++"
+        compiler.write_text("#!/bin/sh\ncase $* in *print-file-name=*) echo ${1#*=} ;; *) ! grep -q 'span\\|CLI' ;; esac\n")
+        compiler.chmod(0o755)
+        for cxx, said in (("/nowhere/c++", "there is no C++ compiler"), (compiler, "does not know C++20; GCC 12 and Clang 14 do")):
+            done = run([venv / "bin/pip", "install", "--no-deps", REPO / "packaging/python"], env={"CXX": str(cxx)})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout + done.stderr, f"sml-run cannot be built here: .*{re.escape(said)}")
+        compiler.write_text("#!/bin/sh\ncase $* in *print-file-name=*) echo ${1#*=} ;; *) ! grep -q CLI ;; esac\n")
+        done = run([venv / "bin/pip", "install", "--no-deps", REPO / "packaging/python"], env={"CXX": str(compiler)})
+        self.assertIn("these are missing: <CLI/CLI.hpp>, libre2.a, libz.a; on Debian and Ubuntu: apt install g++ ", done.stdout + done.stderr)
 
 
 class Image(ReleaseCase):

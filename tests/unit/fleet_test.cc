@@ -201,7 +201,7 @@ TEST_CASE("names of one machine are found, unless the way itself tells hosts apa
 TEST_CASE("hosts that wait for the end are told once all are dismissed") {
   Stage stage;
   stage.fleet->dismiss();
-  stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}, .root_cause = {}});
+  stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}});
   CHECK(stage.reach->told_words == "it failed");
   stage.fleet->tell(HostIndex(0), wire::Credit{1});  // nobody is there
 }

@@ -257,6 +257,63 @@ TEST_CASE("the program is found, and of the kind that the toolkit takes it for")
   }
 }
 
+TEST_CASE("in a job of version 3 of the SDK its entry script is the program, and its channel the folder") {
+  struct Row {
+    Words files;
+    plan::Environment environment;
+    const char* sourcecode;
+    const char* name;
+    EntryKind kind;
+    const char* folder;
+  };
+  const std::string code = "/opt/ml/input/data/code/";
+  const Row rows[] = {
+      {{code + "t.py", "/opt/ml/code/t.py"}, {"SM_ENTRY_SCRIPT=t.py"}, "{}", "t.py", EntryKind::Script, code.c_str()},
+      {{code + "t.py", code + "setup.py"}, {"SM_ENTRY_SCRIPT=t.py"}, "{}", "t.py", EntryKind::Script, code.c_str()},
+      {{code + "a/t.py"},
+       {"SM_ENTRY_SCRIPT=null"},
+       R"({"entry_script":"a/t.py"})",
+       "a/t.py",
+       EntryKind::Script,
+       code.c_str()},
+      {{code + "t.py"},
+       {"SAGEMAKER_PROGRAM=o.py"},
+       R"({"entry_script":"t.py"})",
+       "t.py",
+       EntryKind::Script,
+       code.c_str()},
+      {{code + "t.sh"}, {"SM_ENTRY_SCRIPT=t.sh"}, "{}", "t.sh", EntryKind::ShellText, code.c_str()},
+      {{"/opt/ml/code/o.py"},
+       {"SAGEMAKER_PROGRAM=o.py"},
+       R"({"entry_script":null})",
+       "o.py",
+       EntryKind::Script,
+       "/opt/ml/code/"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.files, row.environment);
+    FakeContainer container;
+    for (const std::string& file : row.files) container.files[file] = "text";
+    container.files["/opt/ml/input/data/sm_drivers/sourcecode.json"] = row.sourcecode;
+    const Contract contract = contract_of(container);
+    CHECK(contract.sdk == Sdk::V3);
+    const auto entry = find_entry_point(contract, row.environment, container.view());
+    if (entry.has_error()) FAIL(entry.error().message());
+    CHECK(entry->name == row.name);
+    CHECK(entry->kind == row.kind);
+    CHECK(entry->folder + "/" == row.folder);
+  }
+  FakeContainer container;
+  container.files["/opt/ml/input/data/sm_drivers/sm_train.sh"] = "";
+  const Contract contract = contract_of(container);
+  CHECK(find_entry_point(contract, {}, container.view()).error().message() ==
+        "the job names no program: its SourceCode has no entry_script");
+  CHECK(find_entry_point(contract, {"SM_ENTRY_SCRIPT=../t.py"}, container.view()).error().message() ==
+        "entry_script \"../t.py\" leads out of the folder of the sources; expected a name within it");
+  CHECK(find_entry_point(contract, {"SM_ENTRY_SCRIPT=t.py"}, container.view()).error().message() ==
+        "there is no t.py in /opt/ml/input/data/code, /opt/ml/code");
+}
+
 TEST_CASE("what is to be installed is known before any worker") {
   FakeContainer container;
   const EntryPoint script{EntryKind::Script, "train.py", "/opt/ml/code"};

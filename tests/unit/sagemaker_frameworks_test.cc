@@ -57,6 +57,30 @@ TEST_CASE("EFA's variables are the toolkit's, where there is a device") {
   CHECK(find_efa(container.view()) == Efa::Present);
 }
 
+TEST_CASE("in a job of version 3 of the SDK the variables of the network are those of its drivers") {
+  const auto of_v3 = [](Framework framework, const char* type) {
+    Contract contract;
+    contract.sdk = Sdk::V3;
+    contract.instance_type = type;
+    contract.network_interface = "eth7";
+    return framework_variables(contract, of(framework), {"algo-1"}, Efa::Absent);
+  };
+  using Words = plan::Environment;
+  const std::string interface = "NCCL_SOCKET_IFNAME=eth7";
+  CHECK(of_v3(Framework::TorchDistributed, "ml.c5.xlarge") == Words{interface, "NCCL_PROTO=simple"});
+  CHECK(of_v3(Framework::TorchDistributed, "ml.g5.48xlarge") ==
+        Words{interface, "NCCL_PROTO=simple", "FI_PROVIDER=efa"});
+  for (const char* type : {"ml.p5.48xlarge", "ml.p5en.48xlarge", "ml.p6-b200.48xlarge", "ml.trn2.48xlarge"}) {
+    CAPTURE(type);
+    CHECK(of_v3(Framework::TorchDistributed, type) ==
+          Words{interface, "NCCL_PROTO=simple", "FI_PROVIDER=efa", "FI_EFA_USE_DEVICE_RDMA=1", "RDMAV_FORK_SAFE=1"});
+  }
+  CHECK(of_v3(Framework::Mpi, "ml.c5.xlarge") == Words{interface});
+  CHECK(of_v3(Framework::Mpi, "ml.p4d.24xlarge") ==
+        Words{interface, "NCCL_PROTO=simple", "FI_PROVIDER=efa", "FI_EFA_USE_DEVICE_RDMA=1"});
+  CHECK(of_v3(Framework::None, "ml.p4d.24xlarge").empty());
+}
+
 TEST_CASE("smdistributed dataparallel is told of its hosts") {
   using Words = plan::Environment;
   CHECK(variables(Framework::DataParallel, "ml.c5.xlarge", {"algo-1"}, Efa::Absent) ==

@@ -131,6 +131,34 @@ TEST_CASE("a training job becomes options; the command line has more say") {
   CHECK(options.command == Words{"prog", "a b"});
 }
 
+TEST_CASE("a job of version 3 of the SDK becomes options by its own rules") {
+  FakeHost fake = one_host(R"({"n":"3","flag":"true","sagemaker_x":"[1,2]"})");
+  fake.container.files["/opt/ml/input/data/code/train.py"] = "";
+  fake.container.files["/opt/ml/input/data/code/requirements.txt"] = "numpy";
+  fake.container.files["/opt/ml/input/data/sm_drivers/distributed.json"] = R"({"process_count_per_node":2})";
+  ThisHost here = fake.here();
+  here.environment = {"SM_ENTRY_SCRIPT=train.py", "SM_TRAINING_ENV={}", "SM_HP_N=3"};
+  Options options = parsed({"train"});
+  const auto training = prepare(options, here);
+  REQUIRE(training.has_value());
+  CHECK(options.command == Words{"python3", "train.py", "--n", "3", "--flag", "true", "--sagemaker_x", "[1, 2]"});
+  CHECK(options.working_directory == "/opt/ml/input/data/code");
+  CHECK(options.nproc_per_node == 2U);
+  CHECK(training->installations.empty());
+  const auto starts_with_sm = [](const std::string& entry) { return entry.starts_with("SM_"); };
+  CHECK(std::none_of(options.extra_variables.begin(), options.extra_variables.end(), starts_with_sm));
+  CHECK(*plan::find_variable(options.extra_variables, "NCCL_SOCKET_IFNAME") == "NCCL_SOCKET_IFNAME=eth0");
+
+  options = parsed({"train", "--hp-style", "toolkit"});
+  REQUIRE(prepare(options, here).has_value());
+  CHECK(options.command == Words{"python3", "train.py", "--flag", "True", "-n", "3"});
+
+  here.environment = {"SM_ENTRY_SCRIPT=train.py"};  // its environment.py has not run
+  options = parsed({"train"});
+  REQUIRE(prepare(options, here).has_value());
+  CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-1");
+}
+
 TEST_CASE("what no program can be given is refused") {
   FakeHost fake = one_host(R"({"sagemaker_program":"train.py","a":"\"\\u0000\""})");
   Options options = parsed({"train"});

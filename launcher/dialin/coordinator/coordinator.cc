@@ -141,7 +141,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     return out;
   }
 
-  void end(const JobEnd& how, std::optional<HostId> root_cause, std::function<void()> told) override {
+  void end(const JobEnd& how, std::function<void()> told) override {
     told_ = std::move(told);
     for (const auto& [guest, place] : promises()) {
       if (list_.come(place)) give_place(*guest, place);
@@ -152,9 +152,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     for (const auto& guest : guests_) {
       if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
       if (guest->gone() || !guest->seat()) continue;
-      JobEnd own = how;
-      if (!root_cause || seats_[root_cause->value()] != guest->seat()) own.failure.clear();
-      guest->send(own);
+      guest->send(how);
       guest->finish();
     }
     await_told(Clock::now() + kTellLimit);

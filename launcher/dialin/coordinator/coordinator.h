@@ -3,7 +3,6 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,9 +69,8 @@ class Coordinator {
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that have not come in, itself apart.
   virtual std::vector<launch::AgentLauncher::Missing> missing() const = 0;
-  // Tells every host that is here, and lets nobody in any more. `failure` goes to the host `root_cause` only. `told` is
-  // called when all have left, or after 5 s.
-  virtual void end(const JobEnd& how, std::optional<HostId> root_cause, std::function<void()> told) = 0;
+  // Tells every host that is here, and lets nobody in any more. `told` is called when all have left, or after 5 s.
+  virtual void end(const JobEnd& how, std::function<void()> told) = 0;
 };
 
 // `pool` looks up names. Error (Internal): the TLS library fails.

@@ -35,7 +35,7 @@ std::unique_ptr<launch::AgentTransport> IncomingLauncher::transport(HostId host,
 std::vector<launch::AgentLauncher::Missing> IncomingLauncher::missing() const { return head_->missing(); }
 
 bool IncomingLauncher::tell_end(const launch::RunEnd& end, std::function<void()> told) {
-  head_->end({end.exit_code, end.words, end.failure}, end.root_cause, std::move(told));
+  head_->end({end.exit_code, end.words, end.failure}, std::move(told));
   return true;
 }
 

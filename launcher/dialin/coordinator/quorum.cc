@@ -121,7 +121,7 @@ void Quorum::await_time() {
 }
 
 void Quorum::tell_end(const JobEnd& end) {
-  head_->end(end, std::nullopt, [this] { loop_.stop(); });
+  head_->end(end, [this] { loop_.stop(); });
   loop_.run();
   loop_.restart();
 }

@@ -38,7 +38,7 @@ struct DialPlan {
 struct Outcome {
   int exit_code = 0;
   std::string text;            // in words; empty if the job succeeded
-  std::string failure;         // for the failure file; empty if the failure belongs to another host
+  std::string failure;         // for the failure file; empty if the job succeeded
   std::optional<Error> fault;  // why the coordinator sent no outcome, or why the pre-launch task failed
 };
 

@@ -117,9 +117,8 @@ OptionGroup options_of_sagemaker() {
   return {"SageMaker",
           "sagemaker",
           {{"--hp-style", "toolkit|v3", set_hp_style,
-            "Make arguments of hyperparameters as the training toolkit does, which is the default, or as version 3 of "
-            "the Python SDK, for train.",
-            "toolkit"},
+            "Make arguments of hyperparameters as the training toolkit does, or as version 3 of the Python SDK, for "
+            "train. Default: v3 where version 3 has made the job, else toolkit."},
            {"--no-install", "", constant<Installation::No, &Options::training, &TrainingOptions::install>,
             "Install neither requirements.txt nor the package of the sources."},
            {"--failure-file", "FILE", set_failure_file,

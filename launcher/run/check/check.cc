@@ -64,7 +64,7 @@ Result<report::CheckReport> Check::run() {
   report::CheckReport found = report();
   fleet_.dismiss();
   const report::JobOutcome verdict = judge(found);
-  fleet_.tell_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}, {}});
+  fleet_.tell_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}});
   fleet_.close();
   return found;
 }

@@ -1,0 +1,45 @@
+"""sml-run from Python: where the program is, a job with its report, and a function on many ranks.
+
+    import sml_run
+    sml_run.path()                                 # the program
+    done = sml_run.run(["-np", "2", "hostname"])   # done.status, done.report
+    ranks = sml_run.launch(train, 0.1, nproc=4)    # what train(0.1) returned on each rank
+
+`python3 -m sml_run ...` is the program itself. `sml_run.sagemaker` has the class for SageMaker's ModelTrainer.
+"""
+import importlib
+import os
+import pathlib
+import shutil
+
+__all__ = ["path", "run", "launch", "Completed", "Report", "Results", "LaunchError", "RankFailed", "RemoteError",
+           "RemoteTraceback"]
+
+# Imported at their first use: a worker, and who only wants the path, need none of them.
+_LATER = {"run": "_run", "Completed": "_run", "Report": "_report", "launch": "_launch", "Results": "_launch",
+          "LaunchError": "_errors", "RankFailed": "_errors", "RemoteError": "_errors", "RemoteTraceback": "_errors"}
+
+
+def path():
+    """The program sml-run that was installed with this package, else the first one in PATH. FileNotFoundError if there is
+    neither."""
+    here = pathlib.Path(__file__).resolve().parent
+    # PREFIX/lib/python3.N/site-packages/sml_run, or DIR/sml_run of `pip install --target DIR`
+    for folder in list(here.parents)[:4]:
+        program = folder / "bin" / "sml-run"
+        if program.is_file() and os.access(program, os.X_OK):
+            return str(program)
+    found = shutil.which("sml-run")
+    if found is None:
+        raise FileNotFoundError(f"there is no program sml-run beside {here} or in PATH; install it with: pip install sml-run")
+    return found
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+
+
+def __dir__():
+    return sorted(__all__)

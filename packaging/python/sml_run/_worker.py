@@ -1,0 +1,138 @@
+"""A rank of sml_run.launch(). The text of this file travels with the job (SMLRUN_TEXT) and is executed by
+`python3 -c`, so that the other hosts need nothing but Python. It calls the function, and sends frames to a copy of its
+standard output, which it alone writes whole lines to: the token of the job, rank, kind, number, and a part of a pickle. The
+launcher takes them out of the output (_frames.py)."""
+
+
+def main():
+    # Only what is quick to import: a rank's start is as long as that of Python.
+    import os
+    import sys
+    from binascii import a2b_base64, b2a_base64
+
+    try:
+        import _pickle as pickle
+    except ImportError:  # another Python than CPython
+        import pickle
+
+    PART = 2880  # bytes; a frame stays below PIPE_BUF, so that no other writer comes between
+    token = os.environ.pop("SMLRUN_TOKEN")
+    limit = int(os.environ.pop("SMLRUN_LIMIT"))
+    rank = os.environ.get("SML_RANK", "0")
+    out = os.dup(1)  # not inherited by processes that the function starts
+
+    def send(kind, data=b""):
+        parts = [data[i:i + PART] for i in range(0, len(data), PART)] or [b""]
+        for i, part in enumerate(parts):
+            line = "\x1e%s %s %s %d %d %s\n" % (token, rank, kind, i, len(parts), b2a_base64(part, newline=False).decode())
+            line = line.encode()
+            while line:
+                line = line[os.write(out, line):]
+
+    def flush():
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                pass
+
+    def load():
+        count = int(os.environ.pop("SMLRUN_CALL"))
+        if count:
+            return a2b_base64("".join(os.environ.pop("SMLRUN_CALL_%d" % i) for i in range(count)))
+        data = sys.stdin.buffer.read()
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        return data
+
+    def text_of(error, whole=True):
+        import traceback
+        if whole:
+            return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+    def tell(error):
+        """The error file, from which sml-run takes the reason of the failure for its report."""
+        file = os.environ.get("TORCHELASTIC_ERROR_FILE")
+        if not file:
+            return
+        import json
+        import time
+        extra = {"py_callstack": text_of(error), "timestamp": str(int(time.time()))}
+        try:
+            with open(file, "w") as f:
+                json.dump({"message": {"message": text_of(error, False), "extraInfo": extra}}, f)
+        except OSError:
+            pass
+
+    def fail(error, kind, depth):
+        """Sends an exception, without the frames of this file, and ends."""
+        for _ in range(depth):
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                error.__traceback__ = error.__traceback__.tb_next
+        text, said = text_of(error), text_of(error, False)
+        flush()
+        data = None
+        try:
+            data = dump(error)
+            pickle.loads(data)  # some can be written and not read again
+            if len(data) > limit:
+                data = None
+        except Exception:
+            data = None
+        send(kind, pickle.dumps((said[:4096], text[-65536:], data)))
+        tell(error)
+        os.write(2, text.encode("utf-8", "replace"))
+        os._exit(1)
+
+    def leave(signo):
+        import signal
+        flush()
+        signal.signal(signo, signal.SIG_DFL)
+        os.kill(os.getpid(), signo)
+
+    dump = pickle.dumps
+    send("begin")
+    try:
+        how, folders, body = pickle.loads(load())
+        sys.path.extend(f for f in folders if f not in sys.path and os.path.isdir(f))
+        if how == "cloudpickle":
+            import cloudpickle
+            dump = cloudpickle.dumps
+        function, args, kwargs = pickle.loads(body)
+    except KeyboardInterrupt:
+        leave(2)
+    except BaseException as error:
+        fail(error, "load", 1)
+    try:
+        result = function(*args, **kwargs)
+    except KeyboardInterrupt:
+        leave(2)
+    except SystemExit:
+        flush()
+        raise
+    except BaseException as error:
+        fail(error, "raise", 1)
+    try:
+        data = dump(result)
+        pickle.loads(data) if how == "cloudpickle" else None
+    except BaseException as error:
+        fail(error, "unsent", 1)
+    if len(data) > limit:
+        fail(ValueError("the result has %d bytes, more than max_result=%d" % (len(data), limit)), "unsent", 0)
+    # As Python's own exit, without its taking apart of all modules, which takes time, and where some libraries abort.
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    if "atexit" in sys.modules:
+        try:
+            sys.modules["atexit"]._run_exitfuncs()
+        except BaseException as error:
+            os.write(2, text_of(error).encode("utf-8", "replace"))
+    flush()
+    send("result", data)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""The Python package sml_run (packaging/python): run(), and launch(), which calls a function on every rank."""
+import json
+import os
+import pathlib
+import signal
+
+from harness import BUILD, PYTHON, REPO, HostsCase, TestCase, gate, popen, run, wait_until
+
+PACKAGE = REPO / "packaging/python"
+E2E = pathlib.Path(__file__).resolve().parent
+ENVIRONMENT = {"PATH": f"{BUILD}:/usr/bin:/bin", "PYTHONPATH": f"{PACKAGE}:{E2E}", "PYTHONDONTWRITEBYTECODE": "1"}
+
+# Tells how a launch ended.
+TELL = """import json, sys, launched, sml_run
+def tell(*args, **kw):
+    try:
+        answer = {"results": sml_run.launch(*args, **kw)}
+    except BaseException as error:
+        cause = error.__cause__
+        answer = {"type": type(error).__name__, "text": str(error), "cause": type(cause).__name__, "trace": str(cause),
+                  "rank": getattr(error, "rank", None), "status": getattr(error, "status", None)}
+    json.dump(answer, open(sys.argv[1], "w"), default=repr)
+"""
+
+
+class Python(TestCase):
+    def python(self, code, *words, **env):
+        return run([PYTHON, "-c", code, *words], env={**ENVIRONMENT, **env})
+
+    def launched(self, call, **env):
+        """(how the launch ended, what was printed)"""
+        file = self.temporary_directory() / "answer"
+        done = self.python(f"{TELL}\ntell({call})", file, **env)
+        self.assert_status(done, 0)
+        return json.loads(file.read_text()), done
+
+    def test_the_module_is_the_program(self):
+        done = run([PYTHON, "-m", "sml_run", "-np", "2", "sh", "-c", "exit $((RANK * 3))"], env=ENVIRONMENT)
+        self.assert_status(done, 3)
+        self.assertEqual(self.python("import sml_run; print(sml_run.path())").stdout, f"{BUILD}/sml-run\n")
+        done = run([PYTHON, "-m", "sml_run"], env={**ENVIRONMENT, "PATH": "/nowhere"})
+        self.assert_status(done, 1)
+        self.assertRegex(done.stderr, "^sml_run: there is no program sml-run beside .*/sml_run or in PATH; install it with: pip install sml-run\n$")
+
+    @gate
+    def test_run_returns_status_and_report(self):
+        done = self.python("import sml_run\ndone = sml_run.run(['-np', '2', 'sh', '-c', 'echo said; exit $((RANK * 3))'])\n"
+                           "print(done.status, done.report.culprit.rank, done.report.ranks[1].exit_code, done.report.ranks[0].stopped_by)\n"
+                           "print(sml_run.run(['--nonsense']))")
+        self.assert_status(done, 0)
+        self.assertRegex(done.stdout, r"\[1\] said\n")
+        self.assertRegex(done.stdout, r"3 1 3 (None|sml-run)\nCompleted\(status=2, report=None\)")
+
+    def test_run_writes_to_a_stream_that_is_no_descriptor(self):
+        done = self.python("import contextlib, io, sml_run\nout = io.StringIO()\n"
+                           "with contextlib.redirect_stdout(out): sml_run.run(['-np', '2', 'echo', 'said'])\n"
+                           "print(sorted(out.getvalue().splitlines()))")
+        self.assertEqual(done.stdout, "['[0] said', '[1] said']\n", done)
+
+    @gate
+    def test_results_by_rank_and_output_as_ever(self):
+        answer, done = self.launched("launched.place, 'ab', times=2, nproc=3, env={'A': 'b'}")
+        self.assertEqual(answer, {"results": [[rank, "localhost", "abab"] for rank in range(3)]})
+        self.assertEqual(sorted(done.stdout.splitlines()),
+                         sorted(f"[{rank}] {line}" for rank in range(3) for line in (f"out of {rank}", "no end of line")))
+        self.assertEqual({line for line in done.stderr.splitlines() if "err" in line}, {f"[{r}] err of {r}" for r in range(3)})
+
+    @gate
+    def test_the_exception_of_the_rank_that_failed_first(self):
+        answer, done = self.launched("launched.fails, 1, nproc=3")
+        self.assertEqual((answer["type"], answer["text"], answer["cause"]), ("KeyError", "'no such key'", "RemoteTraceback"))
+        self.assertRegex(answer["trace"], r'(?s)rank 1 on localhost:\nTraceback.*launched.py", line \d+, in fails\n.*KeyError')
+        self.assertNotIn("<string>", answer["trace"])
+        self.assertIn("sml-run:   it reported: KeyError: 'no such key'", done.stderr)
+
+    def test_an_exception_that_cannot_be_sent_is_told(self):
+        for how, text in (("odd", "rank 2 on localhost raised launched.Odd: 1"), ("held", "rank 2 on localhost raised launched.Held: holds a file")):
+            answer, _ = self.launched(f"launched.fails, 2, {how!r}, nproc=3")
+            self.assertEqual((answer["type"], answer["text"], answer["rank"]), ("RemoteError", text, 2))
+            self.assertIn("in fails", answer["trace"])
+
+    def test_a_rank_that_ends_without_an_exception(self):
+        for how, status, text in (("kill", 137, "was killed by SIGKILL"), ("exit", 124, "exited with status 124")):
+            answer, _ = self.launched(f"launched.fails, 1, {how!r}, nproc=2, timeout=3600")
+            self.assertEqual((answer["type"], answer["rank"], answer["status"]), ("RankFailed", 1, status))
+            self.assertIn(f"rank 1 on localhost {text}", answer["text"])
+        answer, _ = self.launched("launched.leaves, nproc=2")
+        self.assertEqual(answer["type"], "RankFailed")
+        self.assertIn("ended with status 0 and without a result", answer["text"])
+
+    def test_a_result_that_cannot_be_sent(self):
+        answer, _ = self.launched("launched.returns, 'lambda', nproc=2")
+        self.assertEqual(answer["type"], "RemoteError")
+        self.assertRegex(answer["text"], "the result of rank [01] on localhost cannot be sent: .*lambda")
+        answer, _ = self.launched("launched.returns, 'large', nproc=2, max_result=1 << 20")
+        self.assertRegex(answer["text"], "cannot be sent: .* 31457[0-9]+ bytes, more than max_result=1048576")
+
+    def test_what_is_in_main_needs_cloudpickle(self):
+        answer, _ = self.launched("tell, nproc=2")
+        self.assertEqual(answer["type"], "PicklingError")
+        self.assertIn("tell is a function of __main__", answer["text"])
+        self.assertIn("pip install cloudpickle", answer["text"])
+        answer, _ = self.launched("launched.size, [type('Here', (), {})], nproc=1")
+        self.assertEqual(answer["type"], "PicklingError")
+
+    def test_large_arguments_and_results(self):
+        answer, _ = self.launched("launched.size, b'z' * (8 << 20), nproc=2")
+        self.assertEqual(answer, {"results": [8 << 20] * 2})
+        answer, _ = self.launched("lambda: 1, nproc=2")
+        self.assertEqual(answer["type"], "PicklingError")
+        answer, _ = self.launched("launched.size, b'z' * (300 << 10), nproc=2, max_restarts=1")
+        self.assertEqual(answer, {"results": [300 << 10] * 2})
+        answer, _ = self.launched("launched.size, b'z' * (1 << 20), nproc=2, max_restarts=1")
+        self.assertIn("with max_restarts no more than", answer["text"])
+
+    def test_much_output_loses_no_line_and_no_result(self):
+        answer, done = self.launched("launched.floods, 20000, nproc=2")
+        self.assertEqual(answer, {"results": [0, 1]})
+        self.assertEqual(done.stdout.count("y" * 999 + "\n"), 40000)
+
+    def test_a_restart_begins_anew(self):
+        answer, _ = self.launched("launched.fails_once, nproc=2, max_restarts=1")
+        self.assertEqual(answer, {"results": [1, 1]})
+
+    def test_a_time_limit(self):
+        answer, _ = self.launched("launched.fails, 9, nproc=2, timeout=1")
+        self.assertEqual((answer["type"], answer["text"]), ("TimeoutError", "the job did not end within 1 s"))
+
+    def test_words_that_would_keep_results_back_are_refused(self):
+        for word in ("--quiet-workers", "--stdin=0", "--", "--redirects"):
+            answer, _ = self.launched(f"launched.rank, nproc=1, options=[{word!r}]")
+            self.assertEqual(answer["type"], "ValueError", answer)
+        answer, _ = self.launched("launched.rank, nproc=2", SML_QUIET_WORKERS="1", SML_SHOW_RANKS="1", SML_STDIN="none")
+        self.assertEqual(answer, {"results": [0, 1]})
+        answer, _ = self.launched("launched.rank, nproc=2, options=['--tag', '<{rank}> ', '--grace', '1s']")
+        self.assertEqual(answer, {"results": [0, 1]})
+
+    def test_threads_and_exit_functions_end_first(self):
+        answer, done = self.launched("launched.begins_a_thread, 'said', nproc=2")
+        self.assertEqual(answer, {"results": [0, 1]})
+        for how in ("at exit of", "by a thread of"):
+            for rank in (0, 1):
+                self.assertIn(f"[{rank}] said {how} {rank}\n", done.stdout)
+
+    def test_the_function_inherits_nothing_of_how_it_came(self):
+        answer, _ = self.launched("launched.token, nproc=1")
+        self.assertEqual(answer, {"results": [[]]})
+
+    @gate
+    def test_ctrl_c_and_the_end_of_the_caller_stop_all(self):
+        """TestCase sees that nothing is left."""
+        for signo in (signal.SIGINT, signal.SIGKILL):
+            file = self.temporary_directory() / "begun"
+            code = f"import launched, sml_run\nsml_run.launch(launched.waits, {str(file)!r}, nproc=2)"
+            with popen([PYTHON, "-c", code], env=ENVIRONMENT) as caller:
+                wait_until(lambda f=file: all(os.path.exists(f"{f}.{rank}") for rank in (0, 1)))
+                caller.send_signal(signo)
+                done = caller.finish()
+            if signo == signal.SIGINT:
+                self.assertIn("KeyboardInterrupt", done.stderr)
+                self.assertIn("sml-run: stopped by SIGINT", done.stderr)
+
+
+class PythonOnHosts(HostsCase):
+    hosts = 2
+
+    @gate
+    def test_other_hosts_need_no_package(self):
+        """The function travels by SSH; on the other host the worker is Python with nothing of ours in its path."""
+        code = ("import json, os, sml_run\nos.environ.pop('PYTHONPATH')\n"
+                f"print(json.dumps(sml_run.launch(os.getenv, 'SML_HOST', hosts={self.bed.hosts(2).split(',')!r})))")
+        done = self.bed.exec("algo-1", [PYTHON, "-c", code], env=ENVIRONMENT)
+        self.assert_status(done, 0)
+        self.assertEqual(json.loads(done.stdout), ["algo-1"] * 2 + ["algo-2"] * 2)
+
+    def test_a_failing_rank_of_another_host(self):
+        code = f"import launched, sml_run\nsml_run.launch(launched.fails, 3, hosts={self.bed.hosts(2)!r})"
+        done = self.bed.exec("algo-1", [PYTHON, "-c", code], env=ENVIRONMENT)
+        self.assert_status(done, 1)
+        self.assertIn("rank 3 on algo-2:\nTraceback", done.stderr)
+        self.assertIn("KeyError: 'no such key'\n", done.stderr)
+
+    def test_a_module_that_the_other_host_does_not_have(self):
+        folder = "/tmp/only-here"
+        self.bed.put("algo-1", f"{folder}/alone.py", "def f(): return 1\n")
+        code = f"import sys; sys.path.append({folder!r})\nimport alone, sml_run\nsml_run.launch(alone.f, hosts={self.bed.hosts(1)!r})"
+        done = self.bed.exec("algo-1", [PYTHON, "-c", code], env=ENVIRONMENT)
+        self.bed.exec("algo-1", ["rm", "-r", folder])
+        self.assert_status(done, 1)
+        self.assertIn("rank 1 on algo-2 cannot load the function or its arguments: ModuleNotFoundError: No module named 'alone'", done.stderr)
