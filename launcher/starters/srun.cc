@@ -172,6 +172,7 @@ std::string srun_account(std::string_view errors) {
       KnownWords{"Requested node configuration is not available",
                  "the host is not in this job of Slurm, or has no room for a step"},
       KnownWords{"Unable to contact slurm controller", "Slurm's controller does not answer srun"},
+      KnownWords{"step creation temporarily disabled", "Slurm has no room for a step there yet"},
       KnownWords{"Node failure on", "the node has failed, as Slurm says"},
       KnownWords{"Communication connection failure", "Slurm's daemon there does not answer srun"},
       KnownWords{"Invalid job id specified", "Slurm knows no such job (any more)"},

@@ -232,10 +232,8 @@ class ProcessTransport final : public AgentTransport {
   // A tool that waits says for what.
   static void show_errors(const Core& core) {
     if (core.heard || core.events == nullptr || core.tool.empty()) return;
-    const std::string_view text = trim(core.error_text);
-    const std::size_t line = text.rfind('\n');
-    const std::string_view last = line == std::string_view::npos ? text : text.substr(line + 1);
-    if (!last.empty()) core.events->transport_step("starting the agent: " + show(last, 200));
+    const std::string said = core.account(core.error_text);
+    if (!said.empty()) core.events->transport_step("starting the agent: " + show(said, 200));
   }
 
   static void write(const std::shared_ptr<Core>& core) {

@@ -39,7 +39,8 @@ struct ToolCommand {
   std::function<bool(const ExitStatus& status, std::string_view errors)> agent_has_ended;
 };
 
-// Runs it. What it prints as errors before the agent's output begins is displayed as the step that is waited for.
+// Runs it. What it prints as errors before the agent's output begins is displayed, as `account` has it, as the step
+// that is waited for.
 std::unique_ptr<AgentTransport> make_tool_transport(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
                                                     ToolCommand command);
 

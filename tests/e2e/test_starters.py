@@ -177,6 +177,19 @@ class Slurm(TestCase):
         self.bed.assert_clean()
         self.assertIn("TIME LIMIT", self.printed())
 
+    def test_a_controller_that_does_not_answer_is_given_up(self):
+        go = self.shared / "go"
+        self.addCleanup(go.unlink, missing_ok=True)
+        signal = lambda name: self.bed.exec("head", ["sh", "-c", f"kill -{name} $(cat /run/slurm/slurmctld.pid)"])  # noqa: E731
+        self.started(f"echo up; while [ ! -e {go} ]; do sleep 0.1; done; {SML} --start-timeout 3s true; echo status $?")
+        wait_until(lambda: "up" in self.printed())
+        self.addCleanup(signal, "CONT")
+        signal("STOP")
+        go.touch()
+        wait_until(lambda: "status" in self.printed(), self.printed)
+        self.assertIn("status 125", self.printed())
+        self.assertIn("3 hosts: not ready after 3 s (starting the agent): algo-[2-4]", self.printed())
+
     def test_half_of_the_nodes_are_down(self):
         self.bed.exec("head", ["true"])
         self.started(f"{SML} --heartbeat-timeout 3s sh -c 'echo up; sleep 600'", "--no-kill")
