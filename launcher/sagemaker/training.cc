@@ -299,7 +299,8 @@ Result<Training> prepare_training(Options& options, const ThisHost& here, HostFi
 void choose_failure_file(Options& options, const ThisHost& here) {
   if (options.failure.wanted == FailureFile::None || !options.failure.path.empty()) return;
   const std::string folder = folder_of_platform(here);
-  if (options.mode == Mode::Train) {
+  const bool v3 = here.exists(folder + std::string(sagemaker::kV3Scripts));  // its drivers, too, start sml-run by name
+  if (options.mode == Mode::Train || v3) {
     options.failure.path = folder + std::string(kFailure);
   } else if (here.exists(folder + "/config/resourceconfig.json")) {
     options.failure.path = folder + "/output/message";

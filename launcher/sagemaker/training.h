@@ -33,7 +33,8 @@ struct Training {
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 
 // Sets the file from which the platform reads the reason of a failure, unless --failure-file or --no-failure-file is
-// given: in a training container for `sml-run train`, in a processing container always. Elsewhere changes nothing.
+// given: in a training container for `sml-run train`, in a job of version 3 of the SDK and in a processing container
+// always. Elsewhere changes nothing.
 void choose_failure_file(Options& options, const ThisHost& here);
 
 // For `sml-run train`: removes the failure file of an earlier job, which the platform would attribute to this one.

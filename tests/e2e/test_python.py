@@ -150,12 +150,13 @@ class Python(TestCase):
     def test_ctrl_c_and_the_end_of_the_caller_stop_all(self):
         """TestCase sees that nothing is left."""
         for signo in (signal.SIGINT, signal.SIGKILL):
-            file = self.temporary_directory() / "begun"
+            file, folder = self.temporary_directory() / "begun", self.temporary_directory()
             code = f"import launched, sml_run\nsml_run.launch(launched.waits, {str(file)!r}, nproc=2)"
-            with popen([PYTHON, "-c", code], env=ENVIRONMENT) as caller:
+            with popen([PYTHON, "-c", code], env={**ENVIRONMENT, "TMPDIR": str(folder)}) as caller:
                 wait_until(lambda f=file: all(os.path.exists(f"{f}.{rank}") for rank in (0, 1)))
                 caller.send_signal(signo)
                 done = caller.finish()
+            wait_until(lambda f=folder: not list(f.iterdir()))  # what the job has there goes with it
             if signo == signal.SIGINT:
                 self.assertIn("KeyboardInterrupt", done.stderr)
                 self.assertIn("sml-run: stopped by SIGINT", done.stderr)

@@ -212,6 +212,17 @@ class SageMakerSdk(FrameworkCase):
             self.assertIn("returned non-zero exit status 1", job.failure(name))
             self.assertNotIn("ArithmeticError", job.failure(name))
 
+    def test_torchrun_of_the_sdk_that_finds_ours(self):
+        """In an image with a link of that name, first in PATH."""
+        path = f"{self.links}:{self.image}"
+        done = Job(self, "torchrun").place().run(path)
+        self.assert_all(done, 0)
+        self.assertEqual(sum((one.stderr + one.stdout).count("of 4 in attempt 0: True") for one in done), 4)
+        job = Job(self, "torchrun fails").place()
+        self.assert_all(job.run(path), 1)
+        for name in job.names:
+            self.assertTrue(job.failure(name).startswith("[rank1]: ArithmeticError: the loss of attempt 0 is no number\n"), job.failure(name))
+
     def test_where_programs_cannot_be_started_from_files(self):
         job = Job(self, "shows").place()
         for name in job.names:

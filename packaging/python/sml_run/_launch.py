@@ -54,23 +54,22 @@ def launch(fn, *args, hosts=None, nproc=None, env=None, timeout=None, max_restar
     call = _pickled(fn, args, kwargs)
     token = secrets.token_hex(16)
     frames = _frames.Frames(token, max_result)
-    with tempfile.TemporaryDirectory(prefix="sml-run-launch-") as folder:
-        file = os.path.join(folder, "report.json")
+    with _report.File() as file:
         by_input = len(call) > _IN_ENVIRONMENT
         if by_input and max_restarts:
             raise ValueError(f"the function and its arguments have {len(call)} bytes; with max_restarts no more than "
                              f"{_IN_ENVIRONMENT} can be sent, as a rank reads its input once. Put the data into a file")
         variables = {"SMLRUN_TOKEN": token, "SMLRUN_LIMIT": str(max_result), **_worker(), **_variables_of(call, by_input), **{str(k): str(v) for k, v in (env or {}).items()}}
-        words = [path(), "--report", file, *_words(hosts, nproc, timeout, max_restarts, by_input, options)]
+        words = [path(), "--report", file.path, *_words(hosts, nproc, timeout, max_restarts, by_input, options)]
         for name in variables:
             words += ["-x", name]
         words += ["--", python or sys.executable or "python3", "-c", _BEGIN]
         with tempfile.TemporaryFile() as source:
             source.write(call if by_input else b"")
             source.seek(0)
-            status = _process.run(words, env={**_environment(), **variables}, filter_output=frames.take,
+            status = _process.run(words, env={**_environment(), **variables}, filter_output=frames.take, inherited=(file.fd,),
                                   stdin=source if by_input else subprocess.DEVNULL)
-        return _outcome(status, _report.read(file), frames, timeout)
+        return _outcome(status, file.read(), frames, timeout)
 
 
 @functools.lru_cache(maxsize=None)

@@ -40,12 +40,12 @@ class Writer:
         self._stream.flush()
 
 
-def run(words, env=None, stdin=subprocess.DEVNULL, filter_output=None):
+def run(words, env=None, stdin=subprocess.DEVNULL, filter_output=None, inherited=()):
     """Runs sml-run and returns its exit status, 128 and the number for a signal. `filter_output(data)` may take its own
-    part of the standard output, and returns what is to be shown. On Ctrl-C sml-run is interrupted, as in a terminal, and
+    part of the standard output, and returns what is to be shown. `inherited` are further descriptors for it. On Ctrl-C sml-run is interrupted, as in a terminal, and
     KeyboardInterrupt is raised when the job is over; a second Ctrl-C kills the workers at once."""
     child = subprocess.Popen(words, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             start_new_session=True, preexec_fn=end_with(os.getpid()))
+                             pass_fds=inherited, start_new_session=True, preexec_fn=end_with(os.getpid()))
     interrupted = False
     out, err = Writer(sys.stdout), Writer(sys.stderr)
     try:

@@ -1,6 +1,7 @@
 """The report of a job (sml-run --report) as typed values. The manual, sml-run(1), REPORT, says what each field means."""
 import dataclasses
 import json
+import tempfile
 from typing import Any, Dict, List, Optional
 
 
@@ -74,6 +75,30 @@ def parse(text):
              "ranks": [_rank_end(rank) for rank in data.get("ranks") or []],
              "attempts": [_taken(Attempt, attempt) for attempt in data.get("attempts") or []], "data": data}
     return _taken(Report, {**data, **parts})
+
+
+class File:
+    """A file without a name, for --report: nothing is left of it, whatever becomes of this process."""
+
+    def __init__(self):
+        self._file = tempfile.TemporaryFile()
+        self.fd = self._file.fileno()               # to be inherited by sml-run
+        self.path = f"/proc/self/fd/{self.fd}"      # there
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._file.close()
+
+    def read(self):
+        """The report; None if the job has written none."""
+        self._file.seek(0)
+        text = self._file.read().decode("utf-8", "replace")
+        try:
+            return parse(text) if text.strip() else None
+        except ValueError:
+            return None
 
 
 def read(path):

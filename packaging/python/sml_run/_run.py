@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from typing import Optional
 
 from . import _process, _report, path
@@ -54,22 +53,22 @@ def run(words, env=None):
     if isinstance(words, (str, bytes)):
         raise TypeError('words is a list, such as ["-np", "2", "hostname"]')
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
-    with tempfile.TemporaryDirectory(prefix="sml-run-report-") as folder:
-        file = os.path.join(folder, "report.json")
-        before = [] if words[:1] and words[0] in _OURS else ["--report", file]
+    with _report.File() as file:
+        before = [] if words[:1] and words[0] in _OURS else ["--report", file.path]
         line = [path(), *before, *words]
         if _is_inherited(sys.stdout, 1) and _is_inherited(sys.stderr, 2):
             sys.stdout.flush()
-            status = _plain(line, env)
+            status = _plain(line, env, file.fd)
         else:
-            status = _process.run(line, env=env, stdin=None if _is_inherited(sys.stdin, 0) else subprocess.DEVNULL)
-        report = _report.read(_own_report(words) or file)
+            status = _process.run(line, env=env, inherited=(file.fd,), stdin=None if _is_inherited(sys.stdin, 0) else subprocess.DEVNULL)
+        own = _own_report(words)
+        report = _report.read(own) if own else file.read()
     return Completed(status, report)
 
 
-def _plain(line, env):
+def _plain(line, env, report):
     """In the terminal of this process, whose signals both get."""
-    child = subprocess.Popen(line, env=env, preexec_fn=_process.end_with(os.getpid()))
+    child = subprocess.Popen(line, env=env, pass_fds=(report,), preexec_fn=_process.end_with(os.getpid()))
     interrupted = False
     while True:
         try:
