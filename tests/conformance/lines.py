@@ -209,6 +209,8 @@ def compare(world, pattern, verbose, bless):
     tables = sorted({launcher.table for launcher in launchers.ALL})
     lines = [line for table in tables for line in lines_of(table) if re.search(pattern, line.key)]
     environments = {launcher.table: records[launcher.name].get("environment", {}) for launcher in launchers.ALL}
+    for allocation in filter(None, environments.values()):
+        allocation["SML_START_BY"] = "ssh"  # the allocation of the record is over, and its srun would wait for a controller
     results, _ = world.run(lines, lambda line: line.text, {name: str(SML_RUN) for name in launchers.OUR_NAMES}, along=4,
                            timeout=watchdog(), environments=environments)
     counts = dict.fromkeys(ORDER, 0)
