@@ -91,8 +91,8 @@ class Completion(unittest.TestCase):
     @gate
     def test_bash_offers_all_of_help(self):
         self.assertEqual(set(bash("sml-run", "-")), options())
-        self.assertEqual(set(bash("sml-run", "-np", "4", "--start")), {"--start-timeout"})
-        self.assertEqual(set(bash("sml-run", "--np", "=", "4", "--start")), {"--start-timeout"})
+        self.assertEqual(set(bash("sml-run", "-np", "4", "--start-t")), {"--start-timeout"})
+        self.assertEqual(set(bash("sml-run", "--np", "=", "4", "--start-t")), {"--start-timeout"})
 
     def test_bash_offers_values(self):
         self.assertEqual(bash("sml-run", "--export", ""), ["all", "none"])
@@ -132,7 +132,7 @@ class Completion(unittest.TestCase):
         offered = set(fish("sml-run --")) | set(fish("sml-run -"))
         self.assertEqual({o for o in options() if o.startswith("--")} - offered, set())
         self.assertEqual(options() - offered, set())
-        self.assertEqual(set(fish("sml-run -np 4 --start")), {"--start-timeout"})
+        self.assertEqual(set(fish("sml-run -np 4 --start-t")), {"--start-timeout"})
         self.assertEqual(set(fish("sml-run --export ")), {"all", "none"})
         self.assertNotIn("--start-timeout", fish("sml-run prog --start"))
 

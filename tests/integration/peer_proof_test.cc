@@ -153,8 +153,7 @@ TEST_CASE("peer proof: two sides of one user believe each other, and go on") {
   CHECK(met.head_hears == "word");
 }
 
-TEST_CASE(
-    "peer proof: the head believes nobody with a credential of another user, of another connection, or with none") {
+TEST_CASE("peer proof: the head believes no credential of another user or connection, and nobody without one") {
   const auto refused = [](std::shared_ptr<PeerProof> of_host) {
     const Met met = meet(std::move(of_host), std::make_shared<Authority>("me"));
     CHECK_FALSE(met.host_believes);
