@@ -59,14 +59,14 @@ def show(pids):
     print(*sorted(lines), sep="\n")
 
 
-def connect(patience, how, *where):
+def connect(limit_s, how, *where):
     if how == "unix":
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(patience)
+        s.settimeout(limit_s)
         s.connect(where[0].replace("@", "\0", 1))
         return s
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(where[0], where[0])
-    return socket.create_connection((host, int(where[1])), patience)
+    return socket.create_connection((host, int(where[1])), limit_s)
 
 
 def answer_of(*line):
