@@ -18,7 +18,7 @@ _BEGIN = ("import os, marshal, binascii, _frozen_importlib_external as f; text, 
           "m = f.MAGIC_NUMBER.hex(); exec(marshal.loads(binascii.a2b_base64(code[len(m):])) if code.startswith(m) else text)")
 # What would keep results from coming here, or input from the ranks.
 _NOT_HERE = ("--quiet-workers", "--show-ranks", "--show-local-ranks", "--redirects", "--stdin", "-stdin", "--report", "--pty",
-             "--dedup", "--collapse-cr", "--sanitize", "--array-file", "--array-all", "--dry-run", "--check", "--plan",
+             "--dedup", "--collapse-cr", "--sanitize", "--array-file", "--dry-run", "--check", "--plan",
              "--preload", "--merge-stderr", "--tee")
 
 
