@@ -178,6 +178,37 @@ def check_common(top):
             if path not in agent & launcher]
 
 
+UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}  // namespace\n", re.M | re.S)
+CONSTANT = re.compile(r"^(?:constexpr|const|thread_local) [^(={]*?\b(\w+)(?:\[[^=]*)?(?: = |\{|;)", re.M)
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?! ?::)[^;\n]*(?:\{|$)", re.M)
+ALIAS_OF_TYPE = re.compile(r"^using (\w+) = ([^;]*);", re.M)
+FUNCTION = re.compile(r"^[\w:][^\n;={}()]*?[ &*](\w+)\(([^;{}]*?)\)(?: const| noexcept)* \{", re.M)
+
+
+def own_names(text):
+    """The names that a source keeps to itself, functions with the types of their parameters; and what another name stands for."""
+    for part in UNNAMED.findall(text):
+        yield from ((name, "") for name in CONSTANT.findall(part) + TYPE.findall(part))
+        yield from ALIAS_OF_TYPE.findall(part)
+        for name, parameters in FUNCTION.findall(part):
+            types = [re.sub(r"\s*\b\w+$", "", " ".join(p.split())) for p in parameters.split(",")]
+            yield f"{name}({', '.join(types)})", ""
+
+
+def check_own_names(top, rooms):
+    """Several sources of a room are compiled as one, in each build in other groups: names that two keep to themselves clash."""
+    found, seen = [], {}
+    for file in sorted(file for folder in ("common", "launcher") for file in (top / folder).rglob("*.cc")):
+        path = file.relative_to(top).as_posix()
+        if path.endswith("_machine.cc"):
+            continue  # compiled by itself
+        for name, meaning in own_names(file.read_text(errors="replace")):
+            other, other_meaning = seen.setdefault((rooms.room_of(path), name), (path, meaning))
+            if other != path and (meaning != other_meaning or not meaning):
+                found.append((path, 1, name, f"{other} has a name of its own like it, and the two may be compiled as one"))
+    return found
+
+
 def self_test():
     """Each of these files must be refused, for the words given; the first few must pass."""
     good = {
@@ -191,6 +222,7 @@ def self_test():
         "common/plan/b.h": "#include <vector>\nstd::vector<int> none();\n",
         "launcher/report/live/line_pattern.cc": '#include "launcher/report/b.h"\n#include <re2/re2.h>\n',
         "launcher/report/b.h": "",
+        "launcher/run/g.cc": "namespace {\nint twice(int a) { return 2 * a; }\n}  // namespace\n",
         "tests/unit/a_test.cc": '#include "launcher/agent/a.h"\n#include "tests/support/catch.h"\n',
         "tests/support/catch.h": "#if __has_include(<catch2/catch_all.hpp>)\n#include <catch2/catch.hpp>\n#endif\n",
     }
@@ -214,6 +246,7 @@ def self_test():
         "launcher/run/f.cc": ('#include "launcher/run/e.cc"\n', "not included"),
         "common/plan/g.cc": ("namespace chrono = unused;", "is not used"),
         "launcher/new/a.h": ("", "belongs to no"),
+        "launcher/run/h.cc": ("namespace {\nint twice(int b) {\n  return 2;\n}\n}  // namespace\n", "of its own like it"),
     }
     text = (pathlib.Path(__file__).parent.parent / "CMakeLists.txt").read_text()
     with tempfile.TemporaryDirectory() as name:
@@ -221,12 +254,13 @@ def self_test():
         for path, lines in {**good, **{p: t for p, (t, _) in bad.items()}}.items():
             (top / path).parent.mkdir(parents=True, exist_ok=True)
             (top / path).write_text(lines)
-        found = check(top, Rooms(text))
+        rooms = Rooms(text)
+        found = check(top, rooms) + check_own_names(top, rooms)
         errors = [f"{p} should pass: {rule}" for p, _, _, rule in found if p not in bad]
         found_alone = check_common(top)
     for path, (lines, words) in bad.items():
         rows = [r for r in found if r[0] == path]
-        if len(rows) != 1 or words not in rows[0][3] or rows[0][1] != max(1, len(lines.splitlines())):
+        if len(rows) != 1 or words not in rows[0][3] or rows[0][1] not in (1, len(lines.splitlines())):
             errors.append(f"{path} should be refused for '{words}', once: {rows}")
     if "common/core/a.h" not in [row[0] for row in found_alone]:
         errors.append("common/core/a.h should be refused, as no program uses it")
@@ -241,7 +275,8 @@ def main():
     if words[:1] == ["--self-test"]:
         return self_test()
     top = pathlib.Path(words[0] if words else pathlib.Path(__file__).parent.parent).resolve()
-    found = check(top, Rooms((top / "CMakeLists.txt").read_text())) + check_common(top)
+    rooms = Rooms((top / "CMakeLists.txt").read_text())
+    found = check(top, rooms) + check_common(top) + check_own_names(top, rooms)
     for path, number, name, rule in found:
         print(f"{path}:{number}: {name}: {rule}")
     return 1 if found else 0

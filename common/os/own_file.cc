@@ -17,7 +17,7 @@ namespace sml::os {
 
 namespace {
 
-constexpr int kMostLinks = 40;
+constexpr int kMostLinksFollowed = 40;
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
@@ -104,7 +104,7 @@ class Walk {
     if (others_write_ && !is_trusted_link(info)) {
       return refused("cannot open " + path_ + ": " + name + " is a link of another user, where everybody can write");
     }
-    if (++links_ > kMostLinks) return fault(ELOOP);
+    if (++links_ > kMostLinksFollowed) return fault(ELOOP);
     std::array<char, PATH_MAX> target;
     const ssize_t size = ::readlinkat(link, "", target.data(), target.size());
     if (size < 0) return fault(errno);
@@ -204,7 +204,7 @@ Result<Place> find_place(const std::string& path, Folders folders, mode_t folder
 }
 
 Result<UniqueFd> open_own_file(const std::string& path, const WriteRules& rules) {
-  return open_through(path, rules, kMostLinks);
+  return open_through(path, rules, kMostLinksFollowed);
 }
 
 }  // namespace sml::os

@@ -12,14 +12,14 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kLongestName = 64;  // SageMaker's limit
+constexpr std::size_t kLongestChannelName = 64;  // SageMaker's limit
 
 bool is_letter_or_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool valid_name(string_view name) {
   const auto valid = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; };
-  return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), valid) && name != "." &&
-         name != "..";
+  return !name.empty() && name.size() <= kLongestChannelName && std::all_of(name.begin(), name.end(), valid) &&
+         name != "." && name != "..";
 }
 
 // Does not use libfmt: the agent contains this file and must stay small.
@@ -46,13 +46,13 @@ Result<std::optional<bool>> is_second(string_view word, const Setting& setting) 
                                std::string(setting.second));
 }
 
-struct Words {
+struct ChannelWords {
   std::optional<bool> sharded;
   std::optional<bool> by_rank;
   std::optional<bool> in_blocks;
 };
 
-Result<void> take_word(string_view word, Words& words) {
+Result<void> take_word(string_view word, ChannelWords& words) {
   for (const auto& [setting, to] :
        {std::pair(kMode, &words.sharded), std::pair(kBy, &words.by_rank), std::pair(kOrder, &words.in_blocks)}) {
     const Result<std::optional<bool>> value = is_second(word, setting);
@@ -73,11 +73,11 @@ Result<Channel> parse_channel(string_view text) {
   Channel channel{.name = std::string(text.substr(0, equals)),
                   .folder = std::string(text.substr(equals + 1, comma - equals - 1))};
   if (!valid_name(channel.name)) {
-    return bad_channel(channel.name,
-                       "the name of a channel: 1 to " + std::to_string(kLongestName) + " letters, digits, -, . and _");
+    return bad_channel(channel.name, "the name of a channel: 1 to " + std::to_string(kLongestChannelName) +
+                                         " letters, digits, -, . and _");
   }
   if (channel.folder.empty() || channel.folder.find('\0') != std::string::npos) return bad_channel(text, "NAME=DIR");
-  Words words;
+  ChannelWords words;
   for (string_view rest = text.substr(comma); !rest.empty();) {
     rest.remove_prefix(1);
     const string_view word = rest.substr(0, rest.find(','));

@@ -13,7 +13,7 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestFifoName = 64;
 constexpr std::uint32_t kLargestGroup = 1'000'000'000;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -26,7 +26,7 @@ Error bad_fifo(string_view text, string_view expected) {
 
 Result<void> check_name(string_view name) {
   const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
-  if (!name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), fits)) return {};
+  if (!name.empty() && name.size() <= kLongestFifoName && std::all_of(name.begin(), name.end(), fits)) return {};
   return bad_fifo(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
 

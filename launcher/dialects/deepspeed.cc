@@ -11,7 +11,7 @@ namespace {
 
 using std::string_view;
 
-Result<OptionTranslation> hosts_count(string_view written, Values values) {
+Result<OptionTranslation> deepspeed_hosts(string_view written, Values values) {
   if (values[0] == "-1") return OptionTranslation();
   OptionTranslation out = one("--host-count", values[0]);
   if (values[0] != "1")
@@ -77,7 +77,7 @@ std::vector<Row> deepspeed_rows() {
       as_option("num-gpus num-accelerators", "--nproc-per-node"),
       as_option("ssh-port", "--ssh-port"),
       as_option("enable-each-rank-log", "--log-dir"),
-      computed("num-nodes", 1, hosts_count),
+      computed("num-nodes", 1, deepspeed_hosts),
       computed("launcher", 1, launcher),
       as_program("module", Program::Module),
       as_program("no-python", Program::Executable),

@@ -12,6 +12,7 @@
 #include "common/core/letters.h"
 #include "common/core/text.h"
 #include "launcher/hosts/batch/batch_systems.h"
+#include "launcher/hosts/fields.h"
 #include "launcher/hosts/host_list.h"
 #include "launcher/hosts/hostfile.h"
 #include "launcher/hosts/instance_groups.h"
@@ -23,6 +24,7 @@ namespace sml {
 
 namespace {
 
+using hosts::first_label;
 using hosts::FoundHosts;
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
 constexpr std::string_view kCountedHosts = "--nnodes";
@@ -284,8 +286,6 @@ const HostSource& source_called(std::string_view name) {
 bool takes_groups(const HostSource& source) { return source.name == "resource-config" || source.name == "sagemaker"; }
 
 // ---- a file in an image, and the job in which the image runs
-
-std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
 
 std::set<std::string> names_of(const plan::HostList& list) {
   std::set<std::string> out;

@@ -6,17 +6,16 @@
 #include <set>
 #include <string_view>
 
-#include "common/core/letters.h"
 #include "common/core/text.h"
+#include "launcher/hosts/fields.h"
 #include "launcher/starters/starters.h"
 
 namespace sml {
 
 namespace {
 
+using hosts::first_label;
 using starters::Starter;
-
-std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
 
 bool is_remote(const plan::MappedHost& host, const ThisHost& here) {
   return host.host.name != "localhost" && first_label(host.host.name) != first_label(here.host_name);

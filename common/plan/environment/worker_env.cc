@@ -94,7 +94,7 @@ bool tells_helpers(std::string_view name) {
 
 constexpr std::string_view kMasterAddress = "MASTER_ADDR";
 constexpr std::string_view kMasterPort = "MASTER_PORT";
-constexpr std::string_view kAgentStore = "TORCHELASTIC_USE_AGENT_STORE";
+constexpr std::string_view kTorchAgentStore = "TORCHELASTIC_USE_AGENT_STORE";
 constexpr std::string_view kHorovodAddress = "HOROVOD_GLOO_RENDEZVOUS_ADDR";
 constexpr std::string_view kHorovodPort = "HOROVOD_GLOO_RENDEZVOUS_PORT";
 constexpr std::string_view kHorovodController = "HOROVOD_CONTROLLER";
@@ -108,7 +108,8 @@ constexpr std::array<std::string_view, 3> kInterfaces{"GLOO_SOCKET_IFNAME", "NCC
 constexpr std::array kOtherVariables{
     VariableMeaning{kMasterAddress, "address of rank 0's host that every host reaches"},
     VariableMeaning{kMasterPort, "port of torch's store there; with --no-torch-store a port that is free"},
-    VariableMeaning{kAgentStore, "True: torch's store is there already; with --no-torch-store False: rank 0 opens it"},
+    VariableMeaning{kTorchAgentStore,
+                    "True: torch's store is there already; with --no-torch-store False: rank 0 opens it"},
     VariableMeaning{kHorovodAddress, "as MASTER_ADDR, where Horovod's store listens"},
     VariableMeaning{kHorovodPort, "its port"},
     VariableMeaning{kHorovodController, "gloo: Horovod's processes meet at that store"},
@@ -436,7 +437,7 @@ Environment rendezvous_environment(const Rendezvous& rendezvous) {
   const bool hosted = rendezvous.torch_store == TorchStore::OfAgent;
   Environment out{entry(kMasterAddress, rendezvous.address),
                   entry(kMasterPort, std::to_string(rendezvous.port)),
-                  entry(kAgentStore, hosted ? "True" : "False"),
+                  entry(kTorchAgentStore, hosted ? "True" : "False"),
                   entry(kHorovodAddress, rendezvous.address),
                   entry(kHorovodPort, std::to_string(rendezvous.horovod_port)),
                   entry(kHorovodController, "gloo"),

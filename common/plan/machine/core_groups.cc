@@ -11,7 +11,6 @@ namespace sml::plan {
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
 
 Error bad_groups(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
@@ -19,7 +18,7 @@ Error bad_groups(std::string clause) { return Error(ErrorKind::Usage, std::move(
 Result<CoreRange> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_index(text.substr(0, dash), kMaxCore);
-  const auto last = dash == npos ? first : parse_index(text.substr(dash + 1), kMaxCore);
+  const auto last = dash == std::string_view::npos ? first : parse_index(text.substr(dash + 1), kMaxCore);
   if (!first || !last) {
     return bad_groups("has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
   }
@@ -29,7 +28,7 @@ Result<CoreRange> parse_range(std::string_view text) {
 
 Result<CoreGroup> parse_group(std::string_view text) {
   CoreGroup group;
-  if (const std::size_t colon = text.find(':'); colon != npos) {
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
     group.socket = parse_index(text.substr(0, colon), kMaxCore);
     if (!group.socket) {
       const bool physical = text.front() == 'p' || text.front() == 'P';
@@ -44,7 +43,7 @@ Result<CoreGroup> parse_group(std::string_view text) {
     const Result<CoreRange> range = parse_range(text.substr(0, comma));
     if (!range) return range.error();
     group.cores.push_back(*range);
-    more = comma != npos;
+    more = comma != std::string_view::npos;
     if (more) text.remove_prefix(comma + 1);
   }
   return group;
@@ -67,7 +66,7 @@ Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
     Result<CoreGroup> group = parse_group(text.substr(0, end));
     if (!group) return group.error();
     groups.push_back(std::move(*group));
-    more = end != npos;
+    more = end != std::string_view::npos;
     if (more) text.remove_prefix(end + 1);
   }
   return groups;

@@ -2,27 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "common/plan/machine/core_groups.h"
+
 namespace sml::plan {
 
 namespace {
-
-constexpr auto npos = std::string_view::npos;
 
 std::string_view without_newline(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   return text;
 }
 
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
+std::optional<std::uint32_t> cpu_number(std::string_view text) {
+  return parse_index(text, std::numeric_limits<std::uint32_t>::max());
 }
 
 CpuSet cpus_in(const ReadText& read, const std::string& path) { return parse_cpu_list(read(path)).value_or(CpuSet()); }
@@ -125,12 +122,12 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
     const std::size_t comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
     const std::size_t dash = item.find('-');
-    const auto first = number(item.substr(0, dash));
-    const auto last = dash == npos ? first : number(item.substr(dash + 1));
+    const auto first = cpu_number(item.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : cpu_number(item.substr(dash + 1));
     if (!first || !last || *last < *first || *last >= kMaxCpus) return std::nullopt;
     for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) out.push_back(cpu);
     if (out.size() > kMaxCpus) return std::nullopt;
-    more = comma != npos;
+    more = comma != std::string_view::npos;
     if (more) text.remove_prefix(comma + 1);
   }
   std::sort(out.begin(), out.end());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <optional>
+
+#include "common/plan/machine/core_groups.h"
 
 namespace sml::plan {
 
@@ -11,33 +13,30 @@ namespace {
 
 constexpr std::uint32_t kMostDevices = 4096;
 
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
+std::optional<std::uint32_t> device_number(std::string_view text) {
+  return parse_index(text, std::numeric_limits<std::uint32_t>::max());
 }
 
-struct HostFiles {
+struct DeviceFiles {
   const ReadText& read;
   const ListFolder& list;
 };
 
 // The numbers of the files in a folder that are named `prefix` and a number.
-std::vector<std::uint32_t> numbered(const HostFiles& host, const std::string& folder, std::string_view prefix) {
+std::vector<std::uint32_t> numbered(const DeviceFiles& host, const std::string& folder, std::string_view prefix) {
   std::vector<std::uint32_t> out;
   for (const std::string& name : host.list(folder)) {
     if (!name.starts_with(prefix)) continue;
-    if (const auto n = number(std::string_view(name).substr(prefix.size()))) out.push_back(*n);
+    if (const auto n = device_number(std::string_view(name).substr(prefix.size()))) out.push_back(*n);
   }
   return out;
 }
 
 // ---- counts of devices
 
-std::size_t nvidia_gpus(const HostFiles& host) { return numbered(host, "/dev", "nvidia").size(); }
+std::size_t nvidia_gpus(const DeviceFiles& host) { return numbered(host, "/dev", "nvidia").size(); }
 
-std::size_t amd_gpus(const HostFiles& host) {
+std::size_t amd_gpus(const DeviceFiles& host) {
   const std::string root = "/sys/class/kfd/kfd/topology/nodes";
   std::size_t gpus = 0;
   for (const std::string& node : host.list(root)) {
@@ -47,7 +46,7 @@ std::size_t amd_gpus(const HostFiles& host) {
   return gpus;
 }
 
-std::size_t habana_cards(const HostFiles& host) {
+std::size_t habana_cards(const DeviceFiles& host) {
   std::size_t cards = numbered(host, "/dev", "hl").size();
   for (const std::uint32_t accelerator : numbered(host, "/dev/accel", "accel")) {
     const std::string vendor = "/sys/class/accel/accel" + std::to_string(accelerator) + "/device/vendor";
@@ -56,20 +55,20 @@ std::size_t habana_cards(const HostFiles& host) {
   return cards;
 }
 
-std::size_t ascend_cards(const HostFiles& host) { return numbered(host, "/dev", "davinci").size(); }
+std::size_t ascend_cards(const DeviceFiles& host) { return numbered(host, "/dev", "davinci").size(); }
 
-std::size_t neuron_cores(const HostFiles& host) {
+std::size_t neuron_cores(const DeviceFiles& host) {
   constexpr std::uint32_t kCoresOfOne = 2;
   std::size_t cores = 0;
   for (const std::uint32_t device : numbered(host, "/dev", "neuron")) {
     std::string text = host.read("/sys/devices/virtual/neuron_device/neuron" + std::to_string(device) + "/core_count");
     if (!text.empty() && text.back() == '\n') text.pop_back();
-    cores += number(text).value_or(kCoresOfOne);
+    cores += device_number(text).value_or(kCoresOfOne);
   }
   return cores;
 }
 
-std::size_t intel_gpus(const HostFiles& host) {
+std::size_t intel_gpus(const DeviceFiles& host) {
   std::size_t gpus = 0;
   for (const std::uint32_t card : numbered(host, "/sys/class/drm", "card")) {
     if (host.read("/sys/class/drm/card" + std::to_string(card) + "/device/vendor").starts_with("0x8086")) ++gpus;
@@ -82,14 +81,14 @@ constexpr std::string_view kIntel = "ZE_AFFINITY_MASK";
 
 struct KindRow {
   DeviceKind kind;
-  std::size_t (*count)(const HostFiles&);
+  std::size_t (*count)(const DeviceFiles&);
 };
 
 // In the order of preference. Intel GPUs come last, as one of them may only drive the display.
 constexpr std::array kKinds{
     KindRow{{"NVIDIA GPU", "CUDA_VISIBLE_DEVICES"}, nvidia_gpus},
     KindRow{{"AMD GPU", "ROCR_VISIBLE_DEVICES"},
-            [](const HostFiles&) { return std::size_t{0}; }},  // only if the variable is inherited
+            [](const DeviceFiles&) { return std::size_t{0}; }},  // only if the variable is inherited
     KindRow{{"AMD GPU", "HIP_VISIBLE_DEVICES"}, amd_gpus},
     KindRow{{"Gaudi card", "HABANA_VISIBLE_MODULES"}, habana_cards},
     KindRow{{"Ascend card", "ASCEND_RT_VISIBLE_DEVICES"}, ascend_cards},
@@ -104,8 +103,8 @@ std::vector<std::string> listed(std::string_view text) {
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(item.size() + 1, text.size()));
     const std::size_t dash = item.find('-');
-    const auto first = number(item.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? std::nullopt : number(item.substr(dash + 1));
+    const auto first = device_number(item.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? std::nullopt : device_number(item.substr(dash + 1));
     if (first && last && *first <= *last && *last < kMostDevices) {
       for (std::uint32_t n = *first; n <= *last; ++n) out.push_back(std::to_string(n));
     } else if (!item.empty()) {
@@ -143,7 +142,7 @@ Devices find_devices(const ReadText& read, const ListFolder& list, std::span<con
     const bool means_all = value_of(*inherited).empty() && row.kind.variable == kIntel;
     if (!means_all) return {row.kind, listed(value_of(*inherited))};
   }
-  const HostFiles host{read, list};
+  const DeviceFiles host{read, list};
   for (const KindRow& row : kKinds) {
     if (const std::size_t count = row.count(host); count > 0) return {row.kind, counted_up(count)};
   }

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSegmentSize = 56;
 constexpr std::uint64_t kEntrySize = 16;
 constexpr std::uint64_t kMostSegments = 128;
 constexpr std::uint64_t kMostEntries = 1024;
-constexpr std::size_t kLongestName = 1024;
+constexpr std::size_t kLongestLibraryName = 1024;
 
 constexpr std::uint64_t kMostOfAllNotes = std::uint64_t{64} << 10;  // bytes
 constexpr std::uint64_t kMostNotes = std::uint64_t{4} << 10;
@@ -96,7 +96,7 @@ std::vector<std::string> names_of(const ReadAt& read, std::initializer_list<std:
   std::vector<std::string> out;
   for (const Entry& entry : dynamic.entries) {
     if (!dynamic.names || std::find(tags.begin(), tags.end(), entry.tag) == tags.end()) continue;
-    std::string text = read(*dynamic.names + entry.value, kLongestName);
+    std::string text = read(*dynamic.names + entry.value, kLongestLibraryName);
     text.resize(std::min(text.find('\0'), text.size()));
     if (!text.empty()) out.push_back(std::move(text));
   }

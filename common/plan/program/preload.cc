@@ -9,7 +9,7 @@ namespace sml::plan {
 
 namespace {
 
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestModuleName = 200;
 constexpr std::size_t kMostModules = 64;
 
 bool is_name_character(char c) {
@@ -24,7 +24,7 @@ bool is_module(std::string_view name) {
     if (c == '.' ? begins : !is_name_character(c) || (begins && c >= '0' && c <= '9')) return false;
     begins = c == '.';
   }
-  return !begins && name.size() <= kLongestName;
+  return !begins && name.size() <= kLongestModuleName;
 }
 
 bool is_python(std::string_view program) {

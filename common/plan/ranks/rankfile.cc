@@ -14,7 +14,6 @@ namespace sml::plan {
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kBlanks = " \t\r";
 
 Error bad_rankfile(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
@@ -26,7 +25,7 @@ std::string_view take_before(std::string_view& text, std::string_view ends) {
   skip_blanks(text);
   std::string_view taken = text.substr(0, text.find_first_of(ends));
   text.remove_prefix(taken.size());
-  while (!taken.empty() && kBlanks.find(taken.back()) != npos) taken.remove_suffix(1);
+  while (!taken.empty() && kBlanks.find(taken.back()) != std::string_view::npos) taken.remove_suffix(1);
   return taken;
 }
 
@@ -54,7 +53,7 @@ Result<void> read_cores(std::string_view rest, RankfileEntry& entry) {
     return bad_rankfile(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
   }
   for (const char c : rest.substr(1)) {
-    if (kBlanks.find(c) == npos) entry.cores += c;
+    if (kBlanks.find(c) == std::string_view::npos) entry.cores += c;
   }
   const Result<std::vector<CoreGroup>> groups = parse_core_groups(entry.cores);
   if (!groups) return bad_rankfile(fmt::format("\"slot={}\" {}", show(entry.cores, 60), groups.error().message()));

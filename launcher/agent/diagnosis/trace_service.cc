@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 16;
 constexpr char kStopped = 'T';
-constexpr Duration kServerLimit = std::chrono::milliseconds(700);  // then the tools have the rest of the time
+constexpr Duration kTraceServerLimit = std::chrono::milliseconds(700);  // then the tools have the rest of the time
 
 struct Tool {
   const char* name;
@@ -93,7 +93,7 @@ void TraceService::begin(const wire::AskTraces& m) {
     ask_torch(*looks_.back());
     if (looks_.back()->command.empty() && !looks_.back()->asks) tell(*looks_.back(), "");
   }
-  server_limit_.expires_after(kServerLimit);
+  server_limit_.expires_after(kTraceServerLimit);
   when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
   when_due(limit_, lifetime_.guard([this] { finish(); }));

@@ -8,9 +8,11 @@ namespace {
 
 constexpr std::string_view kRegistration = "/worker_addresses/";
 constexpr std::string_view kNumbers = "/rank_and_size/";
-constexpr std::size_t kPerEntry = 96;  // approximate overhead of the containers
+constexpr std::size_t kPerValue = 96;  // approximate overhead of the containers
 
-std::size_t cost(std::string_view target, std::string_view value) { return kPerEntry + target.size() + value.size(); }
+std::size_t entry_cost(std::string_view target, std::string_view value) {
+  return kPerValue + target.size() + value.size();
+}
 
 // "/scope/key": the position of the key; npos for any other form.
 std::size_t key_in(std::string_view target) {
@@ -122,7 +124,7 @@ void HorovodStore::serve(ClientId id, Client& client, TimePoint now) {
 
 void HorovodStore::put(ClientId id, Client& client, HttpRequest& request) {
   erase(request.target);
-  memory_ += cost(request.target, request.body);
+  memory_ += entry_cost(request.target, request.body);
   const std::string& value = values_[request.target] = std::move(request.body);
   answer(id, client, 200);
   if (elastic_ != nullptr && request.target.starts_with(kRegistration)) {
@@ -151,7 +153,7 @@ void HorovodStore::hold(ClientId id, Client& client, const std::string& target, 
   client.state = State::Held;
   client.held_for = target;
   held_[target].push_back(id);
-  recount(client, 2 * cost(target, {}));
+  recount(client, 2 * entry_cost(target, {}));
   set_due(id, client, until);
 }
 
@@ -168,7 +170,7 @@ void HorovodStore::forget() {
   std::erase_if(values_, [this](const auto& one) {
     const auto& [target, value] = one;
     if (target.starts_with(kRegistration)) return false;
-    memory_ -= cost(target, value);
+    memory_ -= entry_cost(target, value);
     return true;
   });
 }
@@ -182,7 +184,7 @@ void HorovodStore::remove(std::string_view target) {
 void HorovodStore::erase(const std::string& target) {
   const auto found = values_.find(target);
   if (found == values_.end()) return;
-  memory_ -= cost(target, found->second);
+  memory_ -= entry_cost(target, found->second);
   values_.erase(found);
 }
 

@@ -30,8 +30,8 @@ std::optional<names::Address> address_of_peer(int fd) {
   return address;
 }
 
-Result<std::vector<names::Address>> addresses_of(const CoordinatorEndpoint& callee,
-                                                 const std::optional<names::Address>& known) {
+Result<std::vector<names::Address>> coordinator_addresses(const CoordinatorEndpoint& callee,
+                                                          const std::optional<names::Address>& known) {
   if (known) return std::vector<names::Address>{*known};
   return names::addresses_of(callee.host, callee.port, AF_UNSPEC);
 }
@@ -132,7 +132,7 @@ void CoordinatorConnection::dial(Duration limit) {
   dialled_at_ = Clock::now();
   asio::post(*pool_, [this, loop = loop_, cancel = cancel_, callee = callee_, known = reached_, limit] {
     auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
-    if (const auto addresses = addresses_of(callee, known); addresses) {
+    if (const auto addresses = coordinator_addresses(callee, known); addresses) {
       *answer = net::connect_to(*addresses, limit, *cancel);
     } else {
       *answer = addresses.error();

@@ -29,7 +29,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kMaxShown = 500;
+constexpr std::size_t kLongestReason = 500;
 
 class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRelayOwner {
  public:
@@ -137,7 +137,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 
   void handle(const Refused& m) {
     if (!is_outside()) return;
-    const Error why(ErrorKind::Auth, "the head turns this host away: " + show(m.text, kMaxShown));
+    const Error why(ErrorKind::Auth, "the head turns this host away: " + show(m.text, kLongestReason));
     call_.abandon();
     last_fault_ = why;
     tell(may_change(m, plan_.settings.attempt) ? DialEvent::Failed : DialEvent::Refused);
@@ -173,7 +173,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 
   void handle(const JobEnd& m) {
     if (machine_.state() != DialState::Serving) return;
-    outcome_ = {m.exit_code, show(m.text, kMaxShown), m.failure, agent_.unprepared()};
+    outcome_ = {m.exit_code, show(m.text, kLongestReason), m.failure, agent_.unprepared()};
     judged_ = true;
     call_.say_goodbye();
     tell(DialEvent::VerdictCame);

@@ -9,13 +9,13 @@ namespace sml::report {
 namespace {
 
 constexpr std::size_t kLongestPattern = 4096;
-constexpr std::int64_t kMemory = std::int64_t{8} << 20;
+constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
 
 RE2::Options options() {
   RE2::Options out;
   out.set_log_errors(false);
   out.set_never_capture(true);
-  out.set_max_mem(kMemory);
+  out.set_max_mem(kPatternMemory);
   return out;
 }
 

@@ -17,7 +17,7 @@ using RankState = JobProgress::RankState;
 using std::string_view;
 
 constexpr std::size_t kFewestColumns = 20;
-constexpr std::size_t kLongestName = 60;
+constexpr std::size_t kLongestHostName = 60;
 
 // "14 running, 2 finished"; omits counts of zero.
 std::string ranks_text(const JobProgress& progress) {
@@ -81,7 +81,7 @@ std::string silent_text(const JobProgress& progress, TimePoint now) {
   return fmt::format(" | rank {} silent {}", *silent, clock_text(silence(progress.ranks()[*silent], now)));
 }
 
-string_view word(HostState state) {
+string_view state_word(HostState state) {
   constexpr string_view kWords[] = {"waiting", "connected", "ready", "failed", "ended"};
   return kWords[static_cast<std::size_t>(state)];
 }
@@ -94,7 +94,7 @@ std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
     default: break;
   }
   const bool ran = rank.start != TimePoint();
-  return show(rank.status, kLongestName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
+  return show(rank.status, kLongestHostName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
 }
 
 // "  memory 3.2 GiB of 64.0 GiB, card0 87 %"
@@ -123,7 +123,8 @@ std::string use_columns(const LiveUses& uses, std::size_t rank) {
 
 std::size_t widest_name(const JobProgress& progress) {
   std::size_t width = 4;
-  for (const JobProgress::Host& host : progress.hosts()) width = std::max(width, show(host.name, kLongestName).size());
+  for (const JobProgress::Host& host : progress.hosts())
+    width = std::max(width, show(host.name, kLongestHostName).size());
   return width;
 }
 
@@ -185,17 +186,17 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
   out.push_back(fmt::format("  {:<{}}  {:<9}  RANKS", "HOST", width, "STATE"));
   for (const JobProgress::Host& host : progress.hosts()) {
     const bool told = host.state == HostState::Failed || awaited(host);
-    out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}{}", show(host.name, kLongestName), width, word(host.state),
-                              show(host.ranks.text()), told && !host.text.empty() ? " (" + show(host.text) + ")" : "",
-                              use_text(host.peaks)));
+    out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}{}", show(host.name, kLongestHostName), width,
+                              state_word(host.state), show(host.ranks.text()),
+                              told && !host.text.empty() ? " (" + show(host.text) + ")" : "", use_text(host.peaks)));
   }
   out.push_back(fmt::format("  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  STATE", "RANK", "HOST", width, "PID",
                             uses.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     const JobProgress::RankLine& line = progress.ranks()[rank];
     out.push_back(fmt::format(
-        "  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  {}", rank, show(progress.hosts()[line.host].name, kLongestName), width,
-        line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
+        "  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  {}", rank, show(progress.hosts()[line.host].name, kLongestHostName),
+        width, line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
         bytes_text(line.bytes), line.state == RankState::Running ? clock_text(silence(line, now)) : "-",
         state_text(line, now)));
   }

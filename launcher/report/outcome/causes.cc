@@ -21,7 +21,7 @@ constexpr auto kCascade = CauseKind::Cascade;
 constexpr std::string_view kDeviceMemory = "an accelerator has no memory left";
 constexpr std::string_view kDeviceLost = "an accelerator is off the bus";
 constexpr std::string_view kDeviceFault = "an accelerator is faulty";
-constexpr std::string_view kMemory = "the host has no memory left for it";
+constexpr std::string_view kNoMemory = "the host has no memory left for it";
 constexpr std::string_view kSharedMemory = "/dev/shm is too small";
 constexpr std::string_view kDisk = "a disk is full";
 constexpr std::string_view kPort = "a port that it needs is taken";
@@ -47,10 +47,10 @@ constexpr Sentence kSentences[] = {
     {"RESOURCE_EXHAUSTED: Out of memory", kRoot, kDeviceMemory},
     // memory, disks, files, ports of the host
     {"out of shared memory", kRoot, kSharedMemory},
-    {"can't allocate memory", kRoot, kMemory},
-    {"Cannot allocate memory", kRoot, kMemory},
-    {"std::bad_alloc", kRoot, kMemory},
-    {"MemoryError", kRoot, kMemory},
+    {"can't allocate memory", kRoot, kNoMemory},
+    {"Cannot allocate memory", kRoot, kNoMemory},
+    {"std::bad_alloc", kRoot, kNoMemory},
+    {"MemoryError", kRoot, kNoMemory},
     {"No space left on device", kRoot, kDisk},
     {"Disk quota exceeded", kRoot, "a disk quota is used up"},
     {"Too many open files", kRoot, kFiles},

@@ -13,8 +13,6 @@ namespace sml::launch {
 
 namespace {
 
-constexpr int kMaxFolders = 8;
-
 Result<void> understands_us(const wire::AgentRuns& agent) {
   if (agent.version == wire::kProtocolVersion) return {};
   return Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(agent.version) + ", this sml-run " +

@@ -15,6 +15,9 @@ namespace sml::launch {
 
 class AgentArrival {
  public:
+  // In so many folders of a host the agent is tried at most.
+  static constexpr int kMaxFolders = 8;
+
   // `mark`: the prefix of the far side's lines. `image` outlives this.
   AgentArrival(std::string mark, const AgentImage& image) : image_(image), reader_(std::move(mark)) {}
 

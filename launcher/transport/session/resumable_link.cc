@@ -9,6 +9,7 @@
 
 #include "common/os/random.h"
 #include "common/wire/codec.h"
+#include "launcher/transport/session/agent_arrival.h"
 
 namespace sml::launch {
 
@@ -18,7 +19,6 @@ constexpr Duration kPause = std::chrono::milliseconds(100);  // between two trie
 constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
 constexpr std::chrono::milliseconds kShortestHold(1000);
 constexpr std::chrono::milliseconds kLongestHold(5000);
-constexpr int kMaxFolders = 8;
 // Input is bounded by the agent's credit, and Prepare comes once. If the agent asks for bytes that are no longer kept,
 // the link cannot go on.
 constexpr std::size_t kMostKept = std::size_t{24} << 20;
@@ -195,7 +195,7 @@ void ResumableLink::try_later() {
 
 void ResumableLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
   if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
-    if (++times_sent_ > kMaxFolders || need->architecture != image_.architecture()) return try_later();
+    if (++times_sent_ > AgentArrival::kMaxFolders || need->architecture != image_.architecture()) return try_later();
     return pipe.transport->send_lasting(image_.bytes());
   }
   if (const auto* runs = std::get_if<wire::AgentRuns>(&greeting)) {
