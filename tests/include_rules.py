@@ -198,6 +198,10 @@ def own_names(text):
 def check_own_names(top, rooms):
     """Several sources of a room are compiled as one, in each build in other groups: names that two keep to themselves clash."""
     found, seen = [], {}
+    for header in sorted(file for folder in ("common", "launcher") for file in (top / folder).rglob("*.h")):
+        path = header.relative_to(top).as_posix()
+        for name in TYPE.findall(header.read_text(errors="replace")):
+            seen[rooms.room_of(path), name] = (path, "")
     for file in sorted(file for folder in ("common", "launcher") for file in (top / folder).rglob("*.cc")):
         path = file.relative_to(top).as_posix()
         if path.endswith("_machine.cc"):

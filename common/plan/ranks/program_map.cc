@@ -14,7 +14,7 @@ namespace sml::plan {
 namespace {
 
 // One host, and the slots of one program on it.
-struct FreeSlots {
+struct ProgramSlots {
   std::size_t host = 0;  // index into Mapping::hosts
   Room room;
 };
@@ -28,8 +28,8 @@ struct Stretch {
 
 class Mapping {
  public:
-  std::vector<FreeSlots> add(const std::vector<Host>& added) {
-    std::vector<FreeSlots> out;
+  std::vector<ProgramSlots> add(const std::vector<Host>& added) {
+    std::vector<ProgramSlots> out;
     for (const Host& host : added) {
       const auto [at, is_new] = index_.try_emplace(host.name, hosts_.size());
       const std::uint32_t slots = host.slots.value_or(1);
@@ -50,10 +50,10 @@ class Mapping {
 };
 
 // The number of ranks that `per_host` permits; an error if there are not enough free slots for them.
-Result<std::uint64_t> room_per_host(const std::vector<FreeSlots>& places, const std::vector<MappedHost>& hosts,
+Result<std::uint64_t> room_per_host(const std::vector<ProgramSlots>& places, const std::vector<MappedHost>& hosts,
                                     const RankLayout& layout) {
   std::uint64_t total = 0;
-  for (const FreeSlots& place : places) {
+  for (const ProgramSlots& place : places) {
     if (place.room.slots == 0) continue;
     if (*layout.per_host > place.room.free && layout.oversubscribe == Oversubscribe::No) {
       return Error(ErrorKind::Usage, counted(*layout.per_host, "worker") + " on each host are more than the " +
@@ -80,11 +80,11 @@ Error too_many(std::uint32_t np, std::uint64_t free, std::uint64_t slots, std::s
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
-Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<FreeSlots>& places,
+Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<ProgramSlots>& places,
                               const std::vector<MappedHost>& hosts, const RankLayout& layout) {
   std::uint64_t free = 0;
   std::uint64_t slots = 0;
-  for (const FreeSlots& place : places) {
+  for (const ProgramSlots& place : places) {
     free += place.room.free;
     slots += place.room.slots;
   }
@@ -104,10 +104,10 @@ Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<Fre
   return too_many(program.np.value_or(0), free, slots, places.size());
 }
 
-void take(std::vector<FreeSlots>& places, std::uint32_t np, std::uint32_t program, const RankLayout& layout,
+void take(std::vector<ProgramSlots>& places, std::uint32_t np, std::uint32_t program, const RankLayout& layout,
           std::vector<Stretch>& out) {
   std::vector<Room> rooms;
-  for (const FreeSlots& place : places) rooms.push_back(place.room);
+  for (const ProgramSlots& place : places) rooms.push_back(place.room);
   std::vector<std::uint32_t> counts = deal_ranks(rooms, np, layout);
   for (std::size_t i = 0; i < places.size(); ++i) places[i].room.free -= std::min(places[i].room.free, counts[i]);
   const std::size_t begin = out.size();
@@ -127,11 +127,11 @@ Error of_program(const Error& why, std::uint32_t program, std::span<const Progra
 
 // Lays out each program in the slots that are left of its hosts.
 Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayout& layout,
-                          std::vector<FreeSlots> shared, Mapping& mapping, std::vector<Stretch>& out) {
+                          std::vector<ProgramSlots> shared, Mapping& mapping, std::vector<Stretch>& out) {
   std::uint64_t total = 0;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    std::vector<FreeSlots> own = mapping.add(programs[p].hosts);
-    std::vector<FreeSlots>& places = own.empty() ? shared : own;
+    std::vector<ProgramSlots> own = mapping.add(programs[p].hosts);
+    std::vector<ProgramSlots>& places = own.empty() ? shared : own;
     const Result<std::uint32_t> size = size_of(programs[p], places, mapping.hosts(), layout);
     if (!size) return of_program(size.error(), p, programs);
     total += *size;
@@ -170,7 +170,7 @@ Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t 
 
 // Gives each program the next ranks of the rankfile. `places` correspond to `hosts`.
 Result<void> lay_by_rankfile(std::span<const ProgramShare> programs, const RankLayout& layout, const HostList& hosts,
-                             const std::vector<FreeSlots>& places, Mapping& mapping, std::vector<Stretch>& out) {
+                             const std::vector<ProgramSlots>& places, Mapping& mapping, std::vector<Stretch>& out) {
   const Rankfile& file = *layout.rankfile;
   Result<std::vector<HostIndex>> hosts_of = hosts_of_ranks(file, hosts.hosts);
   if (!hosts_of) return hosts_of.error();
@@ -254,7 +254,7 @@ Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare>
   const bool job_hosts_used =
       std::any_of(programs.begin(), programs.end(), [](const ProgramShare& p) { return p.hosts.empty(); });
   if (job_hosts_used && hosts.hosts.empty()) return Error(ErrorKind::Usage, "no hosts; name at least one");
-  std::vector<FreeSlots> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
+  std::vector<ProgramSlots> shared = mapping.add(job_hosts_used ? hosts.hosts : std::vector<Host>());
   std::vector<Stretch> stretches;
   Result<void> laid = layout.rankfile ? lay_by_rankfile(programs, layout, hosts, shared, mapping, stretches)
                                       : lay_by_slots(programs, layout, std::move(shared), mapping, stretches);
