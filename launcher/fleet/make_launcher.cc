@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/os/spawn.h"
+#include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/worker_env.h"
 #include "launcher/dialin/coordinator/incoming_launcher.h"
 #include "launcher/starters/starters.h"

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/plan/environment/kept_back.h"
 #include "common/core/text.h"
 #include "launcher/plan/env_file.h"
 

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/plan/environment/kept_back.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"

@@ -1,3 +1,4 @@
+#include "common/plan/environment/kept_back.h"
 #include "launcher/attempt/session_plans.h"
 
 #include <algorithm>

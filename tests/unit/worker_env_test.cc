@@ -1,3 +1,4 @@
+#include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/worker_env.h"
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/plan/environment/kept_back.h"
+
 namespace sml::plan {
 
 namespace {

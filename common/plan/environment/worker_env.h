@@ -31,20 +31,6 @@ const std::string* find_variable(std::span<const std::string> environment, std::
 // The value of this variable; "" if it is not set.
 std::string_view variable(std::span<const std::string> environment, std::string_view name);
 
-// Names that have a meaning only on the host or in the login where they were set (HOME, PWD, SSH_*, XDG_*, DISPLAY,
-// *_VISIBLE_DEVICES, BASH_FUNC_*, ...): they are not sent to other hosts. The manual lists them.
-bool bound_to_host(std::string_view name);
-
-// Names by which a launcher gives a worker its place (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_*, OMPI_COMM_WORLD_*, PMI_*,
-// PMIX_*, HOROVOD_RANK, ..., TORCHELASTIC_*, SML_*, SLURM_PROCID, ...). If sml-run itself is started by another
-// launcher they describe sml-run, not its workers, so they are always removed from the base. (-x and --env-file may
-// still set them, except those that sml-run sets itself.)
-bool set_by_a_launcher(std::string_view name);
-
-// The launcher's environment as sent to other hosts: without bound_to_host() and set_by_a_launcher(). In a Slurm job it
-// keeps the variables that configure bash at its start (BASH_ENV, SHLVL, BASH_FUNC_*), as srun does.
-Environment for_other_hosts(std::span<const std::string> launcher_environment);
-
 // Whether workers get their rank, their world and its rendezvous address in their environment. No: each worker is
 // started as if there were no others, and gets only the names SML_*.
 enum class WorldTold : std::uint8_t { Yes, No };

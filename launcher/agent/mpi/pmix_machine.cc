@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/worker_env.h"
 #include "common/plan/ranks/rank_layout.h"
 #include "common/wire/bytes.h"
