@@ -4,7 +4,6 @@
 #include <csignal>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "common/core/exit_status.h"
@@ -441,94 +440,6 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   meeting_.lost(host);
   if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
-}
-
-void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
-  if (late_.holds(host) && late_.hears(host, message)) return look_for_end();
-  std::visit([&](const auto& m) { handle(host, m); }, message);
-}
-
-template <class Message>
-void Attempt::handle(fleet::Host& host, const Message& m) {
-  if constexpr (std::is_same_v<Message, wire::HelloAck>) {
-    events_.tell(connected(host));
-  } else if constexpr (std::is_same_v<Message, wire::Probed>) {
-    meeting_.note(host, m);
-    look_at_probes();
-  } else if constexpr (std::is_same_v<Message, wire::ExitedWorker>) {
-    worker_ended(host, m);
-  } else if constexpr (std::is_same_v<Message, wire::Cleared>) {
-    for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
-    if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
-    late_.freed();
-    if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
-    look_for_end();
-  } else if constexpr (std::is_same_v<Message, wire::Bye>) {
-    left(host, m);
-  } else if constexpr (std::is_same_v<Message, wire::Health>) {
-    const std::optional<Result<void>> news = health_.note(host, m);
-    if (!news || readiness_.has_failed(host)) return;
-    if (!*news) {
-      host.lost = true;
-      fail_host(host, news->error());
-    }
-    readiness_.look_if_ready(host);
-    look_round();
-  } else if constexpr (std::is_same_v<Message, wire::MpiUse>) {
-    std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
-    if (!refusal || !runs()) return;
-    facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
-    tell(AttemptEvent::RanksAlone);
-  } else if constexpr (std::is_same_v<Message, wire::SpawnWish>) {
-    spawns_.ask(host, m);
-  } else if constexpr (std::is_same_v<Message, wire::Added>) {
-    spawns_.note(host, m);
-  } else if constexpr (std::is_same_v<Message, wire::FenceData>) {
-    const Result<void> taken = wire_up_.take(host, m);
-    if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
-  } else if constexpr (std::is_same_v<Message, wire::Relay>) {
-    wire_up_.hand_on(m);
-  } else if constexpr (std::is_same_v<Message, wire::RankFault>) {
-    workers_.condemn(host, m);
-    if (m.kind == wire::FaultKind::Silent && runs()) ending_.found_hanging(m.rank);
-    // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
-    // like a worker that ended.
-    const bool asked = m.kind == wire::FaultKind::Aborted;
-    if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
-  } else if constexpr (std::is_same_v<Message, wire::LogFailed>) {
-    owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
-  } else if constexpr (std::is_same_v<Message, wire::FifoFailed>) {
-    if (!readiness_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
-  } else if constexpr (requires { elastic_.handle(host, m); }) {
-    elastic_.handle(host, m);
-  } else if constexpr (requires { workers_.handle(host, m); }) {
-    workers_.handle(host, m);
-  } else if constexpr (requires { meeting_.handle(host, m); }) {
-    meeting_.handle(host, m);
-  } else if constexpr (requires { questions_.handle(host, m); }) {
-    questions_.handle(host, m);
-  }
-}
-
-void Attempt::worker_ended(const fleet::Host& host, const wire::ExitedWorker& m) {
-  const Workers::End end = workers_.ended(host, m);
-  spawns_.ended(m.rank);
-  const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
-  // All workers that the serving ranks served have ended, and nothing else runs.
-  if (end.was_last && (runs() || ending_.lets_save()) &&
-      std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
-    fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
-  }
-  if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
-  if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
-}
-
-void Attempt::left(fleet::Host& host, const wire::Bye& m) {
-  if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
-  const bool before_start = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing ||
-                            machine_.state() == AttemptState::Probing;
-  if (before_start && !readiness_.has_failed(host))
-    fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
 }
 
 }  // namespace sml::attempt

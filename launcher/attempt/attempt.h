@@ -92,11 +92,24 @@ class Attempt final : public fleet::FleetListener {
   void hosts_pinged() override;
 
  private:
-  // Dispatches a message to the component that handles it. Messages that no component handles need no reaction here.
+  // Messages that only one component needs go to it by its own handle(); those that none handles need no reaction.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
-  void left(fleet::Host& host, const wire::Bye& m);
-  void worker_ended(const fleet::Host& host, const wire::ExitedWorker& m);
+  // Messages to which the attempt itself reacts. Overload resolution prefers these to the template.
+  void handle(fleet::Host& host, const wire::HelloAck& m);
+  void handle(fleet::Host& host, const wire::Probed& m);
+  void handle(fleet::Host& host, const wire::ExitedWorker& m);
+  void handle(fleet::Host& host, const wire::Cleared& m);
+  void handle(fleet::Host& host, const wire::Bye& m);
+  void handle(fleet::Host& host, const wire::Health& m);
+  void handle(fleet::Host& host, const wire::MpiUse& m);
+  void handle(fleet::Host& host, const wire::SpawnWish& m);
+  void handle(fleet::Host& host, const wire::Added& m);
+  void handle(fleet::Host& host, const wire::FenceData& m);
+  void handle(fleet::Host& host, const wire::Relay& m);
+  void handle(fleet::Host& host, const wire::RankFault& m);
+  void handle(fleet::Host& host, const wire::LogFailed& m);
+  void handle(fleet::Host& host, const wire::FifoFailed& m);
 
   void tell(AttemptEvent event);
   void perform(AttemptAction action);

@@ -1,0 +1,113 @@
+// The part of Attempt that takes the messages of the agents.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/core/text.h"
+#include "launcher/attempt/attempt.h"
+#include "launcher/transport/session/wire_time.h"
+
+namespace sml::attempt {
+
+void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
+  if (late_.holds(host) && late_.hears(host, message)) return look_for_end();
+  std::visit([&](const auto& m) { handle(host, m); }, message);
+}
+
+template <class Message>
+void Attempt::handle(fleet::Host& host, const Message& m) {
+  if constexpr (requires { elastic_.handle(host, m); }) {
+    elastic_.handle(host, m);
+  } else if constexpr (requires { workers_.handle(host, m); }) {
+    workers_.handle(host, m);
+  } else if constexpr (requires { meeting_.handle(host, m); }) {
+    meeting_.handle(host, m);
+  } else if constexpr (requires { questions_.handle(host, m); }) {
+    questions_.handle(host, m);
+  }
+}
+
+void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.tell(connected(host)); }
+
+void Attempt::handle(fleet::Host& host, const wire::Probed& m) {
+  meeting_.note(host, m);
+  look_at_probes();
+}
+
+void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
+  const Workers::End end = workers_.ended(host, m);
+  spawns_.ended(m.rank);
+  const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
+  // All workers that the serving ranks served have ended, and nothing else runs.
+  if (end.was_last && (runs() || ending_.lets_save()) &&
+      std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
+    fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
+  }
+  if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
+  if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+}
+
+void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
+  for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
+  if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
+  late_.freed();
+  if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
+  look_for_end();
+}
+
+void Attempt::handle(fleet::Host& host, const wire::Bye& m) {
+  if (!m.reason.empty()) return fail_host(host, Error(ErrorKind::Lost, show(m.reason)));
+  const bool before_start = machine_.state() == AttemptState::Connecting || machine_.state() == AttemptState::Failing ||
+                            machine_.state() == AttemptState::Probing;
+  if (before_start && !readiness_.has_failed(host))
+    fail_host(host, Error(ErrorKind::Lost, "its agent left before the start"));
+}
+
+void Attempt::handle(fleet::Host& host, const wire::Health& m) {
+  const std::optional<Result<void>> news = health_.note(host, m);
+  if (!news || readiness_.has_failed(host)) return;
+  if (!*news) {
+    host.lost = true;
+    fail_host(host, news->error());
+  }
+  readiness_.look_if_ready(host);
+  look_round();
+}
+
+void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
+  std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
+  if (!refusal || !runs()) return;
+  facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
+  tell(AttemptEvent::RanksAlone);
+}
+
+void Attempt::handle(fleet::Host& host, const wire::SpawnWish& m) { spawns_.ask(host, m); }
+
+void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(host, m); }
+
+void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
+  const Result<void> taken = wire_up_.take(host, m);
+  if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
+}
+
+void Attempt::handle(fleet::Host&, const wire::Relay& m) { wire_up_.hand_on(m); }
+
+void Attempt::handle(fleet::Host& host, const wire::RankFault& m) {
+  workers_.condemn(host, m);
+  if (m.kind == wire::FaultKind::Silent && runs()) ending_.found_hanging(m.rank);
+  // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
+  // like a worker that ended.
+  const bool asked = m.kind == wire::FaultKind::Aborted;
+  if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+}
+
+void Attempt::handle(fleet::Host& host, const wire::LogFailed& m) {
+  owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
+}
+
+void Attempt::handle(fleet::Host& host, const wire::FifoFailed& m) {
+  if (!readiness_.has_failed(host)) fail_host(host, Error(ErrorKind::Io, show(m.why, 1000)));
+}
+
+}  // namespace sml::attempt
