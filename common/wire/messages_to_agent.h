@@ -1,0 +1,316 @@
+// The messages from launcher to agent (part of messages.h).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/process_settings.h"
+#include "common/core/signal_target.h"
+#include "common/core/strong.h"
+#include "common/core/usage.h"
+#include "common/plan/channel.h"
+#include "common/plan/environment/worker_env.h"
+#include "common/plan/fifos.h"
+#include "common/plan/machine/binding.h"
+#include "common/plan/machine/devices.h"
+#include "common/plan/rank_monitor.h"
+#include "common/plan/ranks/job_shape.h"
+#include "common/wire/host_messages.h"
+#include "common/wire/trace_messages.h"
+#include "common/wire/wire_up_messages.h"
+
+namespace sml::wire {
+
+inline constexpr std::uint32_t kProtocolVersion = 22;
+
+enum class StdinSource : std::uint8_t { Null, Launcher };
+
+// The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
+// follow, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; finally Leave, Bye.
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::string job_id;
+  std::string host;                        // the host's name in the job, for messages
+  std::uint32_t heartbeat_timeout_ms = 0;  // end everything if the launcher has been silent for this long
+  std::uint32_t grace_ms = 0;              // between SIGTERM and SIGKILL if the launcher is lost
+  std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
+  std::string return_secret{};             // authenticates a new connection of the launcher; empty: none is accepted
+  std::uint32_t hold_ms = 0;               // time for which the workers go on after the connection has broken
+  void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms); }
+};
+
+// One program of the job; ranks that run the same program share it.
+struct App {
+  std::vector<std::string> argv;
+  std::string working_directory;
+  plan::BaseEnvironment base = plan::BaseEnvironment::Launcher;
+  plan::Environment launcher_environment;
+  plan::Environment user_environment;
+  plan::WorldTold world = plan::WorldTold::Yes;
+  std::uint32_t local_rank_at = 0;  // see plan::Program
+  std::string search_path{};        // likewise
+  void fields(auto& a) {
+    a(argv, working_directory, base, launcher_environment, user_environment, world, local_rank_at, search_path);
+  }
+};
+
+enum class StderrPipe : std::uint8_t { Own, OfStdout };
+enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe, where the host has no more of them
+
+struct Worker {
+  Rank rank;
+  LocalRank local_rank;
+  std::uint32_t app = 0;  // index into Prepare::apps
+  StdinSource stdin_source = StdinSource::Null;
+  plan::Environment environment;  // plan::rank_environment()
+  std::string stdout_log{};       // absolute path on the agent's host of a file that gets a copy; empty: none
+  std::string stderr_log{};
+  std::string cores{};  // as a rankfile names them; empty: any
+  StderrPipe stderr_pipe = StderrPipe::Own;
+  StdoutEnd stdout_end = StdoutEnd::Pipe;
+  void fields(auto& a) {
+    a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores, stderr_pipe, stdout_end);
+  }
+};
+
+enum class LogOverwrite : std::uint8_t { No, Yes };  // No: a file that exists already is a PreflightError
+// How the agent writes Worker::stdout_log and stderr_log.
+struct WorkerLogs {
+  std::uint64_t max_size = 0;  // bytes before rotation; 0: no limit
+  LogOverwrite overwrite = LogOverwrite::No;
+  void fields(auto& a) { a(max_size, overwrite); }
+};
+
+// A service that an agent offers for an attempt at a port of its host. WorkerPort: a free port that a worker listens
+// on.
+enum class ServiceKind : std::uint8_t { TorchStore, HorovodStore, WorkerPort };
+enum class ServiceReach : std::uint8_t { ThisMachine, Network };  // where its clients are
+struct ServiceWish {
+  ServiceKind kind = ServiceKind::WorkerPort;
+  ServiceReach reach = ServiceReach::Network;
+  void fields(auto& a) { a(kind, reach); }
+};
+
+enum class MpiLook : std::uint8_t { No, Yes };  // Yes: report workers that use MPI alone (MpiUse)
+
+enum class Workers : std::uint8_t { Planned, Spawned };
+// For a host that runs no rank until some are spawned there: all its workers come by AddWorkers, and the agent waits
+// for the first of them.
+struct LateStart {
+  Workers workers = Workers::Planned;
+  WireUp service = WireUp::Pmi;  // the service by which they find each other
+  std::string job{};             // the job's id
+  std::string host{};            // the host's name
+  void fields(auto& a) { a(workers, service, job, host); }
+};
+
+// How ranks that use MPI find each other.
+struct MpiPlan {
+  plan::PmiMode meeting = plan::PmiMode::None;
+  MpiLook look = MpiLook::No;
+  // this host's index in `shape`; an index beyond it is unique and means that the host has no members
+  std::uint32_t host = 0;
+  plan::JobShape shape{};
+  std::string pmix_library{};  // the library to load; empty: the host's own
+  std::string name_space{};    // plan::JobIdentity
+  LateStart late{};
+  void fields(auto& a) { a(meeting, look, host, shape, pmix_library, name_space, late); }
+};
+
+// Python modules that one process imports before it forks the workers, so that each has them imported already.
+struct PreloadWish {
+  std::vector<std::string> modules;  // empty: none
+  std::uint32_t limit_ms = 0;        // time limit for the imports; then workers are started without them
+  std::uint32_t likely = 0;  // for a host without workers: the number of workers of the first program that it may get
+  void fields(auto& a) { a(modules, limit_ms, likely); }
+};
+
+// Yes: record how much memory NVIDIA's accelerators use before any worker runs, for the AskHealth of a later attempt.
+enum class AcceleratorLook : std::uint8_t { No, Yes };
+
+// Describes what will run. The agent checks the directory and the program, reserves ports if requested, starts nothing,
+// and replies with Prepared. It first discards all state of an earlier attempt.
+struct Prepare {
+  std::vector<App> apps;
+  std::vector<Worker> workers;
+  std::vector<ServiceWish> services{};
+  WorkerLogs logs{};
+  std::vector<std::string> interfaces{};  // interfaces for the workers: names and networks; empty: any
+  plan::BindingWish binding{};
+  plan::DeviceWish devices{};
+  plan::FifoPlan fifos{};
+  std::vector<plan::HostChannel> channels{};
+  std::string mark{};  // set in the workers' environment, so that EndLeft can find them
+  MpiPlan mpi{};
+  std::uint32_t attempt = 1;        // counts from 1
+  std::uint32_t restarts = 0;       // plan::JobIdentity::restarts, for a host that calls
+  UsageLook usage = UsageLook::No;  // Yes: send HostUsed while the workers run
+  PreloadWish preload{};
+  plan::RankMonitor monitor{};
+  TorchTraces torch_traces = TorchTraces::No;
+  AcceleratorLook accelerators = AcceleratorLook::No;
+  // For a host that calls, and derives for itself what it should receive: all hosts of the job so far, in their order,
+  // and those that have no workers in this attempt.
+  std::vector<HostId> order{};
+  std::vector<HostId> idle{};
+  ProcessSettings inherited{};  // from the launcher, for workers
+  void fields(auto& a) {
+    a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, restarts,
+      usage);
+    a(preload, monitor, torch_traces, accelerators, order, idle, inherited);
+  }
+};
+
+// Asks which of these addresses the host can reach. The agent replies with Probed within timeout_ms.
+struct Probe {
+  std::vector<std::string> addresses;  // numeric
+  std::uint16_t port = 0;
+  std::uint32_t timeout_ms = 0;
+  void fields(auto& a) { a(addresses, port, timeout_ms); }
+};
+
+enum class HorovodRounds : std::uint8_t { No, Yes };  // Yes: send HorovodNews
+// The stores that the host with MASTER_PORT serves to the workers of all hosts.
+struct Stores {
+  plan::TorchStore torch = plan::TorchStore::OfRank0;  // OfRank0: the port is left to the workers
+  std::uint32_t world_size = 0;
+  std::vector<std::string> hosts;  // numeric addresses of the job's hosts: no other client is served
+  HorovodRounds rounds = HorovodRounds::No;
+  void fields(auto& a) { a(torch, world_size, hosts, rounds); }
+};
+
+// Variables of one rank that are known only after the rendezvous of the hosts.
+struct RankVariables {
+  Rank rank;
+  plan::Environment environment;
+  void fields(auto& a) { a(rank, environment); }
+};
+
+// Starts every worker of Prepare. `rendezvous` is added after the workers' own variables.
+struct Start {
+  plan::Environment rendezvous;
+  Stores stores{};
+  std::vector<RankVariables> variables{};  // added after all other variables
+  void fields(auto& a) { a(rendezvous, stores, variables); }
+};
+
+// Sends a signal to these workers, once; nothing else happens.
+struct Signal {
+  std::int32_t signo = 0;
+  std::vector<Rank> ranks{};  // ranks, of which those on this host get the signal; empty: all
+  SignalTarget target = SignalTarget::Group;
+  void fields(auto& a) { a(signo, ranks, target); }
+};
+
+// Ends the workers: signal, SIGCONT, SIGKILL after the grace period. A second Stop can shorten the grace period, but
+// never lengthens it.
+struct Stop {
+  std::int32_t signo = 0;
+  std::uint32_t grace_ms = 0;
+  SignalTarget target = SignalTarget::Group;  // of the signal; SIGKILL goes to all processes
+  void fields(auto& a) { a(signo, grace_ms, target); }
+};
+
+struct StdinData {  // at most what StdinCredit allowed
+  Rank rank;
+  std::string bytes;
+  void fields(auto& a) { a(rank, bytes); }
+};
+struct StdinEof {
+  Rank rank;
+  void fields(auto& a) { a(rank); }
+};
+
+// Allows this many more bytes of output.
+struct Credit {
+  std::uint64_t bytes = 0;
+  void fields(auto& a) { a(bytes); }
+};
+
+// The agent replies with Pong at once.
+struct Ping {
+  std::uint64_t token = 0;
+  void fields(auto& a) { a(token); }
+};
+
+// Stops the workers (SIGSTOP) and the agent's timers: a suspended launcher sends no Ping, but is not lost. Resume, or
+// any other message, makes both continue.
+struct Suspend {
+  void fields(auto& a) { a(); }
+};
+struct Resume {
+  void fields(auto& a) { a(); }
+};
+
+// No attempt will follow. The agent sends Bye and exits: now, or when the running attempt is over.
+struct Leave {
+  void fields(auto& a) { a(); }
+};
+
+// Asks which workers have joined torch's store. The agent replies with Joined.
+struct AskJoined {
+  std::uint16_t port = 0;  // of the store; 0: only the count
+  void fields(auto& a) { a(port); }
+};
+
+// A TCP connection to a store, as the store's agent sees it.
+struct Caller {
+  std::uint32_t id = 0;  // the same in the reply
+  std::string address;   // numeric, of the client's end
+  std::uint16_t port = 0;
+  std::string store_address;  // of the store's end
+  std::uint16_t store_port = 0;
+  void fields(auto& a) { a(id, address, port, store_address, store_port); }
+};
+inline constexpr std::size_t kMaxCallers = 1024;  // in one message
+
+// No: another user's, or closed; Unknown: there is no such connection here, or its owner cannot be determined.
+enum class PeerOwnership : std::uint8_t { No, Yes, Unknown };
+struct PeerVerdict {
+  std::uint32_t id = 0;
+  PeerOwnership is_ours = PeerOwnership::Unknown;
+  void fields(auto& a) { a(id, is_ours); }
+};
+
+// Asks whether these connections, which come from the agent's host, belong to this job. The agent replies with
+// PeerVerdictsOfHost.
+struct CheckPeerOwnership {
+  std::vector<Caller> callers;
+  void fields(auto& a) { a(callers); }
+};
+
+// To the agent that serves the stores: the results of some of its AskPeerOwnership.
+struct PeerVerdicts {
+  std::vector<PeerVerdict> rulings;
+  void fields(auto& a) { a(rulings); }
+};
+
+// Requests the properties of the host. Sent after Prepare; the agent replies with Inspected.
+struct Inspect {
+  void fields(auto& a) { a(); }
+};
+
+// Sent instead of Prepare: an earlier agent of this job is gone without a Bye, and what it has left on this host is to
+// be ended. The agent replies with LeftEnded.
+struct EndLeft {
+  std::string mark;  // Prepare::mark, and what HelloAck told:
+  std::string cgroup;
+  std::string scratch;
+  void fields(auto& a) { a(mark, cgroup, scratch); }
+};
+
+// Additional workers, a world of their own in which the ranks are counted from `first`: the agent checks that they can
+// be started, and starts nothing. Sent while workers run, or while the agent waits for the first; the agent replies
+// with Added. At most one such world waits for StartAdded at a time.
+struct AddWorkers {
+  std::uint32_t attempt = 1;
+  WireUp service = WireUp::Pmi;  // the service by which they find each other, and which requested them
+  Rank first;
+  std::vector<App> apps;
+  std::vector<Worker> workers;  // on this host; Worker::app is an index into these apps
+  plan::JobShape shape;         // of that whole world
+  std::vector<SpawnKey> keys;
+  void fields(auto& a) { a(attempt, service, first, apps, workers, shape, keys); }
+};
+
+}  // namespace sml::wire

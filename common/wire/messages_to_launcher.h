@@ -1,0 +1,242 @@
+// The messages from agent to launcher (part of messages.h).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/core/stream.h"
+#include "common/core/strong.h"
+#include "common/core/usage.h"
+#include "common/plan/machine/host_facts.h"
+#include "common/wire/messages_to_agent.h"
+
+namespace sml::wire {
+
+struct HelloAck {
+  std::uint32_t version = kProtocolVersion;
+  std::string build_id;
+  std::int32_t pid = 0;
+  std::uint64_t now_ns = 0;
+  std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
+  std::string machine{};               // equal for agents on one machine; empty: unknown
+  std::string cgroup{};                // folder of the cgroup made for the workers; empty: none
+  std::string scratch{};               // the agent's folder; empty: none
+  std::string door{};                  // where a messenger finds it; empty: nowhere
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, door); }
+};
+
+// Why a worker cannot run here, found before anything is started.
+struct PreflightError {
+  std::uint8_t kind = 0;  // ErrorKind
+  std::string message;
+  std::string hint;
+  void fields(auto& a) { a(kind, message, hint); }
+};
+
+struct Bound {
+  Rank rank;
+  std::string where;  // "socket 0, NUMA node 0, core 2, CPUs 2,18"; empty: not bound
+  void fields(auto& a) { a(rank, where); }
+};
+
+// Whether a rank received what its library needs to find the others.
+enum class MpiOffer : std::uint8_t { None, Made };
+
+// A program that uses MPI, whose ranks no service here connects. Once per host: in Prepared if the program file shows
+// it, otherwise while it runs.
+struct MpiUse {
+  Rank rank;
+  std::int32_t pid = 0;  // the worker's own process or a descendant; 0: nothing has been started
+  std::string program;
+  std::string library;
+  MpiOffer offer = MpiOffer::None;
+  void fields(auto& a) { a(rank, pid, program, library, offer); }
+};
+
+struct Service {
+  ServiceKind kind = ServiceKind::WorkerPort;
+  std::uint16_t port = 0;
+  void fields(auto& a) { a(kind, port); }
+};
+
+struct Prepared {
+  std::vector<PreflightError> obstacles;
+  std::vector<Service> services{};       // as in Prepare::services; those of one kind in their order
+  std::vector<std::string> addresses{};  // of the requested interfaces
+  std::vector<std::string> warnings{};   // clauses for the user
+  std::vector<Bound> bindings{};         // if requested
+  std::vector<MpiUse> mpi{};             // by the first rank of each such program
+  std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
+  TellingLimits limits{};                // of the workers
+  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi, pmix, limits); }
+};
+
+struct ProbeResult {
+  std::string address;
+  std::int32_t sys_errno = 0;  // 0: reached
+  void fields(auto& a) { a(address, sys_errno); }
+};
+struct Probed {
+  std::vector<ProbeResult> results;
+  void fields(auto& a) { a(results); }
+};
+
+struct StartedWorker {
+  Rank rank;
+  std::int32_t pid = 0;
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(rank, pid, at_ns); }
+};
+struct Started {  // the running workers; those that could not be started follow as ExitedWorker
+  std::vector<StartedWorker> workers;
+  void fields(auto& a) { a(workers); }
+};
+
+struct Output {  // sent only within credit; keeps the order of each rank and stream
+  Rank rank;
+  sml::Stream stream = sml::Stream::Stdout;
+  std::string_view bytes;   // not owned: in a decoded message, valid until its decoder is used again
+  std::uint64_t at_ns = 0;  // when the agent read them
+  void fields(auto& a) { a(rank, stream, at_ns, bytes); }
+};
+
+enum class EndedBy : std::uint8_t { Itself, Us };  // Us: after the agent had begun to stop it
+
+struct ExitedWorker {  // sent at once, while output may still be in flight
+  Rank rank;
+  std::uint8_t how = 0;     // index into ExitStatus
+  std::int32_t value = 0;   // code, signal or errno
+  std::uint8_t detail = 0;  // core dumped, or SpawnStep
+  EndedBy ended_by = EndedBy::Itself;
+  std::uint64_t at_ns = 0;
+  Usage usage{};
+  void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns, usage); }
+};
+
+enum class DrainEnd : std::uint8_t { Eof, Quiet };  // Quiet: another process still holds its pipe
+struct Drained {                                    // no more output of this rank will follow
+  Rank rank;
+  DrainEnd end = DrainEnd::Eof;
+  void fields(auto& a) { a(rank, end); }
+};
+
+enum class LogLevel : std::uint8_t { Warning, Info, Debug };
+struct AgentLog {
+  LogLevel level = LogLevel::Info;
+  std::string text;
+  void fields(auto& a) { a(level, text); }
+};
+
+struct Pong {
+  std::uint64_t token = 0;
+  std::uint64_t now_ns = 0;
+  void fields(auto& a) { a(token, now_ns); }
+};
+
+struct StdinCredit {
+  Rank rank;
+  std::uint64_t bytes = 0;
+  void fields(auto& a) { a(rank, bytes); }
+};
+
+// The attempt is over: every worker and all its descendants are gone, or are named in `left`. Services for other hosts
+// continue until the next Prepare or Leave.
+struct Cleared {
+  std::uint32_t attempt = 1;
+  std::vector<std::string> left;  // "pid 4711 (python3), state D, in nfs_wait": could not be ended
+  void fields(auto& a) { a(attempt, left); }
+};
+
+// The last message: after Leave, or for a reason of the agent's own.
+struct Bye {
+  std::string reason;  // empty: because of Leave
+  void fields(auto& a) { a(reason); }
+};
+
+// The contents of a failed worker's TORCHELASTIC_ERROR_FILE; sent before its ExitedWorker.
+struct ErrorFile {
+  std::string text;  // at most kMaxErrorFile bytes
+  Rank rank;
+  void fields(auto& a) { a(text, rank); }
+};
+inline constexpr std::size_t kMaxErrorFile = std::size_t{64} << 10;
+
+// The kernel has killed processes in the agent's cgroup for lack of memory, since the last such message or the start;
+// sent before the ExitedWorker of a worker that was killed by SIGKILL.
+struct OutOfMemory {
+  std::uint64_t kills = 0;
+  std::string evidence;  // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
+  void fields(auto& a) { a(kills, evidence); }
+};
+
+struct Joined {
+  // from the agent that serves the store: clients that have joined; otherwise workers here that hold a connection to
+  // the requested port, or, of those that no longer run, that have joined others by MPI
+  std::uint64_t count = 0;
+  std::uint64_t since_first_ms = 0;  // time since the first of them joined
+  std::vector<Rank> missing;         // running workers here without a connection to the requested port
+  std::uint64_t with_torch = 0;      // if none has joined: workers here that have torch's library loaded
+  void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
+};
+
+// From the agent that serves the stores: clients from other hosts. The launcher replies with PeerVerdicts, in pieces
+// and in any order.
+struct AskPeerOwnership {
+  std::vector<Caller> callers;
+  void fields(auto& a) { a(callers); }
+};
+
+struct PeerVerdictsOfHost {
+  std::vector<PeerVerdict> rulings;
+  void fields(auto& a) { a(rulings); }
+};
+
+// A file of Worker::stdout_log or stderr_log cannot be written and is given up; the worker goes on.
+struct LogFailed {
+  std::string why;
+  void fields(auto& a) { a(why); }
+};
+
+// A channel of Prepare::fifos cannot be fed any more: the job cannot go on.
+struct FifoFailed {
+  std::string why;  // names channel, epoch and position
+  void fields(auto& a) { a(why); }
+};
+
+struct Inspected {
+  plan::HostFacts facts;
+  std::uint64_t at_ns = 0;
+  std::uint64_t unix_ns = 0;  // the time of day at at_ns
+  void fields(auto& a) { a(facts, at_ns, unix_ns); }
+};
+
+struct LeftEnded {
+  std::uint32_t count = 0;        // processes
+  std::vector<std::string> left;  // as in Cleared
+  void fields(auto& a) { a(count, left); }
+};
+
+// Aborted: the rank has asked for the end of the job. Broken: it has violated the protocol, and is killed. Silent: it
+// hangs.
+enum class FaultKind : std::uint8_t { Aborted, Broken, Silent };
+// A service reports that a rank has failed, whatever the rank's process reports. Once per rank, and before its
+// ExitedWorker.
+struct RankFault {
+  std::uint32_t attempt = 1;
+  Rank rank;
+  FaultKind kind = FaultKind::Broken;
+  std::int32_t code = 1;  // exit status for the job
+  std::string why;        // a clause that follows "rank 3 on algo-1"
+  std::uint64_t at_ns = 0;
+  void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
+};
+
+// Whether the workers of an AddWorkers can be started here.
+struct Added {
+  std::uint32_t attempt = 1;
+  Rank first;
+  std::vector<PreflightError> obstacles;
+  void fields(auto& a) { a(attempt, first, obstacles); }
+};
+
+}  // namespace sml::wire
