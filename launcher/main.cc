@@ -15,7 +15,7 @@
 #include "common/os/fd.h"
 #include "common/os/private_process.h"
 #include "launcher/dialin/job_key.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/control_line.h"

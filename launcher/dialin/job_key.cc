@@ -15,7 +15,7 @@
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/munge.h"
 #include "launcher/dialin/step_space.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/sagemaker/shared_facts.h"
 

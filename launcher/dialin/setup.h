@@ -7,7 +7,7 @@
 #include "common/core/error.h"
 #include "common/plan/ranks/launch_plan.h"
 #include "launcher/dialin/settings.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -13,21 +12,19 @@
 #include "common/core/text.h"
 #include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/presets.h"
-#include "common/plan/environment/secrets.h"
-#include "common/plan/program/horovod_use.h"
-#include "common/plan/program/preload.h"
 #include "common/plan/ranks/program_map.h"
 #include "launcher/hosts/aliases.h"
 #include "launcher/hosts/host_filter.h"
 #include "launcher/hosts/host_list.h"
 #include "launcher/hosts/host_order.h"
-#include "launcher/inputs/excluded_hosts.h"
-#include "launcher/inputs/host_shares.h"
-#include "launcher/inputs/host_slots.h"
-#include "launcher/inputs/spare_hosts.h"
-#include "launcher/inputs/start_by.h"
-#include "launcher/plan/env_file.h"
-#include "launcher/plan/export_words.h"
+#include "launcher/inputs/binding.h"
+#include "launcher/inputs/channels.h"
+#include "launcher/inputs/hosts/excluded_hosts.h"
+#include "launcher/inputs/hosts/host_shares.h"
+#include "launcher/inputs/hosts/host_slots.h"
+#include "launcher/inputs/hosts/spare_hosts.h"
+#include "launcher/inputs/hosts/start_by.h"
+#include "launcher/inputs/programs.h"
 #include "launcher/starters/starters.h"
 #include "launcher/transport/command_words.h"
 
@@ -153,120 +150,6 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
   return warnings;
 }
 
-// ---- what the workers get
-
-void add_once(std::vector<std::string>& warnings, std::string warning) {
-  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
-}
-
-// A user who can write the file controls what the workers load; one who can read it knows the secrets in it.
-Result<plan::Environment> read_variables(const std::string& path, const ThisHost& here,
-                                         std::vector<std::string>& warnings) {
-  const std::string name = "--env-file " + show(path) + ": ";
-  Result<WatchedText> file = WatchedText{};
-  if (here.read_watched) {
-    file = here.read_watched(path, plan::kMaxEnvFileBytes);
-  } else if (Result<std::string> text = here.read_file(path, plan::kMaxEnvFileBytes)) {
-    file->text = std::move(*text);
-  } else {
-    file = text.error();
-  }
-  if (!file) return Error(ErrorKind::Config, name + file.error().message());
-  if (file->others == OthersCan::Write) {
-    return Error(ErrorKind::Config, name + "other users of this machine can write it")
-        .with_hint("chmod o-w it, and look at what it says; a FIFO has to be your own");
-  }
-  Result<plan::Environment> variables = plan::parse_env_file(file->text, path);
-  if (!variables) return variables;
-  if (file->other_owner)
-    add_once(warnings, fmt::format("{}user {} owns it and can change it", name, *file->other_owner));
-  const auto secret = std::find_if(variables->begin(), variables->end(), plan::holds_a_secret);
-  if (file->others == OthersCan::Read && secret != variables->end()) {
-    add_once(warnings,
-             fmt::format("{}every user of this machine can read {} in it; chmod 600 it", name, plan::name_of(*secret)));
-  }
-  return variables;
-}
-
-// The presets' defaults unless they are inherited, then the program's files and variables.
-Result<plan::Environment> user_environment(const Options& options, const ProgramOptions& program, const ThisHost& here,
-                                           std::vector<std::string>& warnings) {
-  plan::Environment out = plan::preset_defaults(options.presets);
-  std::erase_if(out, [&](const std::string& entry) {
-    return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
-  });
-  for (const std::string& path : program.env_files) {
-    Result<plan::Environment> variables = read_variables(path, here, warnings);
-    if (!variables) return variables;
-    std::move(variables->begin(), variables->end(), std::back_inserter(out));
-  }
-  out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
-  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.environment);
-  std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
-  for (std::string& warning : exported.warnings) add_once(warnings, std::move(warning));
-  if (options.restart.elastic == Elastic::Horovod && plan::says_mpi(out)) {
-    return Error(ErrorKind::Usage,
-                 "hvd.elastic knows Gloo alone, so that HOROVOD_CONTROLLER=mpi, or --mpi of "
-                 "horovodrun, cannot be had with --elastic horovod; leave it out");
-  }
-  return out;
-}
-
-Result<std::string> working_directory(const ProgramOptions& program, const ThisHost& here) {
-  const std::string& wanted = program.working_directory;
-  if (wanted.starts_with('/')) return wanted;
-  if (here.working_directory.empty()) {
-    return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
-  }
-  if (wanted.empty() || wanted == ".") return here.working_directory;
-  const bool at_root = here.working_directory.ends_with('/');
-  return here.working_directory + (at_root ? "" : "/") + wanted;
-}
-
-// Absolute, without "." and trailing slashes, so that equal paths compare equal.
-std::string whole_path(const std::string& folder, const ThisHost& here) {
-  std::string path = (std::filesystem::path(here.working_directory) / folder).lexically_normal();
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
-// A folder that the platform has sharded over the hosts is not sharded over them again.
-Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
-  if (options.channels.empty()) return {};
-  const Result<std::vector<std::string>> sharded =
-      here.sharded_folders ? here.sharded_folders() : std::vector<std::string>();
-  if (!sharded) return sharded.error();
-  for (plan::Channel channel : options.channels) {
-    if (here.working_directory.empty() && !channel.folder.starts_with('/')) {
-      return Error(ErrorKind::Config,
-                   fmt::format("--channel {}: the working directory does not exist any more", channel.name));
-    }
-    channel.folder = whole_path(channel.folder, here);
-    const bool twice = channel.mode == plan::ChannelMode::Sharded &&
-                       std::find(sharded->begin(), sharded->end(), channel.folder) != sharded->end();
-    if (twice) {
-      channel.on_hosts = plan::OnHosts::Sharded;
-      plan.warnings.push_back(fmt::format(
-          "channel {}: the platform has sharded {} over the hosts already; {}", channel.name, show(channel.folder),
-          channel.by == plan::ShareBy::Host ? "each has its share as it is" : "the workers of each share what it has"));
-    }
-    plan.channels.push_back(std::move(channel));
-  }
-  return {};
-}
-
-// A channel and FIFOs of the same name would both define where the data is.
-Result<void> check_channels(const plan::LaunchPlan& plan) {
-  for (const plan::Channel& channel : plan.channels) {
-    const auto same = [&](const plan::FifoChannel& other) { return other.name == channel.name; };
-    if (std::none_of(plan.fifos.begin(), plan.fifos.end(), same)) continue;
-    return Error(ErrorKind::Usage, fmt::format("--channel {0}: --pipe-fanout makes {0} a channel of FIFOs; it "
-                                               "cannot be a folder too",
-                                               channel.name));
-  }
-  return {};
-}
-
 Result<void> check_ssh_file(std::string_view option, std::string file, const ThisHost& here) {
   if (file.starts_with("~/")) {
     const std::string* home = plan::find_variable(here.environment, "HOME");
@@ -324,114 +207,8 @@ Result<void> check_ranks(std::string_view option, const std::optional<RankSet>& 
                                              named->largest(), map.world_size() - 1));
 }
 
-Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const ThisHost& here,
-                                   std::vector<std::string>& warnings) {
-  Result<std::string> directory = working_directory(program, here);
-  if (!directory) return directory.error();
-  Result<plan::Environment> user = user_environment(options, program, here, warnings);
-  if (!user) return user.error();
-  const bool argument = program.local_rank_argument == LocalRankArgument::Yes;
-  return plan::Program{program.command, std::move(*directory), std::move(*user),
-                       argument ? plan::first_argument(program.command) : 0};
-}
-
-// ---- several programs
-
-Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions& program, const ThisHost& here) {
-  plan::ProgramShare share{.np = program.np, .hosts = {}, .role = program.role, .part = program.part};
-  if (program.hosts.empty()) return share;
-  Result<std::vector<plan::Host>> hosts = hosts::parse_host_list(program.hosts);
-  if (!hosts) return Error(hosts.error()).in("-H");
-  plan::HostList list{std::move(*hosts), "-H"};
-  if (Result<void> filled = fill_slots(list, options, options.layout, here); !filled) return filled.error();
-  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.machines); !merged) {
-    return merged.error();
-  }
-  share.hosts = std::move(list.hosts);
-  return share;
-}
-
-// The last are those that presets add.
-Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const plan::HostList& list,
-                                                  const ThisHost& here) {
-  if (roles_differ(options.dial_in.shares)) {
-    return programs_by_host(list, options.dial_in.shares);
-  }
-  std::vector<plan::ProgramShare> shares{{.np = options.np, .hosts = {}, .role = options.role, .part = options.part}};
-  for (const ProgramOptions& program : options.more_programs) {
-    Result<plan::ProgramShare> share = share_of(options, program, here);
-    if (!share) return Error(share.error()).in(fmt::format("program {}", shares.size() + 1));
-    shares.push_back(std::move(*share));
-  }
-  if (Result<void> arranged = plan::arrange_programs(options.presets, shares); !arranged) return arranged.error();
-  return shares;
-}
-
 bool is_plain(const std::vector<plan::ProgramShare>& shares) {
   return shares.size() == 1 && shares[0].role == plan::ProgramShare{}.role && shares[0].part == plan::Part::Worker;
-}
-
-// All programs, in the order of their shares.
-Result<void> add_programs(plan::LaunchPlan& plan, const Options& options, const ThisHost& here,
-                          const std::vector<plan::ProgramShare>& shares) {
-  Result<plan::Program> first = make_program(options, options, here, plan.warnings);
-  if (!first) return first.error();
-  static_cast<plan::Program&>(plan) = std::move(*first);
-  for (const ProgramOptions& program : options.more_programs) {
-    Result<plan::Program> made = make_program(options, program, here, plan.warnings);
-    if (!made) return made.error();
-    plan.more_programs.push_back(std::move(*made));
-  }
-  const auto works = [](const plan::ProgramShare& s) { return s.part == plan::Part::Worker; };
-  const auto worker = static_cast<std::size_t>(std::find_if(shares.begin(), shares.end(), works) - shares.begin());
-  while (plan.program_count() < shares.size()) plan.more_programs.push_back(plan::Program(plan.program(worker)));
-  return {};
-}
-
-// ---- parts of hosts: sockets, NUMA nodes and the like
-
-// Converts ranks per part to ranks per host; all hosts are assumed to be like this machine.
-Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const ThisHost& here) {
-  if (options.binding.per_part == 0) return {};
-  const plan::CpuTopology topology = here.cpu_topology ? here.cpu_topology() : plan::CpuTopology();
-  if (topology.empty()) {
-    return Error(ErrorKind::Usage, "--map-by: the processors of this machine cannot be read; write ppr:N:host");
-  }
-  layout.per_host = options.binding.per_part * plan::count_parts(topology, options.binding.map_by);
-  return {};
-}
-
-// --map-by slot:PE=N binds to N of the counted units.
-Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options) {
-  if (options.processors == Processors::Cores) return {};
-  if (!wish.cores.empty()) {
-    return Error(ErrorKind::Usage, "--cpu-set names cores, so that it cannot be had with --use-hwthread-cpus");
-  }
-  const bool by_count = options.bind_to_said == SaidByUser::No && wish.cores_per_rank > 0;
-  if (by_count && wish.bind_to == plan::BindTo::Core) wish.bind_to = plan::BindTo::Hwthread;
-  return {};
-}
-
-// Open MPI 4.1 (rmaps_base_map_job.c) maps and binds by core for up to two workers and by NUMA node for more, if
-// possible, and binds nothing if a host has more workers than slots.
-void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
-  if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
-  const plan::BindTo own = options.processors == Processors::Cores ? plan::BindTo::Core : plan::BindTo::Hwthread;
-  const bool few = map.world_size() <= 2;
-  const bool said = options.bind_to_said == SaidByUser::Yes || wish.bind_to != plan::BindTo::None;
-  if (options.map_by_said == SaidByUser::No && !few) wish.map_by = plan::BindTo::Numa;
-  const auto crowded = [](const plan::MappedHost& host) { return host.ranks.size() > host.slots; };
-  if (said || !wish.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
-  wish.bind_to = few || wish.cores_per_rank > 0 ? own : plan::BindTo::Numa;
-  if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
-}
-
-// A rankfile names them, too, and outranks it.
-void bind_by_lists(plan::JobMap& map, const std::vector<std::string>& lists) {
-  if (lists.empty() || !map.cores.empty()) return;
-  for (const plan::RankAssignment& rank : map.ranks) {
-    map.cores.push_back(lists[rank.local_rank.value() % lists.size()]);
-  }
 }
 
 Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& options,

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/core/error.h"
 #include "common/plan/ranks/launch_plan.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 

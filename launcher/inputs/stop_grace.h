@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "common/core/error.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 #include "launcher/transport/background_task.h"

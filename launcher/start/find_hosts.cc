@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "launcher/inputs/spare_hosts.h"
+#include "launcher/inputs/hosts/spare_hosts.h"
 #include "launcher/run/restarts/first_hosts.h"
 #include "launcher/start/refusal.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/inputs/elastic_pods.h"
+#include "launcher/inputs/hosts/elastic_pods.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/app_file.h"
 #include "launcher/options/array_line.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/gather.h"
 #include "launcher/options/options.h"

@@ -1,6 +1,6 @@
 // Starts the job that the options describe.
 #pragma once
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"

@@ -1,4 +1,4 @@
-#include "launcher/inputs/elastic_pods.h"
+#include "launcher/inputs/hosts/elastic_pods.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/inputs/host_shares.h"
+#include "launcher/inputs/hosts/host_shares.h"
 
 #include "tests/support/catch.h"
 

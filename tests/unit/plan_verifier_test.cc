@@ -2,7 +2,7 @@
 #include "launcher/dialin/coordinator/agent_traces.h"
 
 #include "launcher/attempt/session_plans.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/plan/regroup.h"
 #include "tests/support/catch.h"
 

@@ -17,7 +17,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/peer/peer.h"
 #include "launcher/dialin/port.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 
 namespace sml::dialin {
 

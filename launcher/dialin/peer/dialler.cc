@@ -17,7 +17,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/peer/dial_machine.h"
 #include "launcher/dialin/peer/local_agent_relay.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/os/heeded_stops.h"
 #include "launcher/os/stop_rule.h"
 #include "launcher/output/notice_pace.h"

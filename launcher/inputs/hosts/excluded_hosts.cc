@@ -1,4 +1,4 @@
-#include "launcher/inputs/excluded_hosts.h"
+#include "launcher/inputs/hosts/excluded_hosts.h"
 
 #include <fmt/format.h>
 

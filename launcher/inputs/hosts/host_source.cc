@@ -1,4 +1,4 @@
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/inputs/spare_hosts.h"
+#include "launcher/inputs/hosts/spare_hosts.h"
 
 #include <fmt/format.h>
 

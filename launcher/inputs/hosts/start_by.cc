@@ -1,4 +1,4 @@
-#include "launcher/inputs/start_by.h"
+#include "launcher/inputs/hosts/start_by.h"
 
 #include <fmt/format.h>
 

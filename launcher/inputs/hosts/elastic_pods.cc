@@ -1,10 +1,10 @@
-#include "launcher/inputs/elastic_pods.h"
+#include "launcher/inputs/hosts/elastic_pods.h"
 
 #include <string>
 #include <string_view>
 
 #include "launcher/dialects/dialect.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/options/values/option_values.h"
 
 namespace sml {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/plan/ranks/launch_plan.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 

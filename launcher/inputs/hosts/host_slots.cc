@@ -1,11 +1,11 @@
-#include "launcher/inputs/host_slots.h"
+#include "launcher/inputs/hosts/host_slots.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "common/plan/machine/cpu_topology.h"
-#include "launcher/inputs/host_source.h"
+#include "launcher/inputs/hosts/host_source.h"
 
 namespace sml {
 

@@ -1,0 +1,17 @@
+// Turns --channel into the channels of a plan.
+#pragma once
+#include "common/core/error.h"
+#include "common/plan/ranks/launch_plan.h"
+#include "launcher/inputs/this_host.h"
+#include "launcher/options/options.h"
+
+namespace sml {
+
+// Adds the channels to the plan, with absolute folders. A folder that the platform has sharded over the hosts is not
+// sharded over them again; a warning of the plan says so.
+Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here);
+
+// Refuses a channel of the same name as FIFOs: both would define where the data is.
+Result<void> check_channels(const plan::LaunchPlan& plan);
+
+}  // namespace sml
