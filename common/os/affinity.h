@@ -1,4 +1,4 @@
-// CPU affinity and NUMA memory policy of this process and of processes that it starts.
+// CPU affinity, NUMA memory policy and niceness of this process and of processes that it starts.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,6 +17,7 @@ struct ProcessBinding {
   std::vector<unsigned long> cpus;   // mask; empty: inherit
   std::vector<unsigned long> nodes;  // mask; empty: no memory policy
   int memory_mode = 0;               // MPOL_*
+  int nice = 0;                      // added to the niceness of the process that starts it
 };
 
 ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,

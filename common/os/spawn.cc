@@ -121,6 +121,8 @@ SML_IN_CHILD bool bind(const ProcessBinding& binding) {
   constexpr std::size_t kWord = sizeof(unsigned long);
   const std::vector<unsigned long>& cpus = binding.cpus;
   if (!cpus.empty() && ::syscall(SYS_sched_setaffinity, 0, cpus.size() * kWord, cpus.data()) != 0) return false;
+  if (binding.nice > 0 && ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + binding.nice) != 0)
+    return false;
   if (binding.nodes.empty()) return true;
   const std::size_t bits = binding.nodes.size() * kWord * 8 + 1;  // the kernel reads one bit less than this number
   return ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;

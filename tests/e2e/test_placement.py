@@ -71,6 +71,14 @@ class Binding(TestCase):
             self.assertEqual(lines, [" ".join(map(str, [*wanted, len(wanted)]))])
             self.assertRegex(done.stderr, rf"rank {rank} on localhost is bound to socket \d+, NUMA node \d+, core {rank}, CPU")
 
+    def test_nice_workers_yield_to_the_launcher(self):
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        show = ["python3", "-c", "import os; print(*(os.getpriority(os.PRIO_PROCESS, p) for p in (0, os.getppid())))"]
+        for words in (["--nice", "7"], ["--nice", "7", "--bind-to", "core"], ["--nice", "7", "--preload", "json"]):
+            done = sml_run("-np", "2", *words, *show)
+            self.assert_status(done, 0)
+            self.assertEqual(by_rank(done.stdout), {rank: [f"{own + 7} {own}"] for rank in (0, 1)}, words)
+
     def test_threads_are_shared_out_where_nothing_is_bound(self):
         show = ["sh", "-c", "echo ${OMP_NUM_THREADS-none}"]
         share = str(len(self.cpus) // 2)

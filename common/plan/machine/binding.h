@@ -28,8 +28,11 @@ struct BindingWish {
   BindTo map_by = BindTo::None;  // the parts of the host over which workers are dealt one by one; None: in a row
   std::uint32_t per_part = 0;    // with map_by: workers on each part before the next part gets any; 0: one by one
   CoreShare share = CoreShare::Counted;
-  CpuSet cores{};  // logical numbers of the cores that may be used; empty: all
-  void fields(auto& a) { a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores); }
+  CpuSet cores{};          // logical numbers of the cores that may be used; empty: all
+  std::uint32_t nice = 0;  // added to the niceness of the agent: 0 to 19
+  void fields(auto& a) {
+    a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores, nice);
+  }
   bool operator==(const BindingWish&) const = default;
 };
 

@@ -64,8 +64,9 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
   const os::MemoryMode mode = allowed_mode(wish, bindings);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     plan::WorkerCpus& cpus = bindings.workers[i];
-    if (!cpus.cpus.empty() || !cpus.numa_nodes.empty()) {
+    if (!cpus.cpus.empty() || !cpus.numa_nodes.empty() || wish.nice > 0) {
       out.workers[i].binding = os::make_binding(cpus.cpus, cpus.numa_nodes, mode);
+      out.workers[i].binding->nice = static_cast<int>(wish.nice);
     }
     out.workers[i].words = std::move(cpus.words);
     out.workers[i].cpus = plan::cpu_list_text(cpus.cpus);
@@ -104,7 +105,7 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
 
 bool asks_for_binding(const plan::BindingWish& wish) {
   return wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 || !wish.cores.empty() ||
-         wish.memory != plan::MemoryPolicy::None;
+         wish.memory != plan::MemoryPolicy::None || wish.nice > 0;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {

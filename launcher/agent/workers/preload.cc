@@ -278,7 +278,7 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   if (!begins) return Error(ErrorKind::Spawn, "cannot be spoken to: " + begins.error().message());
   descriptors.push_back(begins->read.get());
   const std::string calls = std::to_string(SYS_sched_setaffinity) + " " + std::to_string(SYS_set_mempolicy) + " " +
-                            std::to_string(binding.memory_mode);
+                            std::to_string(binding.memory_mode) + " " + std::to_string(binding.nice);
   Message what;
   what.add(name_of(line.runs)).add(worker.working_directory.empty() ? "." : worker.working_directory);
   what.add(binding.cpus).add(binding.nodes).add(calls);

@@ -157,7 +157,7 @@ def settle(folder, cpus, nodes, numbers, fds):
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if os.getppid() != AGENT:
         os._exit(127)
-    set_affinity, set_memory, mode = [int(n) for n in numbers.split()]
+    set_affinity, set_memory, mode, nice = [int(n) for n in numbers.split()]
     step = 0
     try:
         for number, fd in enumerate(fds):
@@ -167,6 +167,7 @@ def settle(folder, cpus, nodes, numbers, fds):
         step = 2
         os.chdir(folder)
         step = 5
+        os.nice(nice)
         if cpus:
             ask_kernel(set_affinity, 0, len(cpus), cpus)
         if nodes:

@@ -51,6 +51,8 @@ OptionGroup options_of_shares() {
        {"--report-bindings -report-bindings", "",
         constant<plan::ReportBindings::Yes, &Options::binding, &plan::BindingWish::report>,
         "Say where each worker is bound to."},
+       {"--nice", "N", whole_number<0, 19, &Options::binding, &plan::BindingWish::nice>,
+        "Run the workers at a lower priority: add N, 0 to 19, to their niceness. The launcher keeps its own."},
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
        {"--visible-devices", "all|per-rank|per-rank-if-any|none", set_visible_devices,
