@@ -42,6 +42,16 @@ std::string errno_text(int sys_errno) {
   return out;
 }
 
+std::string hint_for(const Error& error, std::span<const std::string> hosts) {
+  constexpr std::string_view kHosts = "{hosts}";
+  std::string out = error.hint();
+  const std::size_t at = out.find(kHosts);
+  if (at == std::string::npos) return out;
+  std::string names;
+  for (const std::string& host : hosts) names += (names.empty() ? "" : " ") + host;
+  return out.replace(at, kHosts.size(), names);
+}
+
 Error sys_error(ErrorKind kind, std::string_view what, int sys_errno) {
   return Error(kind, std::string(what) + ": " + errno_text(sys_errno));
 }

@@ -1,6 +1,7 @@
 // Expected failures: the cause, where it occurred, and what the user can do. Returned in Result<T>, never thrown.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,9 +40,15 @@ class Error {
   Error() = default;
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
 
-  // Sets a sentence that tells the user what to do; shown once per group of hosts.
+  // Sets a sentence that tells the user what to do; shown once per group of hosts. "{hosts}" in it stands for their
+  // names.
   Error&& with_hint(std::string hint) && {
     hint_ = std::move(hint);
+    return std::move(*this);
+  }
+  // Sets what differs between hosts with the same message, such as the fingerprint of a key.
+  Error&& with_detail(std::string detail) && {
+    detail_ = std::move(detail);
     return std::move(*this);
   }
   // Puts "context: " before the message.
@@ -53,12 +60,19 @@ class Error {
   ErrorKind kind() const { return kind_; }
   const std::string& message() const { return message_; }
   const std::string& hint() const { return hint_; }
-  bool operator==(const Error&) const = default;
+  const std::string& detail() const { return detail_; }
+  // The message and the detail, for one host alone.
+  std::string text() const { return detail_.empty() ? message_ : message_ + ": " + detail_; }
+  // Whether several hosts can be reported together; the details do not count.
+  bool operator==(const Error& other) const {
+    return kind_ == other.kind_ && message_ == other.message_ && hint_ == other.hint_;
+  }
 
  private:
   ErrorKind kind_ = ErrorKind::Internal;
   std::string message_;
   std::string hint_;
+  std::string detail_;
 };
 
 template <class T>
@@ -66,6 +80,9 @@ using Result = boost::system::result<T, Error>;
 
 // "permission denied": the system's description of an errno, lower case, without trailing text. Thread-safe.
 std::string errno_text(int sys_errno);
+
+// The hint of the error, for these hosts.
+std::string hint_for(const Error& error, std::span<const std::string> hosts);
 
 // An Error whose message is "what: <errno text>".
 Error sys_error(ErrorKind kind, std::string_view what, int sys_errno);

@@ -1,4 +1,5 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
+import re
 import subprocess
 
 from harness import PYTHON, HostsCase, gate, scaled, wait_until
@@ -107,6 +108,15 @@ class HostKeys(Faults):
         said = self.assert_refused(self.job(), r"^algo-2: the host key is not known", r"^hint: .*--accept-new-host-keys")
         self.assertIn(fingerprint(self.host_key("algo-2")), said)
         self.assertNotIn("algo-2", self.known().read_text())
+
+    @gate
+    def test_unknown_keys_of_several_hosts_come_with_the_command_that_adds_them(self):
+        self.forget("algo-2", "algo-3", "algo-4")
+        said = self.assert_refused(self.job(), r"^3 hosts: the host key is not known: algo-\[2-4\]$", r"^hint: .*ssh-keygen -lf")
+        for host in ("algo-2", "algo-3", "algo-4"):
+            self.assertIn(f"  {host}: ssh-ed25519 {fingerprint(self.host_key(host))}", said)
+        sh(self.bed, "algo-1", re.search(r"ssh-keyscan .*? >> [^ ,]*", said)[0])
+        self.assert_status(self.job(), 0)
 
     def check_accepted(self, *options):
         keep_file(self, self.bed, "algo-1", self.KNOWN).unlink()

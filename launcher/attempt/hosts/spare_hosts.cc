@@ -102,7 +102,7 @@ void SpareHosts::spare_ended(fleet::Host& host, const Error* why) {
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
   if (host.is_other_name) return deps_.ended();
   const bool fails = why != nullptr && !over;
-  if (fails) deps_.owner.say("the spare host " + host.name() + " is out: " + why->message());
+  if (fails) deps_.owner.say("the spare host " + host.name() + " is out: " + why->text());
   if (is_known(host) && fails) deps_.events.tell(report::HostFailed{host.index, *why});
   if (is_known(host) && !fails) deps_.events.tell(report::HostEnded{host.index});
   deps_.ended();

@@ -75,7 +75,7 @@ class Details {
   void operator()(const HostFailed& e) {
     about("host_failed", e.host);
     out_["kind"] = std::string(name(e.why.kind()));
-    out_["message"] = e.why.message();
+    out_["message"] = e.why.text();
   }
   void operator()(const HostExcluded& e) {
     about("host_excluded", e.host);

@@ -44,7 +44,7 @@ struct Timeline::Listener {
   void operator()(const HostConnected&) const {}
   void operator()(const HostReady&) const {}
   void operator()(const HostFailed& e) const {
-    if (Host* host = t.host(e.host)) host->fault = Step{at, e.why.message()};
+    if (Host* host = t.host(e.host)) host->fault = Step{at, e.why.text()};
   }
   void operator()(const HostInUse& e) const {
     if (Host* host = t.host(e.host)) t.add_use(*host, at, e.use);

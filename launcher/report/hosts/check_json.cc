@@ -23,7 +23,9 @@ Json space_json(const plan::Space& space) {
 Json faults_json(const HostCheck& host) {
   Json out = Json::array();
   for (const Error& why : host.faults) {
-    out.push_back({{"kind", std::string(name(why.kind()))}, {"message", why.message()}, {"hint", or_null(why.hint())}});
+    out.push_back({{"kind", std::string(name(why.kind()))},
+                   {"message", why.text()},
+                   {"hint", or_null(hint_for(why, std::span(&host.name, 1)))}});
   }
   return out;
 }

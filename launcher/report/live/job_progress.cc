@@ -16,7 +16,7 @@ struct JobProgress::Listener {
   void operator()(const HostConnected& e) const { set(e.host, HostState::Connected); }
   void operator()(const HostReady& e) const { set(e.host, HostState::Ready); }
   void operator()(const HostFailed& e) const {
-    if (Host* host = p.host(e.host)) p.fail(*host, e.why.message());
+    if (Host* host = p.host(e.host)) p.fail(*host, e.why.text());
   }
   void operator()(const HostInUse& e) const {
     if (Host* host = p.host(e.host)) host->peaks.add(e.use);

@@ -98,6 +98,7 @@ std::string seconds_since(TimePoint from, TimePoint to) {
 struct AlikeFaults {
   const Error* why;
   std::vector<std::string> hosts;
+  std::vector<std::string> details;  // of each host
 };
 
 std::vector<AlikeFaults> fold(const std::vector<AttemptFacts::HostFault>& faults) {
@@ -109,21 +110,34 @@ std::vector<AlikeFaults> fold(const std::vector<AttemptFacts::HostFault>& faults
     const auto same =
         std::find_if(groups.begin(), groups.end(), [&](const AlikeFaults& g) { return *g.why == fault.why; });
     if (same == groups.end()) {
-      groups.push_back({&fault.why, {fault.host}});
+      groups.push_back({&fault.why, {fault.host}, {fault.why.detail()}});
     } else if (same->hosts.back() != fault.host) {  // a host may have the same fault more than once
       same->hosts.push_back(fault.host);
+      same->details.push_back(fault.why.detail());
     }
   }
   return groups;
+}
+
+void tell_details(const AlikeFaults& group, std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 16;
+  for (std::size_t i = 0; i < group.hosts.size() && i < kMost; ++i) {
+    if (!group.details[i].empty()) lines.push_back("  " + group.hosts[i] + ": " + group.details[i]);
+  }
+  const bool has_details = !group.why->detail().empty();
+  if (has_details && group.hosts.size() > kMost) {
+    lines.push_back("  and " + std::to_string(group.hosts.size() - kMost) + " more");
+  }
 }
 
 void tell_faults(const AttemptFacts& facts, std::vector<std::string>& lines) {
   for (const AlikeFaults& group : fold(facts.faults)) {
     const std::string hosts = fold_names(group.hosts);
     lines.push_back(group.hosts.size() == 1
-                        ? hosts + ": " + group.why->message()
+                        ? hosts + ": " + group.why->text()
                         : std::to_string(group.hosts.size()) + " hosts: " + group.why->message() + ": " + hosts);
-    if (!group.why->hint().empty()) lines.push_back("hint: " + group.why->hint());
+    if (group.hosts.size() > 1) tell_details(group, lines);
+    if (!group.why->hint().empty()) lines.push_back("hint: " + hint_for(*group.why, group.hosts));
   }
 }
 

@@ -49,7 +49,7 @@ Json faults_json(const AttemptFacts& facts) {
   Json out = Json::array();
   for (const AttemptFacts::HostFault& fault : facts.faults) {
     out.push_back(
-        {{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.message()}});
+        {{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.text()}});
   }
   return out;
 }

@@ -28,13 +28,29 @@ Error refusal(KeyVerdict verdict, const HostKey& shown, const KnownKey& against,
                  shell_quote(against.file) + " -R " + shell_quote(settings.key_name));
 }
 
-Error unknown(const HostKey& shown, const std::optional<KnownKey>& authority, const LoginSettings& settings) {
-  const std::string what = "the host key is not known" + looked_up(settings) + ": " + print_of(shown);
-  if (!authority) {
-    return Error(ErrorKind::HostKey, what)
-        .with_hint("if that is the right key: --accept-new-host-keys, or add it with ssh-keyscan");
+// ssh-keyscan(1) writes the names that it is given: it cannot add a key under another name.
+std::string how_to_add(const HostKey& shown, const LoginSettings& settings) {
+  const std::string port = std::to_string(settings.port);
+  const bool has_its_name =
+      settings.key_name == settings.name || settings.key_name == "[" + settings.name + "]:" + port;
+  const std::string_view type = shown.type;
+  const std::string_view short_type = type.starts_with("ecdsa") ? "ecdsa" : type == "ssh-rsa" ? "rsa" : "ed25519";
+  if (!has_its_name || !settings.proxy.empty() || settings.known_hosts.empty() ||
+      settings.known_hosts.front() == "/dev/null" || (short_type == "ed25519" && type != "ssh-ed25519")) {
+    return "if that is the right key: --accept-new-host-keys adds it";
   }
-  return Error(ErrorKind::HostKey, what + "; " + show(authority->file) + " line " + std::to_string(authority->line) +
+  return "compare with the hosts' own keys (ssh-keygen -lf /etc/ssh/ssh_host_" + std::string(short_type) +
+         "_key.pub); if they are right: ssh-keyscan -t " + std::string(short_type) +
+         (settings.port == 22 ? "" : " -p " + port) + " {hosts} >> " + shell_quote(settings.known_hosts.front()) +
+         ", or --accept-new-host-keys";
+}
+
+Error unknown(const HostKey& shown, const std::optional<KnownKey>& authority, const LoginSettings& settings) {
+  const std::string what = "the host key is not known" + looked_up(settings);
+  if (!authority)
+    return Error(ErrorKind::HostKey, what).with_detail(print_of(shown)).with_hint(how_to_add(shown, settings));
+  return Error(ErrorKind::HostKey, what + ": " + print_of(shown) + "; " + show(authority->file) + " line " +
+                                       std::to_string(authority->line) +
                                        " trusts the certificates of an authority (@cert-authority), and the built-in "
                                        "SSH client checks no host certificates")
       .with_hint("ssh checks them: --ssh-command 'ssh -o BatchMode=yes'; or add the host's own key to known_hosts");
