@@ -152,7 +152,8 @@ TEST_CASE("calling hosts: one that has no plan tells the head why, whoever comes
   CAPTURE(first, words);
   Hosts hosts(2);
   Copies both(2);
-  const auto start = [&](std::uint32_t place) { return hosts.start(place, place == 0 ? run : words + run); };
+  const Words other = words + run;
+  const auto start = [&](std::uint32_t place) { return hosts.start(place, place == 0 ? run : other); };
   both[first] = start(first);
   if (first == 0) hosts.until_head_listens();
   if (first == 1) until_heeds_stops(*both[1]);

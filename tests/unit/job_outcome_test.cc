@@ -187,6 +187,18 @@ TEST_CASE("faults of the same words fold into one line that names all their host
         Lines{"3 hosts: connection refused: algo-[4-6]", "hint: is sshd running?", "algo-9: refused the login"});
 }
 
+TEST_CASE("details of hosts follow the line that names them all, and the hint names them too") {
+  AttemptFacts f = facts();
+  const auto unknown = [](const char* key) {
+    return Error(ErrorKind::HostKey, "unknown key").with_detail(key).with_hint("scan {hosts} >> known");
+  };
+  f.faults = {fault_of("algo-1", unknown("K1"), 1s)};
+  CHECK(judge(f).lines == Lines{"algo-1: unknown key: K1", "hint: scan algo-1 >> known"});
+  f.faults.push_back(fault_of("algo-2", unknown("K2"), 1s));
+  CHECK(judge(f).lines ==
+        Lines{"2 hosts: unknown key: algo-[1-2]", "  algo-1: K1", "  algo-2: K2", "hint: scan algo-1 algo-2 >> known"});
+}
+
 TEST_CASE("a host with two faults of the same words is one host") {
   AttemptFacts f = facts();
   const Error no_socket(ErrorKind::Io, "cannot make a socket");
@@ -449,6 +461,23 @@ TEST_CASE("what the launcher itself ended the job for decides, unless something 
   CHECK(own.lines == Lines{"stopped: the logs cannot be kept", "hint: do that"});
   f.ends.push_back(end_of(0, "a", Exited{4}, 1s));
   CHECK(judge(f).exit_code == 4);
+}
+
+TEST_CASE("a rank that is killed by nobody knows whom comes with the place to look at") {
+  AttemptFacts f = facts();
+  f.ends = {end_of(1, "b", Signaled{SIGKILL, false}, 1s)};
+  const std::string hint =
+      "  hint: sml-run did not send SIGKILL; if the kernel did, for lack of memory, dmesg on b says so";
+  const auto says_it = [&] {
+    const Lines lines = job_report(f, judge(f));
+    return std::count(lines.begin(), lines.end(), hint) == 1;
+  };
+  CHECK(says_it());
+  f.ends[0].out_of_memory = "limit 1 GiB";
+  CHECK_FALSE(says_it());
+  f.ends[0].out_of_memory.clear();
+  f.ends[0].status = Signaled{SIGTERM, false};
+  CHECK_FALSE(says_it());
 }
 
 TEST_CASE("those who failed after the first fold by kind, in the number of their ranks") {

@@ -1,8 +1,10 @@
 #include "launcher/report/outcome/job_report.h"
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <map>
+#include <variant>
 
 #include "common/core/text.h"
 #include "launcher/report/outcome/causes.h"
@@ -66,11 +68,22 @@ void tell_cause(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_c
   }
 }
 
+// Killed, and nothing tells by whom. The kernel's killer is counted in a rank's cgroup only where there is one.
+bool was_killed_by_others(const AttemptFacts::WorkerEnd& end) {
+  const auto* signaled = std::get_if<Signaled>(&end.status);
+  const bool is_killed = signaled != nullptr && signaled->signo == SIGKILL;
+  return is_killed && end.by_itself && end.fault.empty() && end.out_of_memory.empty();
+}
+
 void tell_details(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause,
                   std::vector<std::string>& lines) {
   if (root_cause.pid > 0) lines.back() += " (pid " + std::to_string(root_cause.pid) + ")";
   if (!root_cause.out_of_memory.empty()) {
     lines.push_back("  the kernel killed for lack of memory on that host: " + root_cause.out_of_memory);
+  }
+  if (was_killed_by_others(root_cause)) {
+    lines.push_back("  hint: sml-run did not send SIGKILL; if the kernel did, for lack of memory, dmesg on " +
+                    root_cause.host + " says so");
   }
   tell_cause(facts, root_cause, lines);
   tell_exception(root_cause, lines);
