@@ -1,10 +1,12 @@
 #include "launcher/run/restarts/first_hosts.h"
 
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
 
 #include "common/core/text.h"
+#include "launcher/output/notice_pace.h"
 #include "launcher/run/restarts/host_discovery.h"
 
 namespace sml::run {
@@ -28,6 +30,7 @@ Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, con
   const TimePoint end = Clock::now() + options.wait;
   Result<std::vector<plan::Host>> found = Error(ErrorKind::Internal, "nothing was asked");
   bool has_said = false;
+  NoticePace pace(Clock::now());
   HostDiscovery discovery(loop, options,
                           {.listed =
                                [&](std::vector<plan::Host> hosts) {
@@ -39,9 +42,13 @@ Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, con
                                                .with_hint("--elastic-timeout waits longer");
                                    return loop.stop();
                                  }
-                                 if (std::exchange(has_said, true)) return;
-                                 say("waiting for hosts: --host-discovery-script lists " + lack + ", up to " +
-                                     format_duration(options.wait) + " (--elastic-timeout)");
+                                 const TimePoint now = Clock::now();
+                                 if (std::exchange(has_said, true) && now < pace.due()) return;
+                                 if (now >= pace.due()) pace.printed(now);
+                                 const auto so_far = std::chrono::floor<std::chrono::seconds>(pace.waited(now));
+                                 say("waiting for hosts: --host-discovery-script lists " + lack + "; " +
+                                     format_duration(so_far) + " of " + format_duration(options.wait) +
+                                     " (--elastic-timeout)");
                                },
                            .failed =
                                [&](const Error& why) {
