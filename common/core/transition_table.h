@@ -1,8 +1,9 @@
 // State machines as tables: {state, event, next state, action}.
 //
-// For a pair without a row the machine returns the action Unexpected and changes nothing; its driver reports that with
-// ignored(), for debugging. An event that may arrive late is not unexpected: it has a row, or the machine is already in
-// its final state. A machine whose events come from a remote side ends the session with the action Refuse instead.
+// For a pair without a row find_row() returns nullptr, for which each machine returns its own action Unexpected and
+// changes nothing; its driver reports that with ignored(), for debugging. An event that may arrive late is not
+// unexpected: it has a row, or the machine is already in its final state. A machine whose events come from a remote
+// side ends the session with the action Refuse instead.
 #pragma once
 #include <cstddef>
 #include <string>

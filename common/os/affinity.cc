@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kBits = sizeof(unsigned long) * 8;
 constexpr std::size_t kMostWords = 1024;  // of a mask
+constexpr std::size_t kNodeWords = 64;    // of a mask of NUMA nodes, of which Linux has 1024 at most
 
 std::vector<unsigned long> mask_of(std::span<const std::uint32_t> numbers) {
   std::vector<unsigned long> mask;
@@ -63,9 +64,17 @@ int memory_mode_refused(std::span<const std::uint32_t> numa_nodes, MemoryMode mo
   const ProcessBinding binding = make_binding({}, numa_nodes, mode);
   if (binding.nodes.empty()) return 0;
   const auto bits = binding.nodes.size() * kBits + 1;  // the kernel reads one bit less than this number
+  int own_mode = MPOL_DEFAULT;  // numactl(8) may have set another, which workers without a binding inherit
+  std::vector<unsigned long> own_nodes(kNodeWords, 0);
+  const bool knows_own =
+      ::syscall(SYS_get_mempolicy, &own_mode, own_nodes.data(), kNodeWords * kBits, nullptr, 0UL) == 0;
   const bool taken = ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
   const int refused = taken ? 0 : errno;
-  ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);
+  if (!knows_own || own_mode == MPOL_DEFAULT) {
+    ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);
+  } else {
+    ::syscall(SYS_set_mempolicy, own_mode, own_nodes.data(), kNodeWords * kBits);
+  }
   return refused;
 }
 

@@ -58,7 +58,8 @@ class Attempt final : public fleet::FleetListener {
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
   bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another attempt may follow
 
-  // Starts the start timeout.
+  // Watches the start timeout, which counts from the construction, asks for the hosts' health, and begins the spare
+  // hosts. The fleet is started by the caller.
   void begin();
   // Call after news of a host, for example that a missing one has arrived: continues once all hosts are ready.
   void look_round();

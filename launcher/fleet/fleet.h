@@ -94,7 +94,7 @@ class Fleet final : private launch::SessionOwner {
   // The other hosts: spare hosts, and hosts that are out.
   std::span<Host> others() { return hosts_.others(); }
   Host& first() { return hosts_.all().front(); }
-  // Whether the sessions of all these hosts have ended.
+  // Whether the sessions of all hosts have ended, spare hosts included.
   bool all_ended() const;
   // Whether nothing runs any more on any host with workers; hosts whose sessions have not ended are free for another
   // attempt.
@@ -111,12 +111,12 @@ class Fleet final : private launch::SessionOwner {
 
   // Sends to the agent of that host, unless it does not run, or all have been dismissed.
   void tell(HostIndex index, const wire::ToAgent& message);
-  // Sends to all agents that run.
+  // Sends to all agents that run, those of spare hosts included.
   void tell_all(const wire::ToAgent& message);
-  // Ends the workers of all hosts.
+  // Ends the workers of all hosts; spare hosts get the message, too.
   void end_workers(const wire::Stop& how, launch::Afterwards afterwards);
-  // Ctrl-Z: stops what runs there; then `stop` stops this process, and returns when somebody continues it; then what
-  // runs there goes on.
+  // Ctrl-Z: suspends the workers of all hosts and returns at once. A moment later `stop` is called, which stops this
+  // process, and returns when somebody continues it; then the workers go on.
   void suspend(std::function<void()> stop);
 
   // Call after the loop has ended for good: cancels this host's pre-launch task.

@@ -15,11 +15,12 @@ struct MostSize {
   std::optional<std::uint32_t> hosts{};  // that have ranks
   std::optional<std::uint32_t> ranks{};
   std::optional<std::uint32_t> per_host{};  // ranks of each host that joins; nullopt: as many as its slots
-  std::uint32_t spares = 0;                 // the number of hosts to keep as spares
+  std::uint32_t spares = 0;                 // hosts to keep as spares, counted over all spare hosts
 };
 
 // Gives each spare host in `ready` as many ranks as it has slots, or as `most` permits, as long as there is room; all
-// other hosts keep their ranks. Returns the map unchanged if the job has several programs, a rankfile or helpers.
+// other hosts keep their ranks, but hosts with ranks move before the spare ones, so that a HostIndex changes. Returns
+// the map unchanged if the job has several programs, a rankfile or helpers.
 JobMap grow(JobMap map, const MostSize& most, std::span<const HostId> ready);
 
 }  // namespace sml::plan

@@ -1,4 +1,4 @@
-// Decides which variables of the launcher's environment workers do not get. Pure.
+// Decides which variables of the launcher's environment workers, or those of other hosts, do not get. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -26,7 +26,7 @@ Environment for_other_hosts(std::span<const std::string> launcher_environment);
 // True if this is the environment of a Slurm job, in which srun gives all hosts the variables of the batch script.
 bool is_of_slurm_job(std::span<const std::string> environment);
 
-// True for the name of an exported bash function: "BASH_FUNC_module%%".
+// True for the name of an exported bash function: "BASH_FUNC_module%%", or "BASH_FUNC_module()" of old versions.
 bool names_bash_function(std::string_view name);
 
 // HOST, TMP and TEMP belong to a host, but programs are configured by them, too. Returns a clause that names those

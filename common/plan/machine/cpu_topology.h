@@ -37,16 +37,19 @@ using ReadText = std::function<std::string(const std::string& path)>;
 // the core, each processor is a core of its own.
 CpuTopology read_cpu_topology(const ReadText& read);
 
+// The part of the topology whose processors are in `allowed`.
 CpuTopology usable_part(const CpuTopology& topology, const CpuSet& allowed);
 
 // Describes where the processors are, in the form that MPI libraries compare between two ranks:
-// "SK0:NM0:L30:CR0-1:HT0-1". Each part is a list of numbers of sockets, NUMA nodes, caches, cores and processors; two
-// ranks share the numbers that both have.
+// "SK0:NM0:L30:CR0-1:HT0-1". Each part is a list of numbers of sockets, NUMA nodes, caches, cores and processors (the
+// kernel's numbers for these, logical ones for the others); two ranks share the numbers that both have. A part that is
+// unknown is left out.
 std::string locality_text(const CpuTopology& topology, const CpuSet& cpus);
 
-// Parses the kernel's form "0-3,8", with or without a newline. Returns nullopt for anything else, and for numbers of
-// kMaxCpus or more.
+// Parses the kernel's form "0-3,8", with or without a newline; empty text is the empty set, and the order does not
+// matter. Returns nullopt for anything else, and for numbers of kMaxCpus or more.
 std::optional<CpuSet> parse_cpu_list(std::string_view text);
+// The opposite: "0-3,8".
 std::string cpu_list_text(const CpuSet& cpus);
 
 }  // namespace sml::plan

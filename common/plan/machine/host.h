@@ -27,7 +27,7 @@ struct Host {
 };
 
 bool valid_host_name(std::string_view name);
-bool valid_user_name(std::string_view name);
+bool valid_user_name(std::string_view name);  // as ssh takes it, at most 64 bytes
 
 // The meaning of a list's slots: the number of workers that somebody asked for, or only the capacity of the machines,
 // which --nproc-per-node overrides.

@@ -98,6 +98,6 @@ std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<c
 
 bool says_mpi(std::span<const std::string> environment) { return says(environment, kController, kMpi); }
 
-bool wants_gloo(std::string_view name) { return name == kController || name == kOperations; }
+bool selects_controller(std::string_view name) { return name == kController || name == kOperations; }
 
 }  // namespace sml::plan

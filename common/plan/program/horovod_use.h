@@ -21,16 +21,16 @@ struct HorovodMisfit {
   std::string told;  // "HOROVOD_CONTROLLER=mpi"
 };
 // Returns the program's Horovod if `told` (the user's variables; all others are set by the launcher) selects a
-// controller that it was built without: its processes would die in hvd.init() by SIGSEGV (0.28.1). Returns nullopt if a
-// Horovod cannot be read, or if any of several that the program might use was built with that controller.
+// controller that it was built without: its processes would die in hvd.init() by SIGSEGV (Horovod 0.28.1). Returns
+// nullopt if a Horovod cannot be read, or if any of several that the program might use was built with that controller.
 std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
                                             std::span<const std::string> told, const HostFiles& files);
 
 // True if these variables make Horovod's processes find each other by MPI.
 bool says_mpi(std::span<const std::string> environment);
 
-// True if the variable makes Horovod use the agent's store although it could do otherwise. A Horovod without Gloo would
-// die of it by SIGSEGV (0.28.1, hvd.init()).
-bool wants_gloo(std::string_view name);
+// True for the names of the variables by which the launcher selects Gloo. They are withheld from a Horovod that was
+// built without it, which would die of them by SIGSEGV (Horovod 0.28.1, hvd.init()).
+bool selects_controller(std::string_view name);
 
 }  // namespace sml::plan

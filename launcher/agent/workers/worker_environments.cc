@@ -150,7 +150,7 @@ plan::Environment WorkerEnvironments::of(const wire::Worker& worker, const plan:
   const plan::Environment& users = apps_[worker.app].user_environment;
   for (const std::string& variable : rendezvous_) {
     const std::string_view name = plan::name_of(variable);
-    if (horovod_[worker.app] == Horovod::ByMpi && plan::wants_gloo(name)) continue;
+    if (horovod_[worker.app] == Horovod::ByMpi && plan::selects_controller(name)) continue;
     if (!plan::user_decides(name) || plan::find_variable(users, name) == nullptr) job.push_back(variable);
   }
   // --interface overrides inherited variables, but not -x.

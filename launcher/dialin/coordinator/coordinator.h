@@ -57,7 +57,7 @@ class Coordinator {
   // For a job that waits for a quorum: it has `hosts` hosts, all that are here, and the waiting peers get their places.
   // A later caller is turned away, or waits until know() while there are fewer hosts than the maximum.
   virtual void set_hosts(std::uint32_t hosts, Latecomers latecomers) = 0;
-  // From then on, where each host says its own: of all, by place; as this one's where a host has not said it.
+  // Valid after set_hosts(): the shares of all hosts, by place. A host that has named none has this host's.
   virtual plan::HostShares shares() const = 0;
   // The hosts that are here and not out, itself and those who have come later and wait with them, by the names that the
   // next know() is to give them.

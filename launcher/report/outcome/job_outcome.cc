@@ -275,7 +275,8 @@ JobOutcome judge(const AttemptFacts& facts) {
 }
 
 std::string in_words(const JobOutcome& verdict) {
-  return verdict.lines.empty() ? "all workers exited with status 0" : verdict.lines.front();
+  if (!verdict.lines.empty()) return verdict.lines.front();
+  return verdict.exit_code == 0 ? "all workers exited with status 0" : "stopped: nobody reads the output any more";
 }
 
 }  // namespace sml::report

@@ -93,15 +93,22 @@ struct JobOutcome {
   std::vector<std::string> lines;  // for stderr, without "sml-run: "; empty if the job succeeded
 };
 
-// The outcome in one line, for programs; "all workers exited with status 0" if there is nothing to report.
+// The outcome in one line, for programs; "all workers exited with status 0" after a success. A job that ended because
+// the reader of its output was gone has no line for people, but one here.
 std::string in_words(const JobOutcome& verdict);
 
-// The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, lost
-// output. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after an exit with 1 or an abort, or by SIGABRT
-// within a fifth of one, comes before it: such a process is slow to end (memory to free, a core to write), while its
-// peers see at once that it has gone. So does, within that second, another that ended by itself, where the first has
-// only the words of who has lost a peer (causes.h): with words of its own, or, before an abort, just so. Faults of the
-// same kind and words fold into one line that names all their hosts, in host order.
+// The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, ranks
+// that make no progress, a fault of the launcher, the time limit, a regroup. Lost output has no time: it decides only
+// where nothing else does.
+//
+// Two rules move a worker's end before an earlier one. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second
+// after an exit with 1 or an abort, or by SIGABRT within a fifth of one: such a process is slow to end (memory to free,
+// a core to write), while its peers see at once that it has gone. And, if the first has only words of a rank that has
+// lost its peer (causes.h): another that ended by itself within a second of it and has words of its own, or that ended
+// in any way before the first called for an abort.
+//
+// Faults of the same kind and words fold into one line that names all their hosts, in host order. `facts` outlive the
+// result.
 JobOutcome judge(const AttemptFacts& facts);
 
 }  // namespace sml::report

@@ -25,8 +25,8 @@ class AgentSession;
 inline constexpr std::string_view kShellIsSilent =
     "starting the agent: logged in, but the shell there has not answered";
 
-// A session's reports to its owner; on the loop thread, never from within a call of the owner into a session. The owner
-// may destroy no session from within these.
+// A session's reports to its owner; on the loop thread, never from within a call of the owner into a session, except
+// session_step(). The owner may destroy no session from within these.
 class SessionOwner {
  public:
   virtual ~SessionOwner() = default;
@@ -37,7 +37,7 @@ class SessionOwner {
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared, Bye and
   // the like, in an order that the session machine allows, and within the bounds of AgentProtocolValidator.
   virtual void session_message(AgentSession& session, wire::ToLauncher message) = 0;
-  // step() has changed. May be called from within start() and start_workers(); for display only.
+  // step() has changed. May be called from within start(), prepare() and start_workers(); for display only.
   virtual void session_step(const AgentSession&) {}
   // The last call. Null: the agent has left after its Bye. Otherwise the host could not be reached, or was lost.
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
@@ -66,17 +66,17 @@ class AgentSession final : private TransportEvents {
     TimePoint last_heard = Clock::now();
   };
 
-  // The arguments outlive the session.
+  // `owner`, `image` and `reach` outlive the session.
   AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, AgentLauncher& reach,
                Plan plan);
 
   void start();
   // Sends to the agent; ignored unless it runs.
   void send(const wire::ToAgent& message);
-  // For another attempt, once the previous one is over (Cleared).
+  // For another attempt, once the previous one is over (Cleared); ignored in another state.
   void prepare(wire::Prepare message);
   void start_workers(const wire::Start& message, Afterwards afterwards);
-  // For an agent that stays: no attempt will follow. Ignored unless Start has been sent.
+  // For an agent that stays: no attempt will follow. Ignored before Start, unless the agent is a spare host's.
   void release();
   // Ignored unless the agent runs.
   void end_workers(const wire::Stop& message, Afterwards afterwards);
@@ -84,7 +84,8 @@ class AgentSession final : private TransportEvents {
   // resume(), because any message from the launcher would make the agent resume.
   void suspend();
   void resume();
-  // Call when nothing has been received for long: tries another connection to the agent, where that is possible.
+  // Call when nothing has been received for long: tries another connection to the agent, where the transport can
+  // resume.
   void doubt();
   // Gives the host up now, in any state; session_ended follows from the loop.
   void abandon(Error why);
