@@ -1,13 +1,13 @@
 """What several modules of end-to-end tests share: the probe's answers, ssh accounts, and small looks at hosts."""
 import base64
 import hashlib
-import json
 import os
 import re
 import shlex
 import shutil
 
 from harness import HELPERS, scaled, wait_until
+from schemas import checked_lines
 
 PROBE = HELPERS / "probe"
 PROBE_WORD = shlex.quote(str(PROBE))  # for shells
@@ -145,7 +145,7 @@ def assert_says(test, done, *must, never=None):
 def events_in(path):
     """What --events has written into that file so far."""
     text = path.read_text() if path.exists() else ""
-    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+    return checked_lines("event", text[:text.rfind("\n") + 1])
 
 
 def wait_for_event(path, event, **fields):

@@ -1,7 +1,7 @@
 """Hosts that come and go while a job runs: listed by --host-discovery-script, or in a host file that is watched."""
-import json
 import pathlib
 
+import schemas
 from harness import HostsCase, gate, wait_until
 from jobs import heartbeat, ssh_config
 
@@ -79,9 +79,9 @@ class Changing(HostsCase):
         self.assertIn("4 ranks on 2 hosts, from --host-discovery-script", said)
         self.assertIn("algo-3 is new in the list of hosts", said)
         self.assertIn("the job goes on with 6 ranks on 3 hosts, now with algo-3", said)
-        report = json.loads((self.shared / "report").read_text())
+        report = schemas.checked("report", (self.shared / "report").read_text())
         self.assertEqual([a["hosts"] for a in report["attempts"]], [["algo-1", "algo-2"], ["algo-1", "algo-2", "algo-3"]])
-        happened = [json.loads(line) for line in (self.shared / "events").read_text().splitlines()]
+        happened = schemas.checked_lines("event", (self.shared / "events").read_text())
         self.assertEqual([e["host"] for e in happened if e["event"] == "host_connected"], ["algo-1", "algo-2", "algo-3"])
 
     def test_without_a_host_that_is_listed_no_more_the_workers_start_anew_and_with_it_again(self):
@@ -102,7 +102,7 @@ class Changing(HostsCase):
                      "algo-2 is in the list of hosts again",
                      "the workers are ended, and start anew: there are hosts for 6 ranks (--grow-after)"):
             self.assertIn(text, said)
-        happened = [json.loads(line) for line in (self.shared / "events").read_text().splitlines()]
+        happened = schemas.checked_lines("event", (self.shared / "events").read_text())
         self.assertEqual([[e["new"], e["again"], e["withdrawn"]] for e in happened if e["event"] == "host_list_changed"],
                          [[[], [], ["algo-2"]], [[], ["algo-2"], []]])
 

@@ -1,6 +1,7 @@
 """--check: what the hosts are like, and whether a job would start; nothing is started and nothing stays."""
 import json
 
+import schemas
 from harness import HostsCase, TestCase, gate, scaled, sml_run
 from jobs import assert_says, edit_file, rows_of, sh, ssh_config
 
@@ -19,7 +20,7 @@ class HereAlone(TestCase):
     def test_facts_as_json(self):
         done = sml_run("--check", "--format", "json", "-np", "2", "--wdir", "/usr", "sh", "-c", "echo started")
         self.assert_status(done, 0)
-        found = json.loads(done.stdout)
+        found = schemas.checked("check", done.stdout)
         self.assertTrue(found["would_start"])
         self.assertEqual(found["world_size"], 2)
         (host,) = found["hosts"]
@@ -113,7 +114,7 @@ class Hosts(HostsCase):
         self.cut_off("algo-2")
         done = self.check("--format", "json", "hostname")
         self.assert_status(done, 125)
-        found = json.loads(done.stdout)
+        found = schemas.checked("check", done.stdout)
         self.assertFalse(found["would_start"])
         self.assertEqual([h["ready"] for h in found["hosts"]], [True, False, True, True])
         self.assertEqual(found["hosts"][1]["faults"][0]["kind"], "timeout")

@@ -4,6 +4,7 @@ import pathlib
 import re
 import unittest
 
+import schemas
 from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run
 from test_mpi import compiled
 
@@ -249,7 +250,7 @@ class Docker(TestCase):
 
 
 class Json(TestCase):
-    """Every key that a program may meet is in sml-run-json(5)."""
+    """Every key that a program may meet is in sml-run-json(5) and in packaging/schemas, and is as these say."""
 
     def keys(self, value):
         if isinstance(value, list):
@@ -258,35 +259,82 @@ class Json(TestCase):
             return set(value) | self.keys(list(value.values()))
         return set()
 
+    def keys_of_schema(self, value):
+        if isinstance(value, list):
+            return set().union(*map(self.keys_of_schema, value))
+        if isinstance(value, dict):
+            return set(value.get("properties", ())) | self.keys_of_schema(list(value.values()))
+        return set()
+
     def told(self):
         text = (REPO / "man/sml-run-json.5").read_text()
         return set(re.findall(r"\b[a-z][a-z_0-9]*\b", " ".join(re.findall(r"^\.(?:.* )?Li (.*)", text, re.M))))
 
-    def assert_told(self, *texts):
+    def assert_told(self, name, *texts):
         for text in texts:
-            self.assertEqual(self.keys([json.loads(text)]) - self.told(), set())
+            self.assertEqual(self.keys([schemas.checked(name, text)]) - self.told(), set())
 
+    def test_the_schemas_are_schemas_and_the_manual_has_all_of_them(self):
+        import jsonschema
+        manual = (REPO / "man/sml-run-json.5").read_text()
+        shared = {}
+        for path in sorted(schemas.FOLDER.iterdir()):
+            with self.subTest(path.name):
+                schema = json.loads(path.read_text())
+                jsonschema.Draft202012Validator.check_schema(schema)
+                self.assertTrue(f" Pa {path.name} " in manual, "sml-run-json(5) does not name it")
+                self.assertEqual(self.keys_of_schema(schema) - self.told(), set())
+                for name, part in schema.get("$defs", {}).items():
+                    self.assertEqual(shared.setdefault(name, part), part)
+        self.assertGreater(len(shared), 3)
+
+    def test_a_later_version_may_have_more_keys_but_not_fewer(self):
+        import jsonschema
+        line = {"rank": 0, "stream": "stdout", "line": "x", "host": "algo-1"}
+        jsonschema.validate(line, schemas.schema("log-line"))
+        del line["stream"]
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.validate(line, schemas.schema("log-line"))
+
+    def test_a_key_that_no_schema_has_is_found(self):
+        with self.assertRaisesRegex(AssertionError, "'host' was unexpected"):
+            schemas.checked("log-line", '{"rank": 0, "stream": "stdout", "line": "x", "host": "algo-1"}')
+        with self.assertRaisesRegex(AssertionError, "no event is called lunch"):
+            schemas.checked("event", '{"event": "lunch"}')
+
+    @gate
     def test_of_a_job_that_failed(self):
         folder = self.temporary_directory()
         sml_run("-np", "2", "--max-restarts", "1", "--report", f"{folder}/r", "--events", f"{folder}/e", "sh", "-c",
-                "echo said >&2; [ $RANK = 0 ] && exit 3; sleep 600")
+                "echo said: No space left on device >&2; [ $RANK = 0 ] && exit 3; kill -KILL $$")
         events = pathlib.Path(folder, "e").read_text().splitlines()
         self.assertGreater(len(events), 10)
-        self.assert_told(pathlib.Path(folder, "r").read_text(), *events)
+        self.assert_told("report", pathlib.Path(folder, "r").read_text())
+        self.assert_told("event", *events)
 
+    @gate
     def test_of_what_starts_nothing(self):
-        for option in ("--dry-run", "--check", "--explain"):
-            self.assert_told(sml_run(option, "--format", "json", "-np", "2", "true").stdout)
+        several = ("-np", "1", "-x", "A=1", "true", ":", "-np", "1", "--role", "reader", "cat")
+        for schema, *line in (("plan", "--dry-run", "-np", "2", "true"), ("plan", "--dry-run", *several),
+                              ("plan", "--dry-run", "-H", "me@a:1,b:1,[::1]:1", "--max-restarts", "1", "--spares", "1", "true"),
+                              ("check", "--check", "-np", "2", "true"), ("check", "--check", *several), ("check", "--check", "no-such-program"),
+                              ("options", "--explain", "-np", "2", "true")):
+            with self.subTest(line=line):
+                self.assert_told(schema, sml_run("--format", "json", *line).stdout)
+        schemas.checked("environment", sml_run("--format", "json", "--dry-run", "--show-env", "0", "true").stdout)
 
     @gate
     def test_of_a_job_that_runs(self):
         with popen([SML_RUN, "-np", "1", "sh", "-c", "trap : USR1; echo ready; while :; do sleep 0.1; done"]) as job:
             job.read_until("ready")
-            mine, = (j["id"] for j in json.loads(sml_run("ps", "--format", "json").stdout) if j["pid"] == job.pid)
-            for words in (("status", mine), ("stacks", mine), ("logs", mine), ("signal", mine, "USR1"), ("stop", mine)):
+            text = sml_run("ps", "--format", "json").stdout
+            self.assert_told("jobs", text)
+            mine, = (j["id"] for j in json.loads(text) if j["pid"] == job.pid)
+            for schema, *words in (("status", "status", mine), ("stacks", "stacks", mine), ("log-line", "logs", mine), ("signalled", "signal", mine, "USR1"),
+                                   ("ended", "stop", mine)):
                 done = sml_run(*words, "--format", "json")
                 self.assert_status(done, 0)
-                self.assert_told(*(done.stdout.splitlines() if words[0] == "logs" else [done.stdout]))
+                self.assert_told(schema, *(done.stdout.splitlines() if schema == "log-line" else [done.stdout]))
 
 
 class FirstScreens(TestCase):

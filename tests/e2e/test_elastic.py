@@ -1,8 +1,8 @@
 """Workers of hvd.elastic that go on without others, and with others; see elastic_worker.py. Horovod itself is run by
 tests/frameworks/by_hand/horovod."""
-import json
 import pathlib
 
+import schemas
 from harness import PYTHON, SML_RUN, HostsCase, gate
 from jobs import TROUBLE, assert_says, by_rank, events_in, wait_for_event
 
@@ -108,7 +108,7 @@ class Hosts(HostsCase):
                                                 2: [f"as 2 4 0 2 2 3 total {total}"], 3: [f"as 3 4 1 2 0 1 total {total}"]})
         assert_says(self, done, "^2 workers join on algo-3; 2 workers go on with what its state has committed in memory: reset 1$")
         self.assertEqual([(e["first_rank"], e["world_size"]) for e in self.events("ranks_joined")], [(2, 2)])
-        report = json.loads((self.shared / "report").read_text())
+        report = schemas.checked("report", (self.shared / "report").read_text())
         self.assertEqual([(r["rank"], r["host"]) for r in report["ranks"]],
                          [(0, "algo-1"), (1, "algo-2"), (2, "algo-3"), (3, "algo-3")])
 

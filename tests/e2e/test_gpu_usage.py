@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import unittest
 
+import schemas
 from harness import SML_RUN, TestCase, gate, popen, sml_run, stays, wait_until, watchdog
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -60,7 +61,7 @@ class Gpus(TestCase):
     def end(self, job):
         job.terminate()
         self.assert_status(job.finish(), 143)
-        return json.loads((self.top / "report").read_text())["hosts"][0]["usage"]
+        return schemas.checked("report", (self.top / "report").read_text())["hosts"][0]["usage"]
 
     @gate
     def test_status_report_and_timeline_show_them(self):

@@ -3,6 +3,7 @@ import contextlib
 import json
 import pathlib
 
+import schemas
 from harness import PYTHON, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, wait_until
 from jobs import sh
 
@@ -42,7 +43,7 @@ class Stacks(HostsCase):
 
     def ask(self):
         done = self.bed.sml_run("algo-1", "stacks", "--format", "json")
-        return json.loads(done.stdout) if done.returncode == 0 else {"places": []}
+        return schemas.checked("stacks", done.stdout) if done.returncode == 0 else {"places": []}
 
     @gate
     def test_the_odd_rank_is_named_and_where_the_others_wait(self):

@@ -1,7 +1,7 @@
 """Hosts that are not well: what --health-check says of them before an attempt, and what the job does without them."""
-import json
 import pathlib
 
+import schemas
 from harness import HostsCase, gate, wait_until
 from jobs import own_lines
 
@@ -46,7 +46,7 @@ class Health(HostsCase):
         self.assertIn("attempt 1 has not started its workers; the next follows, and is no restart", said)
         self.assertIn("algo-4 takes the place of algo-2, with its 1 rank", said)
         self.assertIn("attempt 2 failed with status 3; restart 1 of 1 now", said)
-        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        happened = schemas.checked_lines("event", events.read_text())
         self.assertEqual([e["host"] for e in happened if e["event"] == "host_failed"], ["algo-2"])
 
     def test_without_another_host_nothing_runs(self):

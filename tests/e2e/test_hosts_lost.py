@@ -2,6 +2,7 @@
 import json
 import pathlib
 
+import schemas
 from harness import PYTHON, HostsCase, gate, scaled, wait_until
 from jobs import heartbeat, own_lines
 
@@ -79,10 +80,10 @@ class Spares(HostsCase):
         self.assertIn("8 ranks on 4 hosts, 1 spare, from -H", done.stderr)
         self.assertIn(f"algo-2: lost: nothing heard for {self.limit}", said)
         self.assertIn("algo-5 takes the place of algo-2, with its 2 ranks", said)
-        written = json.loads(report.read_text())
+        written = schemas.checked("report", report.read_text())
         self.assertEqual([a["hosts"] for a in written["attempts"]],
                          [["algo-1", "algo-2", "algo-3", "algo-4"], ["algo-1", "algo-5", "algo-3", "algo-4"]])
-        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        happened = schemas.checked_lines("event", events.read_text())
         self.assertEqual(sum(e["event"] == "host_connected" for e in happened), 5, "survivors and spare stay connected")
         again = next(e for e in happened if e["event"] == "restart")
         self.assertEqual([h["host"] for h in again["hosts"]], ["algo-1", "algo-5", "algo-3", "algo-4"])
@@ -200,7 +201,7 @@ class Excluded(HostsCase):
         before = done.stderr[:done.stderr.index(out)]
         self.assertEqual(before.count("rank 1 on algo-2 exited with status 5"), 2, "the cause comes first")
         self.assertIn("algo-3 takes the place of algo-2, with its 1 rank", said)
-        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        happened = schemas.checked_lines("event", events.read_text())
         self.assertEqual([(e["host"], e["failures"]) for e in happened if e["event"] == "host_excluded"], [("algo-2", 2)])
         connected = [e["host"] for e in happened if e["event"] == "host_connected"]
         self.assertEqual(set(connected), {"algo-1", "algo-2", "algo-3"})

@@ -1,11 +1,11 @@
 """Programs of MPICH, unmodified: their ranks find each other by PMI, on one host and on several."""
-import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
 
+import schemas
 from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, run, scaled, sml_run, wait_until, watchdog
 
 SOURCE = REPO / "tests" / "e2e" / "mpi_program.c"
@@ -199,10 +199,10 @@ class Spawning(TestCase):
         self.assertEqual(sorted(done.stdout.splitlines()), sorted([
             "[0] parent 0 of 2 cmd=spawn_result rc=0", *(f"[{r}] parent {r} of 2 port unknown got here here" for r in range(2)),
             *(f"[{r + 2}] child {r} of 3 port port#1 got here here here" for r in range(3))]))
-        ranks = json.loads(report.read_text())["ranks"]
+        ranks = schemas.checked("report", report.read_text())["ranks"]
         self.assertEqual([one["status"]["exit_code"] for one in ranks], [0] * 5)
         self.assertEqual((logs / "rank.4" / "stdout").read_text(), "child 2 of 3 port port#1 got here here here\n")
-        kinds = [json.loads(line)["event"] for line in events.read_text().splitlines()]
+        kinds = [e["event"] for e in schemas.checked_lines("event", events.read_text())]
         self.assertEqual(kinds.count("rank_exit"), 5)
         self.assertEqual(kinds.count("ranks_spawned"), 1)
 
@@ -367,11 +367,11 @@ class OnHosts(HostsCase):
                          [f"{r + 1} {names[host]}: child {r} of 4 port port#1 got here here here here"
                           for r, host in enumerate((0, 1, 1, 2))])
         self.assertEqual([self.logins(name) > b for name, b in zip(names, before)], [False, True, True, False])
-        report = json.loads((folder / "report").read_text())
+        report = schemas.checked("report", (folder / "report").read_text())
         self.assertEqual([one["status"]["exit_code"] for one in report["ranks"]], [0] * 5)
         self.assertEqual((folder / "logs" / "rank.4" / "stdout").read_text(),
                          "child 3 of 4 port port#1 got here here here here\n")
-        events = [json.loads(line) for line in (folder / "events").read_text().splitlines()]
+        events = schemas.checked_lines("event", (folder / "events").read_text())
         kinds = [one["event"] for one in events]
         self.assertEqual(kinds.count("rank_exit"), 5)
         self.assertEqual([one["host"] for one in events if one["event"] == "host_connected"], names[:3])

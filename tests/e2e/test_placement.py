@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+import schemas
 from harness import SML_RUN, HostsCase, TestCase, Testbed, gate, run, sml_run
 from jobs import by_rank, own_lines, ssh_config
 
@@ -207,7 +208,7 @@ class OneMachine(HostsCase):
     def test_events_tell_of_the_job_that_runs(self):
         self.addCleanup(lambda: self.bed.path("algo-1", "/run/events").unlink(missing_ok=True))
         self.run_on("algo-2:1,twin:1", "--events", "/run/events", "true")
-        events = [json.loads(line) for line in self.bed.path("algo-1", "/run/events").read_text().splitlines()]
+        events = schemas.checked_lines("event", self.bed.path("algo-1", "/run/events").read_text())
         begins = [e for e in events if e["event"] == "job_start"]
         self.assertEqual(len(begins), 1, events[0])
 
@@ -225,7 +226,7 @@ class OneMachine(HostsCase):
         warnings = [line for line in said if "warning:" in line]
         self.assertEqual(len(warnings), len(set(warnings)), said)
         self.assertEqual([line for line in said if "ignored" in line], [])
-        report = json.loads(self.bed.path("algo-1", "/run/report").read_text())
+        report = schemas.checked("report", self.bed.path("algo-1", "/run/report").read_text())
         self.assertEqual([attempt["hosts"] for attempt in report["attempts"]], [["algo-2", "algo-1"]])
         self.assertEqual([host["host"] for host in report["hosts"]], ["algo-2", "algo-1"])
 

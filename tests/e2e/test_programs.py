@@ -3,6 +3,7 @@ import json
 import pathlib
 import tempfile
 
+import schemas
 from harness import PYTHON, TestCase, Testbed, gate, sml_run
 from jobs import TROUBLE, assert_says, by_rank
 
@@ -36,7 +37,7 @@ class OneHost(TestCase):
         done = sml_run("--report", str(report), "-np", "1", "true", ":", "--role", "ps", "-np", "1", "sh", "-c",
                        "exit 7")
         self.assert_status(done, 7)
-        ranks = json.loads(report.read_text())["ranks"]
+        ranks = schemas.checked("report", report.read_text())["ranks"]
         self.assertEqual([(r["program"], r["role"]) for r in ranks], [("true", "default"), ("sh", "ps")])
 
     @gate

@@ -1,6 +1,5 @@
 """Progress of the job: the status line on a terminal, --status-signal, --warn-silent, --watch."""
 import fcntl
-import json
 import os
 import pty
 import re
@@ -13,6 +12,7 @@ import subprocess
 import sys
 import termios
 
+import schemas
 from harness import SML_RUN, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, stays, wait_until
 from jobs import heartbeat
 
@@ -295,10 +295,10 @@ class Watch(TestCase):
         self.assert_status(done, 123)
         self.assertRegex(done.stderr, r'\nsml-run: stopped: rank 1 on \S+ has printed no line that matches '
                                       rf'"\^step \[0-9\]\+\$" for {limit:g} s \(--watch\)\n')
-        told = json.loads(report.read_text())
+        told = schemas.checked("report", report.read_text())
         self.assertEqual(told["exit_code"], 123)
         self.assertEqual(told["no_progress"], {"ranks": [1], "pattern": "^step [0-9]+$", "limit": "every", "limit_s": limit})
-        told = [json.loads(line) for line in events.read_text().splitlines()]
+        told = schemas.checked_lines("event", events.read_text())
         self.assertEqual([e["cause"] for e in told if e["event"] == "stop"], ["no_progress"])
         self.assertEqual(told[-1]["exit_code"], 123)
 

@@ -1,7 +1,7 @@
 """The rank monitor of NVRx: who is silent to it for too long has failed."""
-import json
 import pathlib
 
+import schemas
 from harness import PYTHON, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, stays
 
 WORKER = pathlib.Path(__file__).with_name("nvrx_worker.py")
@@ -49,7 +49,7 @@ class RankMonitor(TestCase):
                         "hang")
         self.assert_status(done, 0)
         self.assertIn("attempt 1 failed with status 123; restart 1 of 1 now\n", done.stderr)
-        first, second = json.loads(report.read_text())["attempts"]
+        first, second = schemas.checked("report", report.read_text())["attempts"]
         self.assertEqual((first["exit_code"], first["culprit"], second["exit_code"]), (123, 1, 0))
         self.assertEqual(done.stdout.count("done"), 3)
 

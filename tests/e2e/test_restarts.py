@@ -2,6 +2,7 @@
 import json
 import signal
 
+import schemas
 from harness import PYTHON, REPO, HostsCase, TestCase, gate, sml_run, sml_run_popen, wait_until
 from jobs import heartbeat, own_lines
 
@@ -35,11 +36,11 @@ class Attempts(TestCase):
         self.assertEqual(said[-3], "the job succeeded in attempt 3, after:")
         self.assertRegex(said[-1], r"^  attempt 2: rank 1 on localhost exited with status 42 after \d\.\d s$")
 
-        written = json.loads(report.read_text())
+        written = schemas.checked("report", report.read_text())
         self.assertEqual((written["exit_code"], [r["status"]["exit_code"] for r in written["ranks"]]), (0, [0, 0]))
         self.assertEqual([(a["attempt"], a["exit_code"], a["culprit"]) for a in written["attempts"]],
                          [(1, 41, 1), (2, 42, 1), (3, 0, None)])
-        happened = [json.loads(line) for line in events.read_text().splitlines()]
+        happened = schemas.checked_lines("event", events.read_text())
         failed = [e for e in happened if e["event"] == "attempt_failed"]
         self.assertEqual([(e["attempt"], e["exit_code"], e["restarts_in"]) for e in failed], [(1, 41, 0), (2, 42, 0)])
         self.assertEqual([e["attempt"] for e in happened if e["event"] == "restart"], [2, 3])
@@ -144,7 +145,7 @@ class Progress(TestCase):
         said = own_lines(done)
         self.assertIn("    | oops", said, "the root cause of the last attempt")
         self.assertIn(f"no restart: {self.FRUITLESS}", said)
-        written = json.loads(report.read_text())
+        written = schemas.checked("report", report.read_text())
         self.assertEqual((written["exit_code"], [a["exit_code"] for a in written["attempts"]]), (7, [7, 7]))
         self.assertEqual(written["no_restart"], self.FRUITLESS)
         self.assertRegex(written["verdict"], "exited with status 7")

@@ -8,6 +8,7 @@ import signal
 import socket
 import unittest
 
+import schemas
 from harness import PYTHON, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run, sml_run_popen, wait_until, watchdog
 from jobs import sh
 
@@ -40,13 +41,13 @@ class Here(TestCase):
             self.done = job.finish()
 
     def id_of(self, job):
-        listed = json.loads(self.ask("ps", "--format", "json").stdout)
+        listed = schemas.checked("jobs", self.ask("ps", "--format", "json").stdout)
         return next((one["id"] for one in listed if one["pid"] == job.pid), "sml-none")
 
     @gate
     def test_a_job_is_listed_while_it_runs(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
-            [one] = [one for one in json.loads(self.ask("ps", "--format", "json").stdout) if one["pid"] == job.pid]
+            [one] = [one for one in schemas.checked("jobs", self.ask("ps", "--format", "json").stdout) if one["pid"] == job.pid]
             self.assertEqual((one["state"], one["hosts"], one["ranks"], one["running"], one["failed"]), ("running", 1, 2, 2, 0))
             self.assertIn("trap", one["command"])
             self.assertIn(one["id"], ids(self.ask("ps").stdout))
@@ -62,7 +63,7 @@ class Here(TestCase):
             text = self.ask("status", name)
             self.assertEqual(text.returncode, 0, text)
             self.assertRegex(text.stdout, r"RANK +HOST +PID +CPU +MEMORY +OUTPUT +SILENT +STATE\n +0 +localhost +\d+ .* running 0:")
-            status = json.loads(self.ask("status", name[:-1], "--format=json").stdout)
+            status = schemas.checked("status", self.ask("status", name[:-1], "--format=json").stdout)
             self.assertEqual([rank["state"] for rank in status["of_ranks"]], ["running", "running"])
             self.assertEqual(status["on_hosts"][0]["ranks"], "0-1")
             pid = status["of_ranks"][1]["pid"]
@@ -75,7 +76,7 @@ class Here(TestCase):
             name = self.id_of(job)
 
             def ranks():
-                return json.loads(self.ask("status", name, "--format=json").stdout)["of_ranks"]
+                return schemas.checked("status", self.ask("status", name, "--format=json").stdout)["of_ranks"]
 
             def tells_them_apart():
                 busy, idle = (rank["cpu_percent"] for rank in ranks())
@@ -88,7 +89,7 @@ class Here(TestCase):
             table = r"RANK .* CPU +MEMORY .*\n +0 .* \d+ % +\d\d\.\d MiB .*\n +1 .* 0 %"
             wait_until(lambda: re.search(table, self.ask("status", name).stdout))
         with self.job("--no-usage", "-np", "2", "sh", "-c", WORKER) as job:
-            self.assertNotIn("cpu_percent", json.loads(self.ask("status", self.id_of(job), "--format=json").stdout)["of_ranks"][0])
+            self.assertNotIn("cpu_percent", schemas.checked("status", self.ask("status", self.id_of(job), "--format=json").stdout)["of_ranks"][0])
 
     def test_watching_ends_with_the_job(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:

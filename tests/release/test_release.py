@@ -84,7 +84,7 @@ class ReleaseCase(TestCase):
     def assert_is_complete(self, names, zsh="site-functions"):
         """Every form has these below its prefix, manuals perhaps compressed."""
         names = {name.removesuffix(".gz") for name in names}
-        wanted = {"bin/sml-run", "share/man/man1/sml-run.1", "share/man/man5/sml-run-json.5", "share/man/man7/sml-run-hosts.7", "share/bash-completion/completions/sml-run",
+        wanted = {"bin/sml-run", "share/man/man1/sml-run.1", "share/man/man5/sml-run-json.5", "share/man/man7/sml-run-hosts.7", "share/sml-run/schemas/report.schema.json", "share/bash-completion/completions/sml-run",
                   f"share/zsh/{zsh}/_sml-run", "share/fish/vendor_completions.d/sml-run.fish"}
         self.assertEqual(wanted - names, set())
 
