@@ -1,8 +1,12 @@
 """Every command line of README.md and the manuals is run as it stands, on a testbed with the hosts that they name."""
 import json
+import os
 import pathlib
 import re
+import shutil
+import sys
 import unittest
+import unittest.mock
 
 import schemas
 from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run
@@ -224,6 +228,46 @@ class Commands(HostsCase):
     @gate
     def test_of_the_guide(self):
         self.check("man/sml-run-guide.7", 20)
+
+
+class MovingPicture(HostsCase):
+    """The terminal in the README is that of a run, and a run still looks so."""
+    hosts = 2
+
+    def pictures(self):
+        sys.path.insert(0, str(REPO / "packaging/pictures"))
+        self.addCleanup(sys.path.remove, str(REPO / "packaging/pictures"))
+        import terminal
+        return terminal
+
+    def test_a_run_prints_what_was_recorded(self):
+        terminal = self.pictures()
+        folder = pathlib.Path("/run/sml-testbed", self.bed.name, "shared", "picture")
+        folder.mkdir()
+        self.addCleanup(shutil.rmtree, folder)
+        shutil.copy(terminal.HERE / "train.py", folder)
+        with unittest.mock.patch.dict(os.environ, SML_TESTBED=self.bed.name):
+            cast, status = terminal.run_in_terminal(terminal.on_testbed(folder, BUILD))
+        self.assertEqual(status, 0, cast)
+        self.assertEqual(self.by_origin(terminal, cast), self.by_origin(terminal, terminal.recorded()))
+
+    def by_origin(self, terminal, cast):
+        """Lines of each rank, and of sml-run; how they come between each other differs from run to run."""
+        lines = {}
+        for line in terminal.masked(terminal.text_of(cast)):
+            lines.setdefault(line.split()[0], []).append(line)
+        return lines
+
+    @gate
+    def test_the_picture_is_that_of_the_record(self):
+        terminal = self.pictures()
+        self.assertEqual(terminal.drawn(), terminal.PICTURE.read_text(), "packaging/pictures/terminal.py draw makes it anew")
+        self.assertIn(f"]({terminal.PICTURE.relative_to(REPO)})", (REPO / "README.md").read_text())
+        self.assertEqual(json.loads(terminal.CAST.read_text().splitlines()[0])["command"], terminal.LINE)
+
+    def test_bytes_that_a_picture_cannot_show_are_refused(self):
+        with self.assertRaises(ValueError):
+            self.pictures().Screen().feed("\x1b[2A")
 
 
 class Elsewhere(TestCase):
