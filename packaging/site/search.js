@@ -11,7 +11,7 @@
       const script = document.createElement("script");
       script.src = "search-index.js";
       script.onload = () => done(rows = window.searchIndex.map(row => ({page: row[0], title: row[1], link: row[2], text: row[3],
-                                                                       low: row.join(" ").toLowerCase()})));
+                                                                       forUsers: row[4], low: row.slice(0, 4).join(" ").toLowerCase()})));
       script.onerror = failed;
       document.head.append(script);
     });
@@ -28,7 +28,7 @@
       else if (title.includes(word)) sum += 20;
       else sum += 1 + Math.min(4, row.low.split(word).length - 2);
     }
-    return sum - Math.min(5, row.text.length / 2000);
+    return sum + 12 * row.forUsers - Math.min(5, row.text.length / 2000);
   }
 
   function marked(element, text, words) {
