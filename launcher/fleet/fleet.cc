@@ -20,6 +20,11 @@ Fleet::~Fleet() = default;
 
 Result<void> Fleet::open(launch::AgentLauncher::Events events) { return agent_launcher_->open(std::move(events)); }
 
+void Fleet::trace(launch::ProtocolTrace* trace) {
+  trace_ = trace;
+  for (Host& host : hosts_.all()) host.session->trace(trace);
+}
+
 // A host that waits gets its next Prepare; any other host gets a new session.
 Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
@@ -31,6 +36,7 @@ Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   fresh.id = plan.host;
   fresh.session = std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
                                                          image_, *agent_launcher_, std::move(plan));
+  fresh.session->trace(trace_);
   return hosts_.put(std::move(fresh));
 }
 

@@ -69,6 +69,8 @@ class Fleet final : private launch::SessionOwner {
     listener_ = &listener;
     of_spares_ = of_spares;
   }
+  // Writes down the messages of all sessions from now on; outlives the fleet. Null: none.
+  void trace(launch::ProtocolTrace* trace);
   // Call before anything else that reaches a host. Error (Internal): hosts cannot be accepted.
   Result<void> open(launch::AgentLauncher::Events events);
   // Begins the group for the next start(); call it before add(). `places`, by HostId: each host's index in the plan. No
@@ -144,6 +146,7 @@ class Fleet final : private launch::SessionOwner {
   const launch::AgentImage& image_;
   std::unique_ptr<launch::AgentLauncher> agent_launcher_;
   FleetListener* listener_ = nullptr;
+  launch::ProtocolTrace* trace_ = nullptr;
   SpareListener* of_spares_ = nullptr;
   boost::asio::steady_timer suspend_timer_;
   bool suspended_ = false;  // by Ctrl-Z

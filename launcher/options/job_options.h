@@ -133,6 +133,7 @@ struct JobOptions {
   std::string report_file;                  // empty: none
   std::string events_file;                  // empty: none
   std::vector<std::string> timeline_files;  // .html or .json
+  std::string protocol_file;                // of --trace-protocol; empty: none
   LogOptions logs;
   SshOptions ssh;
   OutputOptions output;

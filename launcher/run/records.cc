@@ -73,6 +73,7 @@ Result<void> check_names(const JobOptions& options) {
   Names names;
   Result<void> added = names.add("--report", options.report_file);
   if (added) added = names.add("--events", options.events_file);
+  if (added) added = names.add("--trace-protocol", options.protocol_file);
   for (const std::string& path : options.timeline_files) {
     if (added) added = names.add("--timeline", path);
   }
@@ -96,6 +97,9 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);
+  Result<os::UniqueFd> protocol = open_named("--trace-protocol", options.protocol_file, kReportMode);
+  if (!protocol) return protocol.error();
+  records.protocol_file_ = std::move(*protocol);
   for (const std::string& path : options.timeline_files) {
     Result<os::UniqueFd> file = open_named("--timeline", path);
     if (!file) return file.error();
@@ -117,11 +121,19 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
     timeline_ = std::make_unique<report::Timeline>();
     feed.add(*timeline_);
   }
-  if (!events_file_) return;
-  const auto broken = [say](int sys_errno) {
-    say("--events: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+  const auto open_stream = [&](const os::UniqueFd& file, const std::string& option) {
+    const auto broken = [say, option](int sys_errno) {
+      say(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+    };
+    return std::make_unique<os::OutStream>(loop, file.get(), os::OutStream::Handlers{[] {}, broken});
   };
-  events_stream_ = std::make_unique<os::OutStream>(loop, events_file_.get(), os::OutStream::Handlers{[] {}, broken});
+  if (protocol_file_) {
+    protocol_stream_ = open_stream(protocol_file_, "--trace-protocol");
+    protocol_trace_ = std::make_unique<launch::ProtocolTrace>(
+        [stream = protocol_stream_.get()](std::string& line) { stream->write(line); });
+  }
+  if (!events_file_) return;
+  events_stream_ = open_stream(events_file_, "--events");
   events_ =
       std::make_unique<report::EventLines>([stream = events_stream_.get()](std::string& line) { stream->write(line); });
   feed.add(*events_);
@@ -146,6 +158,7 @@ void Records::finish(const Say& say) {
     write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);
   }
   if (events_stream_) events_stream_->flush(kLastLinesMs);
+  if (protocol_stream_) protocol_stream_->flush(kLastLinesMs);
   logs_.flush(std::chrono::milliseconds(kLastLinesMs));
 }
 

@@ -19,6 +19,7 @@
 #include "launcher/report/events/timeline.h"
 #include "launcher/run/rank_logs.h"
 #include "launcher/run/watch/hang_folder.h"
+#include "launcher/transport/session/protocol_trace.h"
 
 namespace sml::run {
 
@@ -33,6 +34,8 @@ class Records {
   // pipes.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
   RankLogs& logs() { return logs_; }
+  // Writes the messages for --trace-protocol; null: none. Valid after begin().
+  launch::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
   const HangFolder& hang_folder() const { return hang_folder_; }
   // Plans the logs of a further attempt. On Error (Usage or Config) the files cannot be made, and there are no logs
   // from then on.
@@ -58,6 +61,9 @@ class Records {
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;
   std::unique_ptr<report::EventLines> events_;
+  os::UniqueFd protocol_file_;
+  std::unique_ptr<os::OutStream> protocol_stream_;
+  std::unique_ptr<launch::ProtocolTrace> protocol_trace_;
   std::vector<NamedFile> timeline_files_;
   std::unique_ptr<report::Timeline> timeline_;
 };

@@ -160,6 +160,7 @@ void Run::begin_records() {
     console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
   }
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
+  fleet_.trace(records_.protocol_trace());
   listen_to_logs();
   tell_begin();
 }

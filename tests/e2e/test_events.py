@@ -1,11 +1,12 @@
 """--events: what happens to a job, as JSON Lines, as it happens."""
 import datetime
+import json
 import os
 import signal
 import subprocess
 import time
 
-from harness import TestCase, Testbed, gate, sml_run, sml_run_popen, wait_until
+from harness import REPO, TestCase, Testbed, gate, sml_run, sml_run_popen, wait_until
 from jobs import TROUBLE, assert_says, events_in
 
 
@@ -46,6 +47,21 @@ class LocalJobs(TestCase):
             self.assertEqual(job.finish().returncode, 128 + signal.SIGUSR1)
         came = [e for e in events_in(self.file) if e["event"] == "signal"]
         self.assertEqual([(e["signal"], e["use"]) for e in came], [("SIGUSR1", "passed_on")])
+
+    @gate
+    def test_messages_are_written_without_their_texts_and_can_be_drawn(self):
+        done = sml_run("-np", "2", "--trace-protocol", self.file, "-x", "WORD=hunter2", "sh", "-c", "echo $WORD; exit $RANK")
+        self.assert_status(done, 1)
+        self.assertIn("hunter2", done.stdout)
+        text = self.file.read_text()
+        self.assertNotIn("hunter2", text)
+        self.assertEqual(self.file.stat().st_mode & 0o777, 0o600)
+        names = [m["message"] for m in map(json.loads, text.splitlines())]
+        met = [name for name in names if name in ("Hello", "Prepare", "Prepared", "Start", "Started", "Cleared", "Bye")]
+        self.assertEqual(met, ["Hello", "Prepare", "Prepared", "Start", "Started", "Cleared", "Bye"])
+        drawn = subprocess.run([REPO / "tests" / "protocol_diagram.py", self.file, "localhost"], capture_output=True, text=True,
+                               check=True).stdout
+        self.assertRegex(drawn, r"sml-run --- Prepare --> localhost\n(.*\n)* +[0-9.]+  sml-run <-- Prepared --- localhost\n")
 
     def test_a_file_that_cannot_be_written_starts_nothing(self):
         mark = self.file.parent / "started"

@@ -245,6 +245,10 @@ std::vector<OptionGroup> options_of_the_records() {
       {"Records of the job",
        "records",
        {{"--events", "FILE", text<&Options::events_file>, "Write what happens to FILE as it happens, as JSON Lines."},
+        {"--trace-protocol", "FILE", text<&Options::protocol_file>,
+         "Write each message between sml-run and its agents to FILE, for who works on the protocol: JSON Lines with "
+         "the "
+         "lengths of texts in place of these."},
         {"--timeline", "FILE", add_timeline,
          "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
          "Repeatable.",

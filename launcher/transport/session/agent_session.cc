@@ -139,12 +139,12 @@ void AgentSession::greet() {
 
 void AgentSession::introduce() {
   transport_step("preparing");
-  transport_->send(wire::encode(transport_->greet(plan_.hello)));
+  transmit(wire::encode(transport_->greet(plan_.hello)));
   if (plan_.end_left) {
     conduct_.asked(*plan_.end_left);
-    return transport_->send(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
+    return transmit(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
   }
-  transport_->send(wire::encode(contact_.is_local ? plan_.prepare_local : plan_.prepare_remote));
+  transmit(wire::encode(contact_.is_local ? plan_.prepare_local : plan_.prepare_remote));
   owner_.session_introduced(*this);
 }
 
@@ -157,6 +157,7 @@ void AgentSession::decode() {
     Result<std::optional<wire::ToLauncher>> next = decoder_.next();
     if (!next) return break_off(next.error().message());
     if (!next->has_value()) break;
+    if (trace_ != nullptr) trace_->received(name(), **next);
     handle(std::move(**next));
   }
   if (auto receipt = agent_runs() ? transport_->receipt() : std::nullopt) give(std::move(*receipt));
@@ -209,8 +210,13 @@ void AgentSession::give(std::string frames) {
   if (held_back_) {
     *held_back_ += frames;
   } else {
-    transport_->send(std::move(frames));
+    transmit(std::move(frames));
   }
+}
+
+void AgentSession::transmit(std::string frames) {
+  if (trace_ != nullptr) trace_->sent(name(), frames);
+  transport_->send(std::move(frames));
 }
 
 void AgentSession::suspend() {
@@ -223,7 +229,7 @@ void AgentSession::resume() {
   if (!held_back_) return;
   const std::string waiting = *std::exchange(held_back_, std::nullopt);
   send(wire::Resume{});
-  if (agent_runs() && !waiting.empty()) transport_->send(waiting);
+  if (agent_runs() && !waiting.empty()) transmit(waiting);
 }
 
 void AgentSession::prepare(wire::Prepare message) {

@@ -14,6 +14,7 @@
 #include "launcher/transport/agent_transport.h"
 #include "launcher/transport/session/agent_arrival.h"
 #include "launcher/transport/session/agent_protocol_validator.h"
+#include "launcher/transport/session/protocol_trace.h"
 #include "launcher/transport/session/resumable_link.h"
 #include "launcher/transport/session/session_machine.h"
 
@@ -70,6 +71,8 @@ class AgentSession final : private TransportEvents {
   AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, AgentLauncher& reach,
                Plan plan);
 
+  // Writes down the messages from now on; outlives the session. Null: none.
+  void trace(ProtocolTrace* trace) { trace_ = trace; }
   void start();
   // Sends to the agent; ignored unless it runs.
   void send(const wire::ToAgent& message);
@@ -122,6 +125,7 @@ class AgentSession final : private TransportEvents {
   void decode();
   void handle(wire::ToLauncher message);
   void give(std::string frames);  // sends, or queues while suspended
+  void transmit(std::string frames);
   void break_off(const std::string& rule);
 
   boost::asio::any_io_executor loop_;
@@ -141,6 +145,7 @@ class AgentSession final : private TransportEvents {
   bool agent_vanished_ = false;
   Contact contact_;
   TimePoint last_said_;
+  ProtocolTrace* trace_ = nullptr;
   bool had_workers_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
