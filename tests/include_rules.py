@@ -29,7 +29,7 @@ MAY_USE = {
                 "launcher/transport/ssh/crypto_library.cc", "launcher/attempt/dynamic/elastic_notice.cc"),
     "CLI": ("launcher/options/parser.cc",),
     "re2": ("launcher/report/live/line_pattern.cc",),
-    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/ranks/launch_plan.cc", "launcher/report/*", "tests/*"),
+    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "tests/*"),
     "catch2": ("tests/*",),
 }
 MAY_NOT_USE = {"fmt": ("launcher/agent/*", "launcher/transport/names/*", "launcher/transport/net/*")}  # it would be large
@@ -155,6 +155,26 @@ def check(top, rooms):
     return found
 
 
+def check_parts(top, rooms):
+    """The parts of a room stand in an order, too: the includes that close a circle between two or more of them."""
+    uses = {}
+    for file in sorted(file for folder in ("common", "launcher") for file in (top / folder).rglob("*")):
+        path = file.relative_to(top).as_posix()
+        part = file.parent.relative_to(top).as_posix()
+        if file.suffix not in (".h", ".cc") or part == rooms.room_of(path):
+            continue
+        for match in map(INCLUDE.match, file.read_text(errors="replace").splitlines()):
+            name = match and match.group(1) or ""
+            other = str(pathlib.PurePosixPath(name).parent)
+            if other != part and other != rooms.room_of(path) and rooms.room_of(name) == rooms.room_of(path):
+                uses.setdefault(part, {}).setdefault(other, (path, name))
+
+    def reaches(part, goal, seen):
+        return part == goal or any(reaches(p, goal, seen | {p}) for p in uses.get(part, ()) if p not in seen)
+    return [(path, 1, name, f"{other} includes {part}, or what it includes does: a circle of the room's parts")
+            for part, others in uses.items() for other, (path, name) in others.items() if reaches(other, part, {other})]
+
+
 def reached_from(top, main):
     """The files that a program is made of: what it includes, and the source of each header."""
     seen, todo = set(), [main]
@@ -226,6 +246,7 @@ def self_test():
         "common/plan/b.h": "#include <vector>\nstd::vector<int> none();\n",
         "launcher/report/live/line_pattern.cc": '#include "launcher/report/b.h"\n#include <re2/re2.h>\n',
         "launcher/report/b.h": "",
+        "launcher/report/events/c.h": '#include "launcher/report/b.h"\n',
         "launcher/run/g.cc": "namespace {\nint twice(int a) { return 2 * a; }\n}  // namespace\n",
         "tests/unit/a_test.cc": '#include "launcher/agent/a.h"\n#include "tests/support/catch.h"\n',
         "tests/support/catch.h": "#if __has_include(<catch2/catch_all.hpp>)\n#include <catch2/catch.hpp>\n#endif\n",
@@ -250,6 +271,8 @@ def self_test():
         "launcher/run/f.cc": ('#include "launcher/run/e.cc"\n', "not included"),
         "common/plan/g.cc": ("namespace chrono = unused;", "is not used"),
         "launcher/new/a.h": ("", "belongs to no"),
+        "launcher/report/live/d.h": ('#include "launcher/report/hosts/e.h"\n', "a circle of the room's parts"),
+        "launcher/report/hosts/e.h": ('#include "launcher/report/live/d.h"\n', "a circle of the room's parts"),
         "launcher/run/h.cc": ("namespace {\nint twice(int b) {\n  return 2;\n}\n}  // namespace\n", "of its own like it"),
     }
     text = (pathlib.Path(__file__).parent.parent / "CMakeLists.txt").read_text()
@@ -259,7 +282,7 @@ def self_test():
             (top / path).parent.mkdir(parents=True, exist_ok=True)
             (top / path).write_text(lines)
         rooms = Rooms(text)
-        found = check(top, rooms) + check_own_names(top, rooms)
+        found = check(top, rooms) + check_own_names(top, rooms) + check_parts(top, rooms)
         errors = [f"{p} should pass: {rule}" for p, _, _, rule in found if p not in bad]
         found_alone = check_common(top)
     for path, (lines, words) in bad.items():
@@ -280,7 +303,7 @@ def main():
         return self_test()
     top = pathlib.Path(words[0] if words else pathlib.Path(__file__).parent.parent).resolve()
     rooms = Rooms((top / "CMakeLists.txt").read_text())
-    found = check(top, rooms) + check_common(top) + check_own_names(top, rooms)
+    found = check(top, rooms) + check_common(top) + check_own_names(top, rooms) + check_parts(top, rooms)
     for path, number, name, rule in found:
         print(f"{path}:{number}: {name}: {rule}")
     return 1 if found else 0

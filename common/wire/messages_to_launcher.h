@@ -7,7 +7,7 @@
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 #include "common/wire/messages_to_agent.h"
 
 namespace sml::wire {

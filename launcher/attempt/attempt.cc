@@ -11,8 +11,8 @@
 #include "common/core/transition_table.h"
 #include "launcher/attempt/session_plans.h"
 #include "launcher/options/text/missing_program.h"
-#include "launcher/report/outcome/rank_words.h"
 #include "launcher/report/outcome/stop_words.h"
+#include "launcher/report/rank_words.h"
 #include "launcher/transport/session/wire_time.h"
 
 namespace sml::attempt {

@@ -8,7 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"

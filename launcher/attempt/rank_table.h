@@ -10,7 +10,7 @@
 #include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/outcome/error_file.h"
 #include "launcher/report/outcome/job_outcome.h"

@@ -208,6 +208,12 @@ launch::HeartbeatLossPolicy unheard(const JobOptions& options) {
 
 }  // namespace
 
+bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
+  const bool wanted = options.restart.elastic == Elastic::Horovod && options.restart.max > 0;
+  const bool may_outlive = options.on_failure == OnFailure::Abort && options.restart.least.may_shrink();
+  return wanted && may_outlive && !plan.calls && plan.map.roles.empty() && plan.map.helpers == 0;
+}
+
 SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
   return {.unheard = unheard(options),
           .start_timeout = options.start_timeout,

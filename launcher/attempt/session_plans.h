@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/job_options.h"
 #include "launcher/transport/session/agent_session.h"
 #include "launcher/transport/session/heartbeat_loss_policy.h"
@@ -40,6 +40,9 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
 SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map);
 
 bool wants_stdin(const JobOptions& options, Rank rank);
+
+// Whether the attempt is elastic as Horovod's are. Hosts that call are not: they run only what they were started with.
+bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
 
 // The number of hosts that may have workers in some attempt of the run; the same in each attempt.
 std::size_t hosts_that_print(const plan::JobMap& map);

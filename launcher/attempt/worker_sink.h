@@ -9,7 +9,7 @@
 #include "common/core/error.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 
 namespace sml::attempt {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"

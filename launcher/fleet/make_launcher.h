@@ -5,7 +5,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_launcher.h"

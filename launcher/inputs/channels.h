@@ -1,7 +1,7 @@
 // Turns --channel into the channels of a plan.
 #pragma once
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
 

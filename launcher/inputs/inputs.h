@@ -1,7 +1,7 @@
 // Makes a plan from the options.
 #pragma once
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"

@@ -1,6 +1,6 @@
 // Whether a program's ranks rendezvous at an address that the program itself names.
 #pragma once
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 
 namespace sml {
 

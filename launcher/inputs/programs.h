@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "common/plan/ranks/program_map.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"

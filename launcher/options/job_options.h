@@ -13,7 +13,7 @@
 #include "common/core/strong.h"
 #include "common/core/usage.h"
 #include "common/os/logs/log_files.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/rank_monitor_options.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/output/log_layout.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/plan/ranks/job_map.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/job_options.h"
 #include "launcher/options/text/completion.h"
 #include "launcher/plan/host_share.h"

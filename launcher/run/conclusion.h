@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"

@@ -13,7 +13,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/os/logs/log_writer.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/job_options.h"
 #include "launcher/transport/session/agent_session.h"
 

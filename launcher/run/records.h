@@ -11,7 +11,7 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
 #include "launcher/report/events/event_feed.h"

@@ -10,7 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/fleet/fleet.h"

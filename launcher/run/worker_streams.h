@@ -7,7 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"

@@ -6,7 +6,7 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/dialin/coordinator/quorum.h"
 #include "launcher/dialin/settings.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/options/options.h"
 
 namespace sml {

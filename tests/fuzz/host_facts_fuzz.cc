@@ -1,6 +1,6 @@
 // Any contents of the files in which a host describes itself (/proc, /sys, cgroups, os-release): what is read is within
 // what a host can have, and workers are bound to processors that they may use.
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Any bytes of a head, and an honest head's with changes: of what passes, each message is one that this host would have
 // been told by itself, whatever the pieces in which the bytes come. What one pass of bytes lets through before a
 // message that is refused is not looked at: nothing of it goes to the agent.
-#include "launcher/dialin/coordinator/plan_verifier.h"
+#include "launcher/dialin/peer/plan_verifier.h"
 
 #include <algorithm>
 #include <cstdint>

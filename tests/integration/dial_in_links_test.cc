@@ -16,7 +16,7 @@
 #include <boost/asio/write.hpp>
 
 #include "launcher/dialin/coordinator/coordinator.h"
-#include "launcher/dialin/coordinator/coordinator_connection.h"
+#include "launcher/dialin/peer/coordinator_connection.h"
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
 

@@ -13,7 +13,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/os/fd.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/hosts/aliases.h"
 #include "launcher/options/job_options.h"
 #include "launcher/transport/agent_image.h"

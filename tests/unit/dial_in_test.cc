@@ -11,7 +11,7 @@
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/peer/dial_machine.h"
-#include "launcher/dialin/peer/resume_buffer.h"
+#include "launcher/dialin/resume_buffer.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/command_line.h"

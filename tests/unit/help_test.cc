@@ -7,7 +7,7 @@
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_table.h"
 #include "launcher/options/text/help.h"
-#include "launcher/options/text/host_source_names.h"
+#include "launcher/options/values/host_source_names.h"
 
 using namespace sml;
 using dialects::Dialect;

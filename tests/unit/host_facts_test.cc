@@ -1,4 +1,4 @@
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 
 #include <map>
 

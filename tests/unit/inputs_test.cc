@@ -5,7 +5,7 @@
 
 #include "launcher/hosts/host_list.h"
 #include "launcher/inputs/device_listings.h"
-#include "launcher/options/text/host_source_names.h"
+#include "launcher/options/values/host_source_names.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

@@ -1,5 +1,5 @@
-#include "launcher/dialin/coordinator/plan_verifier.h"
-#include "launcher/dialin/coordinator/agent_traces.h"
+#include "launcher/dialin/peer/plan_verifier.h"
+#include "launcher/dialin/peer/agent_traces.h"
 
 #include "launcher/attempt/session_plans.h"
 #include "launcher/inputs/hosts/host_source.h"

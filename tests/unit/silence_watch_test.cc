@@ -1,7 +1,7 @@
 #include "launcher/report/live/silence_watch.h"
 
 #include "launcher/report/live/work_clock.h"
-#include "launcher/report/outcome/rank_words.h"
+#include "launcher/report/rank_words.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

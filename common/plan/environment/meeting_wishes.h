@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 
 namespace sml::plan {
 

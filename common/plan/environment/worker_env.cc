@@ -184,26 +184,6 @@ void add_base_layers(Composer& composer, const EnvironmentLayers& layers) {
 
 }  // namespace
 
-std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
-
-std::string_view value_of(std::string_view entry) {
-  const std::size_t equals = entry.find('=');
-  return equals == std::string_view::npos ? std::string_view() : entry.substr(equals + 1);
-}
-
-const std::string* find_variable(std::span<const std::string> environment, std::string_view name) {
-  const auto has_the_name = [name](const std::string& e) {
-    return e.starts_with(name) && (e.size() == name.size() || e[name.size()] == '=');
-  };
-  const auto found = std::find_if(environment.rbegin(), environment.rend(), has_the_name);
-  return found == environment.rend() ? nullptr : &*found;
-}
-
-std::string_view variable(std::span<const std::string> environment, std::string_view name) {
-  const std::string* entry = find_variable(environment, name);
-  return entry == nullptr ? std::string_view() : value_of(*entry);
-}
-
 bool tells_of_world(std::string_view name) {
   const auto is_of_rank = [name](const RankVariable& v) { return v.name == name; };
   if (std::any_of(kRankVariables.begin(), kRankVariables.end(), is_of_rank)) return !is_of_sml_run(name);

@@ -1,7 +1,5 @@
 // The environment of each worker. Pure. The launcher provides the parts; the agent of each host composes them, because
 // only the agent knows that host's login environment.
-//
-// An environment is a list of "NAME=VALUE" byte strings. Values may contain any byte but NUL.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,10 +8,9 @@
 #include <vector>
 
 #include "common/plan/ranks/job_map.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
-
-using Environment = std::vector<std::string>;
 
 // The lowest layer, over which everything that the user asked for is laid.
 enum class BaseEnvironment : std::uint8_t {
@@ -21,15 +18,6 @@ enum class BaseEnvironment : std::uint8_t {
   LauncherOverLogin,  // the launcher's environment over the host's login environment: remote hosts with --export all
   Login,              // only the host's login environment: remote hosts with --export none
 };
-
-std::string_view name_of(std::string_view entry);   // "A=b" → "A"
-std::string_view value_of(std::string_view entry);  // "A=b" → "b"; empty without '='
-
-// The last entry with this name, which is the one that counts; nullptr if there is none.
-const std::string* find_variable(std::span<const std::string> environment, std::string_view name);
-
-// The value of this variable; "" if it is not set.
-std::string_view variable(std::span<const std::string> environment, std::string_view name);
 
 // Whether workers get their rank, their world and its rendezvous address in their environment. No: each worker is
 // started as if there were no others, and gets only the names SML_*.

@@ -7,7 +7,7 @@
 
 #include "common/core/error.h"
 #include "common/core/text.h"
-#include "common/plan/ranks/rankfile.h"
+#include "common/plan/machine/core_groups.h"
 
 namespace sml::plan {
 

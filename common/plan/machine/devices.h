@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/environment/worker_env.h"
 #include "common/plan/machine/cpu_topology.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 

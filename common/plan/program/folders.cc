@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/plan/environment/worker_env.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 

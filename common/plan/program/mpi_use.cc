@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "common/plan/environment/worker_env.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "common/plan/environment/worker_env.h"
 #include "common/plan/program/script.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 

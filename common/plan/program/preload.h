@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/environment/worker_env.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/core/usage.h"
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 
 namespace sml::plan {
 

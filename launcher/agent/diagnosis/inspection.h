@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/plan/environment/worker_env.h"
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 
 namespace sml::agent {
 

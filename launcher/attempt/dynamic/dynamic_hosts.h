@@ -13,7 +13,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_readiness.h"

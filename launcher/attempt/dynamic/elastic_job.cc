@@ -6,15 +6,10 @@
 #include <variant>
 
 #include "common/core/text.h"
+#include "launcher/attempt/session_plans.h"
 #include "launcher/transport/session/wire_time.h"
 
 namespace sml::attempt {
-
-bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
-  const bool wanted = options.restart.elastic == Elastic::Horovod && options.restart.max > 0;
-  const bool may_outlive = options.on_failure == OnFailure::Abort && options.restart.least.may_shrink();
-  return wanted && may_outlive && !plan.calls && plan.map.roles.empty() && plan.map.helpers == 0;
-}
 
 ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(std::move(joining)) {
   if (!is_elastic(deps_.options, deps_.plan)) return;

@@ -22,9 +22,6 @@
 
 namespace sml::attempt {
 
-// Whether the attempt is elastic. Hosts that call are not: they run only what they were started with.
-bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
-
 class ElasticJob {
  public:
   // Everything here outlives this.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/elastic_rounds.h"

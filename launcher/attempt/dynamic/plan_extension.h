@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"

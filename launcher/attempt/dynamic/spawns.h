@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/fleet/fleet.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/options/job_options.h"
 

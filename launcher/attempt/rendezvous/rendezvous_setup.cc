@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/attempt/dynamic/elastic_job.h"
+#include "launcher/attempt/session_plans.h"
 
 namespace sml::attempt {
 

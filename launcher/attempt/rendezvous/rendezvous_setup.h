@@ -11,7 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/rendezvous/join_count.h"
 #include "launcher/attempt/rendezvous/join_watch.h"
 #include "launcher/fleet/address_search.h"

@@ -12,10 +12,10 @@
 #include "common/core/text.h"
 #include "launcher/dialin/coordinator/acceptor.h"
 #include "launcher/dialin/coordinator/connection_limiter.h"
+#include "launcher/dialin/coordinator/peer.h"
 #include "launcher/dialin/coordinator/peer_list.h"
 #include "launcher/dialin/coordinator/seating.h"
 #include "launcher/dialin/link.h"
-#include "launcher/dialin/peer/peer.h"
 #include "launcher/dialin/port.h"
 #include "launcher/inputs/hosts/host_source.h"
 

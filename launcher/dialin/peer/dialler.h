@@ -9,7 +9,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "launcher/dialin/coordinator/plan_verifier.h"
+#include "launcher/dialin/peer/plan_verifier.h"
 #include "launcher/dialin/settings.h"
 #include "launcher/options/job_options.h"
 #include "launcher/transport/agent_image.h"

@@ -11,7 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/core/error.h"
-#include "launcher/dialin/coordinator/agent_traces.h"
+#include "launcher/dialin/peer/agent_traces.h"
 #include "launcher/dialin/peer/dialler.h"
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_transport.h"

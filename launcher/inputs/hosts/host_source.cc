@@ -18,7 +18,7 @@
 #include "launcher/hosts/instance_groups.h"
 #include "launcher/hosts/resource_config.h"
 #include "launcher/hosts/step.h"
-#include "launcher/options/text/host_source_names.h"
+#include "launcher/options/values/host_source_names.h"
 
 namespace sml {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"

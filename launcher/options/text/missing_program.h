@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 
 namespace sml {
 

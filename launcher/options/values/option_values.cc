@@ -15,7 +15,7 @@
 #include "common/core/text.h"
 #include "common/plan/machine/host.h"
 #include "common/plan/program/preload.h"
-#include "launcher/options/text/host_source_names.h"
+#include "launcher/options/values/host_source_names.h"
 #include "launcher/options/values/value_reading.h"
 #include "launcher/plan/array_file.h"
 #include "launcher/plan/env_file.h"

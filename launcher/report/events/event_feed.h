@@ -18,7 +18,7 @@
 #include "common/core/stream.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 
 namespace sml::report {
 

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/report/live/status_json.h"
+#include "launcher/report/status_json.h"
 
 namespace sml::report {
 

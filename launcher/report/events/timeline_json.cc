@@ -5,7 +5,7 @@
 
 #include "launcher/report/events/timeline.h"
 #include "launcher/report/events/timeline_page.h"
-#include "launcher/report/live/status_json.h"
+#include "launcher/report/status_json.h"
 
 namespace sml::report {
 

@@ -8,7 +8,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/strong.h"
-#include "common/plan/machine/host_facts.h"
+#include "common/plan/host_facts.h"
 #include "launcher/report/hosts/mpi_offer.h"
 #include "launcher/report/outcome/job_outcome.h"
 

@@ -11,7 +11,7 @@
 #include "common/core/text.h"
 #include "launcher/report/hosts/stack_text.h"
 #include "launcher/report/live/status_text.h"
-#include "launcher/report/outcome/rank_words.h"
+#include "launcher/report/rank_words.h"
 
 namespace sml::report {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/core/text.h"
-#include "launcher/report/live/status_json.h"
 #include "launcher/report/live/status_text.h"
+#include "launcher/report/status_json.h"
 
 namespace sml::report {
 

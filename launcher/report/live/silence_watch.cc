@@ -1,7 +1,7 @@
 #include "launcher/report/live/silence_watch.h"
 
 #include "common/core/text.h"
-#include "launcher/report/outcome/rank_words.h"
+#include "launcher/report/rank_words.h"
 
 namespace sml::report {
 

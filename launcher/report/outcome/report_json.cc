@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/report/live/status_json.h"
 #include "launcher/report/outcome/causes.h"
+#include "launcher/report/status_json.h"
 
 namespace sml::report {
 
@@ -48,8 +48,7 @@ Json culprit_json(const AttemptFacts::WorkerEnd& root_cause) {
 Json faults_json(const AttemptFacts& facts) {
   Json out = Json::array();
   for (const AttemptFacts::HostFault& fault : facts.faults) {
-    out.push_back(
-        {{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.text()}});
+    out.push_back({{"host", fault.host}, {"kind", std::string(name(fault.why.kind()))}, {"message", fault.why.text()}});
   }
   return out;
 }

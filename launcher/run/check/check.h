@@ -11,7 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/attempt/hosts/record_query.h"
 #include "launcher/attempt/hosts/stack_query.h"
 #include "launcher/control/messages.h"

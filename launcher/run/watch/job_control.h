@@ -8,7 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/core/stream.h"
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/control/control_socket.h"
 #include "launcher/report/live/job_progress.h"

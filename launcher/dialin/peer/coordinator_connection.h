@@ -16,7 +16,7 @@
 #include "common/os/fd.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/messages.h"
-#include "launcher/dialin/peer/resume_buffer.h"
+#include "launcher/dialin/resume_buffer.h"
 #include "launcher/transport/names/addresses.h"
 #include "launcher/transport/net/waiting.h"
 

@@ -17,7 +17,7 @@
 #include "launcher/dialin/coordinator/seating.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/messages.h"
-#include "launcher/dialin/peer/resume_buffer.h"
+#include "launcher/dialin/resume_buffer.h"
 #include "launcher/transport/agent_transport.h"
 
 namespace sml::dialin {

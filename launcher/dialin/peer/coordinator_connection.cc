@@ -1,4 +1,4 @@
-#include "launcher/dialin/coordinator/coordinator_connection.h"
+#include "launcher/dialin/peer/coordinator_connection.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "launcher/dialin/peer/peer.h"
+#include "launcher/dialin/coordinator/peer.h"
 
 #include <stdexcept>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "launcher/dialin/peer/resume_buffer.h"
+#include "launcher/dialin/resume_buffer.h"
 
 #include <algorithm>
 

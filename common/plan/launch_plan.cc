@@ -1,4 +1,4 @@
-#include "common/plan/ranks/launch_plan.h"
+#include "common/plan/launch_plan.h"
 
 #include <fmt/format.h>
 

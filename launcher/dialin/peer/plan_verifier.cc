@@ -1,4 +1,4 @@
-#include "launcher/dialin/coordinator/plan_verifier.h"
+#include "launcher/dialin/peer/plan_verifier.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/report/live/status_json.h"
+#include "launcher/report/status_json.h"
 
 namespace sml::report {
 

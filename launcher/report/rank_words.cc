@@ -1,4 +1,4 @@
-#include "launcher/report/outcome/rank_words.h"
+#include "launcher/report/rank_words.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "launcher/options/text/host_source_names.h"
+#include "launcher/options/values/host_source_names.h"
 
 #include "launcher/hosts/batch/batch_systems.h"
 

@@ -1,4 +1,4 @@
-#include "launcher/dialin/coordinator/agent_traces.h"
+#include "launcher/dialin/peer/agent_traces.h"
 
 #include <utility>
 #include <variant>
