@@ -12,12 +12,10 @@
 namespace sml::os {
 namespace {
 
-#ifndef MFD_EXEC
-constexpr unsigned MFD_EXEC = 0x10;  // Linux 6.3
-#endif
+constexpr unsigned kMayBeExecuted = 0x10;  // MFD_EXEC of Linux 6.3
 
 UniqueFd memory_file(const char* name, std::string_view bytes, FileUse use) {
-  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | (use == FileUse::Execute ? MFD_EXEC : 0U)));
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | (use == FileUse::Execute ? kMayBeExecuted : 0U)));
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(name, MFD_CLOEXEC));  // a kernel that does not ask
   if (fd && (!write_all(fd.get(), bytes) || ::lseek(fd.get(), 0, SEEK_SET) != 0)) fd.reset();
   return fd;

@@ -1,5 +1,6 @@
 #include "common/os/process_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -59,18 +60,18 @@ ProcessSettings process_settings() {
 std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long& open_files) {
   std::vector<std::string> out;
   for (const SoftLimit& wanted : settings.limits) {
-    for (const Resource& resource : kResources) {
-      if (resource.number != wanted.resource) continue;
-      const rlim_t now = raise(resource.number, wanted.value);
-      if (resource.number == RLIMIT_NOFILE) {
-        open_files = now;
-        raise(RLIMIT_NOFILE, RLIM_INFINITY);  // this process keeps the highest limit for itself
-      }
-      if (now >= wanted.value) continue;
-      out.push_back("workers have no more than " + in_words(now) + " of the job's " + in_words(wanted.value) + " for " +
-                    std::string(resource.name) + " (ulimit " + std::string(resource.option) +
-                    "), which is the hard limit there");
+    const auto is_it = [&wanted](const Resource& resource) { return resource.number == wanted.resource; };
+    const auto* resource = std::find_if(kResources.begin(), kResources.end(), is_it);
+    if (resource == kResources.end()) continue;
+    const rlim_t now = raise(resource->number, wanted.value);
+    if (resource->number == RLIMIT_NOFILE) {
+      open_files = now;
+      raise(RLIMIT_NOFILE, RLIM_INFINITY);  // this process keeps the highest limit for itself
     }
+    if (now >= wanted.value) continue;
+    out.push_back("workers have no more than " + in_words(now) + " of the job's " + in_words(wanted.value) + " for " +
+                  std::string(resource->name) + " (ulimit " + std::string(resource->option) +
+                  "), which is the hard limit there");
   }
   if (settings.umask != kOwnUmask) ::umask(static_cast<mode_t>(settings.umask & 0777));
   return out;

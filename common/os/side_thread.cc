@@ -46,7 +46,8 @@ bool SideThread::start() {
   try {
     std::thread([shared = shared_] { run(shared); }).detach();
     started_ = true;
-  } catch (const std::system_error&) {  // no more processes or memory
+  } catch (const std::system_error&) {
+    started_ = false;  // no more processes or memory
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started_;

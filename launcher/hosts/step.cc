@@ -50,14 +50,10 @@ Result<std::vector<plan::Host>> hosts_in_slurm(const SourceContext& s, string_vi
   const FoundHosts job = slurm_job_hosts(s);
   if (!job) return job.error();
   std::vector<plan::Host> out;
+  const std::vector<plan::Host> all = *job ? (*job)->hosts : std::vector<plan::Host>();
   for (const std::string& name : *names) {
-    plan::Host host{name, {}, std::nullopt};
-    if (*job) {
-      const std::vector<plan::Host>& all = (*job)->hosts;
-      const auto own = std::find_if(all.begin(), all.end(), [&](const plan::Host& one) { return one.name == name; });
-      if (own != all.end()) host = *own;
-    }
-    out.push_back(std::move(host));
+    const auto own = std::find_if(all.begin(), all.end(), [&](const plan::Host& one) { return one.name == name; });
+    out.push_back(own != all.end() ? *own : plan::Host{name, {}, std::nullopt});
   }
   return out;
 }

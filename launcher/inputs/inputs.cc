@@ -234,6 +234,45 @@ Result<void> check_named_ranks(const Options& options, const plan::JobMap& map) 
   return check_ranks("--watch", watch ? watch->ranks : std::nullopt, map);
 }
 
+// The parts of a plan that options and this machine give as they stand.
+void take_as_given(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
+  plan.job.job_id = here.job_id;
+  plan.job.name_space = here.name_space;
+  plan.job.run_id = options.run_id;
+  plan.job.world = options.world;
+  plan.job.max_restarts = options.restart.max;
+  plan.presets = options.presets;
+  plan.mpi = options.mpi;
+  plan.pmix_library = options.pmix_library;
+  plan.export_policy = options.export_policy;
+  plan.secrets = options.secrets;
+  plan.launcher_environment = here.environment;
+  plan.launcher_process = here.process;
+}
+
+// Processors, devices and data of each host, and how its workers share them.
+Result<void> settle_shares_of_hosts(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
+  const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
+  plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
+  plan.binding = options.binding;
+  if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
+  bind_as_open_mpi(plan.binding, options, plan.map);
+  plan.fifos = options.fifos.channels;
+  for (plan::FifoChannel& channel : plan.fifos) channel.epochs = options.fifos.epochs;
+  if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
+  return check_channels(plan);
+}
+
+// How the agents of other hosts are started.
+Result<void> settle_start(plan::LaunchPlan& plan, const Options& options, const ThisHost& here, HostFinder& finder) {
+  if (Result<void> chosen = choose_start(plan, options, here, finder); !chosen) return chosen.error();
+  if (goes_by_ssh(plan, options, here)) {
+    if (Result<void> checked = check_ssh_files(options, here); !checked) return checked.error();
+    warn_of_login_programs(plan, here);
+  }
+  return check_command(plan, options);
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here) {
@@ -278,38 +317,14 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   bind_by_lists(plan.map, options.bind_lists);
   plan.host_source = std::move(hosts->source);
   plan.calls = std::move(hosts->calls);
-  plan.job.job_id = here.job_id;
-  plan.job.name_space = here.name_space;
-  plan.job.run_id = options.run_id;
-  plan.job.world = options.world;
-  plan.job.max_restarts = options.restart.max;
-  plan.presets = options.presets;
+  take_as_given(plan, options, here);
   // JAX finds the others by the variables of a step, which the workers do not have.
   if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::OpenMpi);
-  plan.mpi = options.mpi;
   plan.oversubscribe = np_says_it ? plan::Oversubscribe::Yes : options.layout.oversubscribe;
   plan.room = np_says_it ? plan::LaunchPlan::Room::Unsaid : plan::LaunchPlan::Room::Counted;
-  plan.pmix_library = options.pmix_library;
-  plan.export_policy = options.export_policy;
-  plan.secrets = options.secrets;
-  plan.launcher_environment = here.environment;
-  plan.launcher_process = here.process;
   if (std::string kept = kept_back_from_others(plan, here); !kept.empty()) plan.warnings.push_back(std::move(kept));
-  plan.binding = options.binding;
-  if (Result<void> counted = count_hwthreads(plan.binding, options); !counted) return counted.error();
-  bind_as_open_mpi(plan.binding, options, plan.map);
-  plan.fifos = options.fifos.channels;
-  for (plan::FifoChannel& channel : plan.fifos) channel.epochs = options.fifos.epochs;
-  const auto implied = options.gpus_per_rank ? plan::VisibleDevices::PerRank : plan::VisibleDevices::All;
-  if (Result<void> added = add_channels(plan, options, here); !added) return added.error();
-  if (Result<void> checked = check_channels(plan); !checked) return checked.error();
-  if (Result<void> chosen = choose_start(plan, options, here, finder); !chosen) return chosen.error();
-  if (goes_by_ssh(plan, options, here)) {
-    if (Result<void> checked = check_ssh_files(options, here); !checked) return checked.error();
-    warn_of_login_programs(plan, here);
-  }
-  if (Result<void> checked = check_command(plan, options); !checked) return checked.error();
-  plan.devices = {options.visible_devices.value_or(implied), options.gpus_per_rank.value_or(1)};
+  if (Result<void> settled = settle_shares_of_hosts(plan, options, here); !settled) return settled.error();
+  if (Result<void> settled = settle_start(plan, options, here, finder); !settled) return settled.error();
   if (here.passed_over) std::ranges::copy(here.passed_over(), std::back_inserter(plan.warnings));
   return plan;
 }

@@ -185,11 +185,9 @@ ThisHost this_host(std::span<const char* const> environment) {
   };
   here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
     os::ToolOutput said = os::output_of_tool(words, *shared);
-    for (std::string& why : said.passed_over) {
-      if (std::find(passed_over->begin(), passed_over->end(), why) == passed_over->end()) {
-        passed_over->push_back(std::move(why));
-      }
-    }
+    std::ranges::copy_if(said.passed_over, std::back_inserter(*passed_over), [&](const std::string& why) {
+      return std::ranges::find(*passed_over, why) == passed_over->end();
+    });
     return std::move(said.text);
   };
   here.count_gpus = [shared, ask = here.output_of] {

@@ -35,7 +35,7 @@ bool has_word(string_view text, string_view word) {
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups = [] {
-    std::vector<OptionGroup> all = options_of_the_plan();
+    std::vector<OptionGroup> all{options_of_workers(), options_of_hosts(), options_of_worker_environment()};
     for (OptionGroup& group : options_of_the_run()) all.push_back(std::move(group));
     all.push_back(options_of_restarts());
     all.push_back(options_of_the_output());
@@ -49,7 +49,9 @@ const std::vector<OptionGroup>& option_groups() {
     all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());
     all.push_back(options_of_fifos());
-    for (OptionGroup& group : options_of_the_launcher()) all.push_back(std::move(group));
+    all.push_back(options_of_limits());
+    all.push_back(options_of_ssh());
+    all.push_back(options_of_information());
     return all;
   }();
   return groups;

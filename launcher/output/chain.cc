@@ -110,24 +110,29 @@ void Chain::merge(Source source, std::string_view bytes, WallTime read_at) {
   merger_.add(source, bytes);
 }
 
+// The tag of a line that all of these have in common.
+TagSubject Chain::subject_of(const Folding& from, std::span<const Dedup::Source> group) const {
+  TagSubject subject{.ranks = {}, .local_ranks = {}, .hosts = {}};
+  for (const Dedup::Source member : group) {
+    const TagSubject& of = sources_[from.sources[member]].subject;
+    subject.ranks.add(of.ranks.largest());
+    subject.local_ranks.add(of.local_ranks.largest());
+    if (subject.hosts.empty() || subject.hosts.back() != of.hosts.front()) subject.hosts.push_back(of.hosts.front());
+    for (const std::string& role : of.roles) {
+      const bool known = std::find(subject.roles.begin(), subject.roles.end(), role) != subject.roles.end();
+      if (!known) subject.roles.push_back(role);
+    }
+    subject.stream = of.stream;
+    subject.tagged = of.tagged;
+  }
+  return subject;
+}
+
 void Chain::emit(Folding& from, std::span<const Dedup::Source> group, std::string_view bytes, WallTime read_at) {
   if (group.size() == 1) return merge(from.sources[group.front()], bytes, read_at);
   if (!from.last_tag || !std::equal(group.begin(), group.end(), from.last_group.begin(), from.last_group.end())) {
     from.last_group.assign(group.begin(), group.end());
-    TagSubject subject{.ranks = {}, .local_ranks = {}, .hosts = {}};
-    for (const Dedup::Source member : group) {
-      const TagSubject& of = sources_[from.sources[member]].subject;
-      subject.ranks.add(of.ranks.largest());
-      subject.local_ranks.add(of.local_ranks.largest());
-      if (subject.hosts.empty() || subject.hosts.back() != of.hosts.front()) subject.hosts.push_back(of.hosts.front());
-      for (const std::string& role : of.roles) {
-        const bool known = std::find(subject.roles.begin(), subject.roles.end(), role) != subject.roles.end();
-        if (!known) subject.roles.push_back(role);
-      }
-      subject.stream = of.stream;
-      subject.tagged = of.tagged;
-    }
-    from.last_tag = tag_of(subject);
+    from.last_tag = tag_of(subject_of(from, group));
   }
   merger_.add_shared_line(from.last_tag->at(read_at), bytes);
 }

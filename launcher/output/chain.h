@@ -99,6 +99,7 @@ class Chain {
   void emit(Folding& folding, std::span<const Dedup::Source> group, std::string_view bytes, WallTime read_at);
   const TagTemplate& template_of(const TagSubject& subject) const;
   Tag tag_of(const TagSubject& subject) const;
+  TagSubject subject_of(const Folding& from, std::span<const Dedup::Source> group) const;
 
   Settings settings_;
   LineMerger merger_;

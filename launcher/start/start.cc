@@ -113,6 +113,90 @@ void wait_for_absent_hosts(Options& options, const plan::LaunchPlan& plan, HostF
   if (!options.start_timeout_given) options.start_timeout = kContainersStart;
 }
 
+// The things that the steps of a start work on.
+struct Start {
+  Options& options;
+  const Training& training;
+  ThisHost& here;
+  HostFinder& finder;
+  plan::LaunchPlan& plan;
+  const launch::AgentImage& image;
+  boost::asio::io_context& loop;
+  Installer& installer;
+};
+
+// The head's side of a job whose hosts call each other.
+struct HostsThatCall {
+  std::optional<dialin::Quorum> gathering;  // outlives the job
+  os::UniqueFd listener;
+  launch::PreLaunchTask* chore = nullptr;
+};
+
+// Waits for the quorum, if the number of hosts may vary. Returns the exit status if the job is over before it begins.
+std::optional<int> gather_hosts(const Start& start, dialin::Settings& dial_in, const PlanOfHosts& plan_of_hosts,
+                                HostsThatCall& hosts) {
+  if (!dial_in.least_hosts) return std::nullopt;
+  const bool may_wait = start.options.restart.max > 0 && start.options.dial_in.least;
+  const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
+  hosts.gathering.emplace(start.loop, dial_in, start.options.start_timeout, latecomers, say);
+  return gather(*hosts.gathering, start.options, start.plan, dial_in, plan_of_hosts,
+                std::exchange(hosts.listener, os::UniqueFd()));
+}
+
+// Finds the other hosts of the job. Returns the exit status if this copy is no head, and has served its part.
+std::optional<int> join_hosts(const Start& start, dialin::Settings& dial_in, HostsThatCall& hosts) {
+  const Options& options = start.options;
+  Result<os::UniqueFd> opened = meet_others(dial_in, options, start.here);
+  if (!opened) return fail(options, opened.error());
+  hosts.listener = std::move(*opened);
+  for (const std::string* words : {&dial_in.advice, &dial_in.part}) {
+    if (options.verbosity != Verbosity::Quiet && !words->empty()) say(*words);
+  }
+  const PlanOfHosts plan_of_hosts = [&](std::uint32_t count, const plan::HostShares& shares) {
+    return plan_of(count, shares, options, start.training, start.here, start.finder, dial_in);
+  };
+  adapt_plan(start.plan, start.training, dial_in);
+  const bool works = !start.plan.map.hosts[dial_in.own_index].ranks.empty();
+  if (works && !start.installer.empty() && options.check == Preflight::No) hosts.chore = &start.installer;
+  const bool is_head = dial_in.own_index == 0;
+  if (!is_head) return serve_head(options, start.plan, dial_in, start.image, hosts.chore, plan_of_hosts, say);
+  return gather_hosts(start, dial_in, plan_of_hosts, hosts);
+}
+
+// Runs the job from this host.
+int run_job(const Start& start, const std::optional<dialin::Settings>& dial_in, HostsThatCall& hosts) {
+  const Options& options = start.options;
+  plan::LaunchPlan& plan = start.plan;
+  Result<run::Records> records = run::Records::open(options, plan);
+  if (!records) return fail(options, records.error());
+  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  const std::string about_start = line_about_start(plan, options);
+  if (options.verbosity == Verbosity::Verbose && !about_start.empty()) say(about_start);
+  const std::string logs = records->logs().own_folder(plan.job.job_id);
+  if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
+  os::raise_descriptor_limit();
+  if (Result<void> enough = enough_descriptors(plan, options); !enough) return fail(options, enough.error());
+  Result<std::optional<dialin::CoordinatorPlan>> head =
+      open_for_hosts(options, dial_in, hosts.chore, head_of(hosts.gathering, options), std::move(hosts.listener));
+  if (!head) return fail(options, head.error());
+  if (!*head) {
+    if (Result<void> installed = start.installer.run(); !installed) return fail(options, installed.error());
+  }
+  const auto replan = [&options, &here = start.here, &finder = start.finder, own_name = plan.own_name,
+                       said = plan.warnings](std::span<const hosts::MachineNames> machines) {
+    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
+    if (anew) anew->own_name = own_name;
+    return anew;
+  };
+  run::SystemProcess process;
+  const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
+  auto reach = fleet::make_reach(start.loop.get_executor(), start.image, plan, options.ssh, std::move(*head));
+  return run::Run(
+             {.loop = start.loop, .image = start.image, .process = process, .reach = std::move(reach), .head = called},
+             options, std::move(plan), std::move(*records), replan)
+      .run();
+}
+
 }  // namespace
 
 int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder) {
@@ -134,62 +218,16 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
-  launch::PreLaunchTask* chore = nullptr;
   boost::asio::io_context loop{1};
-  std::optional<dialin::Quorum> gathering;  // outlives the job
-  os::UniqueFd listener;
+  const Start start{options, training, here, finder, *plan, *image, loop, installer};
+  HostsThatCall hosts;
   if (*dial_in) {
-    Result<os::UniqueFd> opened = meet_others(**dial_in, options, here);
-    if (!opened) return fail(options, opened.error());
-    listener = std::move(*opened);
-    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->advice.empty()) say((*dial_in)->advice);
-    if (options.verbosity != Verbosity::Quiet && !(*dial_in)->part.empty()) say((*dial_in)->part);
-    const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts, const plan::HostShares& shares) {
-      return plan_of(hosts, shares, options, training, here, finder, **dial_in);
-    };
-    adapt_plan(*plan, training, **dial_in);
-    const bool works = !plan->map.hosts[(*dial_in)->own_index].ranks.empty();
-    if (works && !installer.empty() && options.check == Preflight::No) chore = &installer;
-    const bool is_head = (*dial_in)->own_index == 0;
-    if (!is_head) return serve_head(options, *plan, **dial_in, *image, chore, plan_of_hosts, say);
-    if ((*dial_in)->least_hosts) {
-      const bool may_wait = options.restart.max > 0 && options.dial_in.least;
-      const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
-      gathering.emplace(loop, **dial_in, options.start_timeout, latecomers, say);
-      if (const auto status = gather(*gathering, options, *plan, **dial_in, plan_of_hosts, std::move(listener))) {
-        return *status;
-      }
-    }
+    if (const std::optional<int> status = join_hosts(start, **dial_in, hosts)) return *status;
   }
-  if (options.check == Preflight::Yes)
-    return check(loop, options, *plan, *image, *dial_in, head_of(gathering, options), std::move(listener));
-  Result<run::Records> records = run::Records::open(options, *plan);
-  if (!records) return fail(options, records.error());
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
-  const std::string start = line_about_start(*plan, options);
-  if (options.verbosity == Verbosity::Verbose && !start.empty()) say(start);
-  const std::string logs = records->logs().own_folder(plan->job.job_id);
-  if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
-  os::raise_descriptor_limit();
-  if (Result<void> enough = enough_descriptors(*plan, options); !enough) return fail(options, enough.error());
-  Result<std::optional<dialin::CoordinatorPlan>> head =
-      open_for_hosts(options, *dial_in, chore, head_of(gathering, options), std::move(listener));
-  if (!head) return fail(options, head.error());
-  if (!*head) {
-    if (Result<void> installed = installer.run(); !installed) return fail(options, installed.error());
+  if (options.check == Preflight::Yes) {
+    return check(loop, options, *plan, *image, *dial_in, head_of(hosts.gathering, options), std::move(hosts.listener));
   }
-  const auto replan = [&options, &here, &finder, own_name = plan->own_name,
-                       said = plan->warnings](std::span<const hosts::MachineNames> machines) {
-    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
-    if (anew) anew->own_name = own_name;
-    return anew;
-  };
-  run::SystemProcess process;
-  const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
-  auto reach = fleet::make_reach(loop.get_executor(), *image, *plan, options.ssh, std::move(*head));
-  return run::Run({.loop = loop, .image = *image, .process = process, .reach = std::move(reach), .head = called},
-                  options, std::move(*plan), std::move(*records), replan)
-      .run();
+  return run_job(start, *dial_in, hosts);
 }
 
 }  // namespace sml

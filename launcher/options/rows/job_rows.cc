@@ -6,69 +6,75 @@ namespace sml {
 
 using std::string_view;
 
-// Options for the placement of workers on hosts, and for their environment.
-std::vector<OptionGroup> options_of_the_plan() {
+OptionGroup options_of_workers() {
   return {
-      {"Workers",
-       "workers",
-       {of_program({"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."}),
-        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
-         set_nproc_per_node,
-         "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
-         "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
-         "auto"},
-        {"--oversubscribe -oversubscribe", "",
-         constant<plan::Oversubscribe::Yes, &Options::layout, &plan::RankLayout::oversubscribe>,
-         "Allow more workers than slots; the rest is dealt evenly."},
-        of_program({"--local-rank-argument", "", constant<LocalRankArgument::Yes, &Options::local_rank_argument>,
-                    "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
-                    "torch.distributed.launch do."}),
-        of_program({"--wdir -wd -wdir --chdir", "DIR", text<&Options::working_directory>,
-                    "Working directory on every host; default: the one in which sml-run is started."})}},
-      {"Hosts",
-       "hosts",
-       {of_program({"--hosts -H -host --host", "LIST", text<&Options::hosts>,
-                    "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
-                    "address stands in brackets."}),
-        {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", text<&Options::hostfile>,
-         "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
-        {"--resource-config", "FILE", text<&Options::resource_config>,
-         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
-         "from the batch system when there is one; else the job runs on this machine."},
-        {"--group", "NAME[:SLOTS],...", text<&Options::groups>,
-         "Of the hosts of resourceconfig.json use those of these instance groups only."},
-        {"--include", "FILTER", text<&Options::include_hosts>,
-         "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
-        {"--exclude", "FILTER", text<&Options::exclude_hosts>, "Leave these hosts out, or these slots of them."},
-        {"--host-order", "given|natural", set_host_order,
-         "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
-         "given.",
-         "given"},
-        {"--host-count", "N", whole_number<1, plan::kMaxHosts, &Options::host_count>,
-         "Use the first N of these hosts only; fewer are an error."},
-        of_these("hosts discovery hostfile resource-config nnodes step sagemaker slurm pbs lsf sge flux oar aws-batch "
-                 "skypilot dstack lws volcano pytorchjob kubernetes mpi rankfile local",
-                 {"--host-source", "NAME", set_host_source,
-                  "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
-                  "step, sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, skypilot, dstack, lws, volcano, "
-                  "pytorchjob, kubernetes, mpi, "
-                  "rankfile or local."})}},
-      {"Environment of the workers",
-       "environment",
-       {of_program(
-            {"-x", "NAME[=VALUE]", add_export_word,
-             "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.", "",
-             Repeat::AddsUp}),
-        of_program({"--env-file", "FILE", add_env_file,
-                    "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
-                    Repeat::AddsUp}),
-        {"--export", "all|none", set_export,
-         "Give workers on other hosts the variables of sml-run, except those of this host or log-in, or give them "
-         "none. Default: all. Secrets stay here, see --export-secrets.",
-         "all"},
-        {"--export-secrets", "", constant<plan::SecretExport::Sent, &Options::secrets>,
-         "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
-         "rest. Default: only those that -x or --env-file names."}}}};
+      "Workers",
+      "workers",
+      {of_program({"--np -np -n -c --num-proc --n", "N", set_np, "Number of workers; default: one for every slot."}),
+       {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
+        set_nproc_per_node,
+        "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
+        "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
+        "auto"},
+       {"--oversubscribe -oversubscribe", "",
+        constant<plan::Oversubscribe::Yes, &Options::layout, &plan::RankLayout::oversubscribe>,
+        "Allow more workers than slots; the rest is dealt evenly."},
+       of_program({"--local-rank-argument", "", constant<LocalRankArgument::Yes, &Options::local_rank_argument>,
+                   "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
+                   "torch.distributed.launch do."}),
+       of_program({"--wdir -wd -wdir --chdir", "DIR", text<&Options::working_directory>,
+                   "Working directory on every host; default: the one in which sml-run is started."})}};
+}
+
+OptionGroup options_of_hosts() {
+  return {
+      "Hosts",
+      "hosts",
+      {of_program({"--hosts -H -host --host", "LIST", text<&Options::hosts>,
+                   "[USER@]HOST[:SLOTS],... or [USER@]HOST:PORT/SLOTS, with ranges such as algo-[1-4]:8; an IPv6 "
+                   "address stands in brackets."}),
+       {"--hostfile -f -hostfile -machinefile --machinefile", "FILE", text<&Options::hostfile>,
+        "Read the hosts from FILE, one a line: HOST slots=N, HOST:N, or HOST again for each slot."},
+       {"--resource-config", "FILE", text<&Options::resource_config>,
+        "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
+        "from the batch system when there is one; else the job runs on this machine."},
+       {"--group", "NAME[:SLOTS],...", text<&Options::groups>,
+        "Of the hosts of resourceconfig.json use those of these instance groups only."},
+       {"--include", "FILTER", text<&Options::include_hosts>,
+        "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
+       {"--exclude", "FILTER", text<&Options::exclude_hosts>, "Leave these hosts out, or these slots of them."},
+       {"--host-order", "given|natural", set_host_order,
+        "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
+        "given.",
+        "given"},
+       {"--host-count", "N", whole_number<1, plan::kMaxHosts, &Options::host_count>,
+        "Use the first N of these hosts only; fewer are an error."},
+       of_these("hosts discovery hostfile resource-config nnodes step sagemaker slurm pbs lsf sge flux oar aws-batch "
+                "skypilot dstack lws volcano pytorchjob kubernetes mpi rankfile local",
+                {"--host-source", "NAME", set_host_source,
+                 "Take the hosts from there and nowhere else: hosts, discovery, hostfile, resource-config, nnodes, "
+                 "step, sagemaker, slurm, pbs, lsf, sge, flux, oar, aws-batch, skypilot, dstack, lws, volcano, "
+                 "pytorchjob, kubernetes, mpi, "
+                 "rankfile or local."})}};
+}
+
+OptionGroup options_of_worker_environment() {
+  return {
+      "Environment of the workers",
+      "environment",
+      {of_program({"-x", "NAME[=VALUE]", add_export_word,
+                   "Set a variable, or pass the one that sml-run has; 'PREFIX_*' passes all that begin so. Repeatable.",
+                   "", Repeat::AddsUp}),
+       of_program({"--env-file", "FILE", add_env_file,
+                   "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
+                   Repeat::AddsUp}),
+       {"--export", "all|none", set_export,
+        "Give workers on other hosts the variables of sml-run, except those of this host or log-in, or give them "
+        "none. Default: all. Secrets stay here, see --export-secrets.",
+        "all"},
+       {"--export-secrets", "", constant<plan::SecretExport::Sent, &Options::secrets>,
+        "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
+        "rest. Default: only those that -x or --env-file names."}}};
 }
 
 // Options for the rendezvous of the workers, and for supervision.

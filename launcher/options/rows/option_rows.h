@@ -26,7 +26,9 @@ inline OptionRow of_these(std::string_view values, OptionRow row) {
 }
 
 // job_rows.cc
-std::vector<OptionGroup> options_of_the_plan();
+OptionGroup options_of_workers();
+OptionGroup options_of_hosts();
+OptionGroup options_of_worker_environment();
 std::vector<OptionGroup> options_of_the_run();
 OptionGroup options_of_restarts();
 OptionGroup options_of_programs();
@@ -40,8 +42,14 @@ OptionGroup options_of_data();
 OptionGroup options_of_dial_in();
 OptionGroup options_of_sagemaker();
 OptionGroup options_of_fifos();
+
+// output_rows.cc
 OptionGroup options_of_the_output();
-std::vector<OptionGroup> options_of_the_launcher();
+
+// launcher_rows.cc
+OptionGroup options_of_limits();
+OptionGroup options_of_ssh();
+OptionGroup options_of_information();
 
 // progress_rows.cc
 OptionGroup options_of_the_progress();

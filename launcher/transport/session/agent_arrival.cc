@@ -73,9 +73,10 @@ Error AgentArrival::explain(const Error& why, AgentLauncher::Start start) const 
   }
   const bool by_starter = start == AgentLauncher::Start::ByStarter;
   std::string text = "the agent did not start: " + without_bootstrap_script(why.message());
-  if (const std::string noise = reader_.noise(); !noise.empty())
+  if (const std::string noise = reader_.noise(); !noise.empty()) {
     text +=
         (by_starter ? "; what was printed there: " : "; the login said: ") + show(without_bootstrap_script(noise), 300);
+  }
   if (by_starter) return Error(ErrorKind::Deploy, std::move(text)).with_hint(why.hint());
   return Error(ErrorKind::Deploy, std::move(text))
       .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");

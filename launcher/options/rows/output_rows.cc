@@ -1,0 +1,48 @@
+#include "launcher/options/rows/option_rows.h"
+
+#include "launcher/options/values/value_binders.h"
+
+namespace sml {
+
+using std::string_view;
+
+OptionGroup options_of_the_output() {
+  return {
+      "Output of the workers",
+      "output",
+      {{"--tag", "TEMPLATE", set_tag,
+        "Put this before each line of a worker, with {rank}, {local_rank}, {role}, {host}, {stream} and {time}; "
+        "{rank:4} has "
+        "at "
+        "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
+       {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},
+       {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
+       {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
+       {"--color", "auto|always|never", set_color,
+        "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
+       {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
+       {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
+       {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
+       {"--dedup", "", constant<EqualLines::Fold, &Options::output, &OutputOptions::equal_lines>,
+        "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
+        "their like. The default for several workers at a terminal."},
+       {"--merge-stderr", "", set_merge_stderr,
+        "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
+       {"--pty", "", set_pty,
+        "Give each worker a terminal as its standard output, so that C prints each line at once, as under Open MPI's "
+        "mpirun. The default under the name mpirun."},
+       {"--no-pty", "", set_no_pty, "Give workers pipes as their standard output, under the name mpirun, too."},
+       {"--collapse-cr", "", constant<ProgressBars::Collapse, &Options::output, &OutputOptions::progress_bars>,
+        "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
+       {"--all-lines", "", set_all_lines,
+        "Print every line of each worker, at a terminal too: no --dedup, no --collapse-cr."},
+       {"--sanitize", "auto|always|never", set_sanitize,
+        "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
+        "goes to a terminal, always, or never. Default: auto.",
+        "auto"},
+       {"--keep-going-without-output", "",
+        constant<OutputOptions::Gone::IsIgnored, &Options::output, &OutputOptions::when_gone>,
+        "Go on, and drop the output, when nobody reads it any more. Without this the job ends with status 141."}}};
+}
+
+}  // namespace sml
