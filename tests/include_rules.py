@@ -19,7 +19,7 @@ HELPERS = {"launcher/agent/pmix": (), "launcher/agent/nvml": ("launcher/agent/pm
 # Which files may use a library: patterns of paths, where * stands for folders too.
 MAY_USE = {
     "asio": ("common/os/*", "launcher/agent/*", "launcher/os/*", "launcher/transport/*", "launcher/control/*", "launcher/dialin/*",
-             "launcher/fleet/*", "launcher/attempt/*", "launcher/run/*", "launcher/*.cc", "tests/*"),
+             "launcher/fleet/*", "launcher/attempt/*", "launcher/run/*", "launcher/metrics/*", "launcher/*.cc", "tests/*"),
     "fmt": ("common/*", "launcher/*", "tests/*"),
     "boost/system": ("common/core/*", "tests/*"),
     "boost/beast": ("launcher/agent/stores/http_request.cc",),

@@ -14,6 +14,7 @@
 #include "common/core/usage.h"
 #include "common/os/logs/log_files.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/options/observer_options.h"
 #include "launcher/options/rank_monitor_options.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/output/log_layout.h"
@@ -138,6 +139,7 @@ struct JobOptions {
   SshOptions ssh;
   OutputOptions output;
   ProgressOptions progress;
+  ObserverOptions observers;
   Verbosity verbosity = Verbosity::Normal;
 };
 

@@ -77,6 +77,7 @@ Result<void> check_names(const JobOptions& options) {
   for (const std::string& path : options.timeline_files) {
     if (added) added = names.add("--timeline", path);
   }
+  if (added) added = names.add("--metrics-file", options.observers.metrics_file);
   return added;
 }
 
@@ -105,6 +106,9 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
     if (!file) return file.error();
     records.timeline_files_.push_back({path, std::move(*file)});
   }
+  Result<metrics::Outlets> outlets = metrics::Outlets::open(options.observers);
+  if (!outlets) return outlets.error();
+  records.metrics_ = std::move(*outlets);
   return records;
 }
 

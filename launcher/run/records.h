@@ -1,10 +1,11 @@
-// The files that a job writes while it runs. All are opened before the job begins, and none affects its course: a file
-// that can no longer be written causes one warning.
+// The files that a job writes while it runs, and where its metrics go. All are opened before the job begins, and none
+// affects its course: a file that can no longer be written causes one warning.
 #pragma once
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -12,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/os/fd.h"
 #include "common/plan/launch_plan.h"
+#include "launcher/metrics/outlets.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
 #include "launcher/report/events/event_feed.h"
@@ -36,6 +38,7 @@ class Records {
   RankLogs& logs() { return logs_; }
   // Writes the messages for --trace-protocol; null: none. Valid after begin().
   launch::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
+  metrics::Outlets take_metrics() { return std::move(metrics_); }
   const HangFolder& hang_folder() const { return hang_folder_; }
   // Plans the logs of a further attempt. On Error (Usage or Config) the files cannot be made, and there are no logs
   // from then on.
@@ -58,6 +61,7 @@ class Records {
   RankLogs logs_;
   HangFolder hang_folder_;
   NamedFile report_file_;
+  metrics::Outlets metrics_;
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;
   std::unique_ptr<report::EventLines> events_;

@@ -114,6 +114,10 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                       hang_reports_.tell(form, std::move(done));
                     },
                 .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); }}),
+      observers_(loop_.get_executor(), {.options = options,
+                                        .progress = progress_.so_far(),
+                                        .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); },
+                                        .say = [this](const std::string& text) { console_.say(text); }}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
                        [this](const Stop& asked) { stop(asked); }}) {}
 
@@ -161,6 +165,7 @@ void Run::begin_records() {
   }
   records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
   fleet_.trace(records_.protocol_trace());
+  observers_.begin(events_, records_.take_metrics());
   listen_to_logs();
   tell_begin();
 }
@@ -438,6 +443,7 @@ int Run::conclude() {
   fleet_.clean_up(say);
   events_.tell(conclusion.event());
   records_.finish(say);
+  observers_.finish();
   const int exit_code = conclusion.verdict().exit_code;
   control_.tell_end(exit_code, report::in_words(conclusion.verdict()));
   control_.close();

@@ -27,6 +27,7 @@
 #include "launcher/run/run_machine.h"
 #include "launcher/run/watch/hang_reports.h"
 #include "launcher/run/watch/job_control.h"
+#include "launcher/run/watch/observers.h"
 #include "launcher/run/watch/progress_file.h"
 #include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
@@ -124,6 +125,7 @@ class Run final : private attempt::AttemptOwner {
   HangReports hang_reports_;
   UsagePoller use_looks_;
   JobControl control_;
+  Observers observers_;
   JobSignals signals_;
   supervise::StopRule stop_rule_;
   bool output_gone_ = false;

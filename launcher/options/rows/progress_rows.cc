@@ -29,6 +29,13 @@ OptionGroup options_of_the_progress() {
         "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
         "and "
         "there need be no time."},
+       {"--metrics", "ADDR", set_metrics,
+        "Serve metrics of the job in the formats of Prometheus at http://ADDR/metrics, with a numeric address; auto: "
+        "at "
+        "a free port of 127.0.0.1, which is printed; or at unix:PATH.",
+        "", Repeat::LastCounts, "", HoldsFor::Job, "auto"},
+       {"--metrics-file", "FILE", text<&Options::observers, &ObserverOptions::metrics_file>,
+        "Write these metrics to FILE each 15 s, for the textfile collector of node_exporter."},
        {"--rank-monitor", "", constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
         "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
         "for "

@@ -8,7 +8,7 @@ LiveUses UseRates::add(const std::map<Rank, ProcessUse>& look, TimePoint now) {
   LiveUses out;
   for (const auto& [rank, use] : look) {
     if (use.processes == 0) continue;
-    LiveUse one{.memory = use.memory, .processes = use.processes};
+    LiveUse one{.cpu_ms = use.cpu_ms, .memory = use.memory, .processes = use.processes};
     const auto before = before_.find(rank);
     // A smaller value belongs to another process, of the next attempt.
     if (has_rates && before != before_.end() && before->second.cpu_ms <= use.cpu_ms) {

@@ -12,6 +12,7 @@ namespace sml::report {
 
 struct LiveUse {
   std::optional<double> cpu_percent{};  // of one core, between two samples; nullopt: there is only one
+  std::uint64_t cpu_ms = 0;             // so far, see ProcessUse
   std::uint64_t memory = 0;             // bytes, resident
   std::uint32_t processes = 0;
 };

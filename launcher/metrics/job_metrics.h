@@ -1,0 +1,43 @@
+// The metrics of a job: names, units and labels follow the conventions of Prometheus. Pure; single-threaded.
+//
+// The list of metrics is in sml-run-output(7). Series for each rank are there for up to kMostRanks ranks; a larger job
+// has those of hosts and of the job.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "launcher/metrics/exposition.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/job_progress.h"
+#include "launcher/report/live/live_use.h"
+
+namespace sml::metrics {
+
+class JobMetrics final : public report::EventListener {
+ public:
+  static constexpr std::size_t kMostRanks = 1024;
+
+  // `progress` is that of the job, must outlive this, and hears of each event before this does.
+  explicit JobMetrics(const report::JobProgress& progress) : progress_(progress) {}
+
+  void on_event(const report::Event& event) override;
+  // All metrics as they are at `now`. `uses`: of ranks for which it is known.
+  std::string text(Format format, TimePoint now, const report::LiveUses& uses) const;
+
+ private:
+  void write_job(Exposition& out) const;
+  void write_hosts(Exposition& out) const;
+  void write_ranks(Exposition& out, TimePoint now, const report::LiveUses& uses) const;
+
+  const report::JobProgress& progress_;
+  std::string job_id_;
+  double started_ = 0;  // wall clock, seconds
+  std::uint64_t attempts_ = 0;
+  std::array<std::uint64_t, 2> output_{};  // bytes by stream
+  std::optional<int> exit_status_;
+};
+
+}  // namespace sml::metrics

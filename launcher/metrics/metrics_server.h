@@ -1,0 +1,51 @@
+// Serves the metrics of the job that runs in this process over HTTP, to anybody who reaches its socket.
+//
+// Runs on the loop's thread and never blocks. Whatever clients do costs little: there are at most kMostVisits
+// connections, the oldest of which gives way to a new one; each is closed after kPatience, whatever it has read; at
+// most kMostAccepted are accepted in kWindow; and all requests within kFresh get the same text.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/clock.h"
+#include "launcher/metrics/endpoint.h"
+#include "launcher/metrics/exposition.h"
+
+namespace sml::metrics {
+
+class MetricsServer {
+ public:
+  static constexpr std::size_t kMostVisits = 8;
+  static constexpr Duration kPatience = std::chrono::seconds(10);
+  static constexpr std::size_t kMostAccepted = 50;
+  static constexpr Duration kWindow = std::chrono::milliseconds(100);
+  static constexpr Duration kFresh = std::chrono::seconds(1);
+
+  // Calls `done` once, from within or later, with the whole text.
+  using Render = std::function<void(Format format, std::function<void(std::string)> done)>;
+
+  MetricsServer(boost::asio::any_io_executor loop, Endpoint endpoint, Render render);
+  ~MetricsServer();  // closes everything
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+ private:
+  struct State;
+  struct Visit;
+  static void await_visitors(const std::shared_ptr<State>& state);
+  static void accept(const std::shared_ptr<State>& state);
+  static void welcome(const std::shared_ptr<State>& state, int fd);
+  static void await_bytes(const std::shared_ptr<Visit>& visit);
+  static void read(const std::shared_ptr<Visit>& visit);
+  static void answer(const std::shared_ptr<Visit>& visit, Format format);
+  static void rendered(const std::shared_ptr<State>& state, Format format, std::string text);
+  static void send(const std::shared_ptr<Visit>& visit, std::string head, std::shared_ptr<const std::string> text);
+  static void push(const std::shared_ptr<Visit>& visit);
+  static void leave(const std::shared_ptr<Visit>& visit);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sml::metrics

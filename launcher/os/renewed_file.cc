@@ -1,0 +1,67 @@
+#include "launcher/os/renewed_file.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/core/text.h"
+
+namespace sml::os {
+
+Result<RenewedFile> RenewedFile::open(const std::string& path) {
+  Result<Place> place = find_place(path, Folders::MustExist);
+  if (!place) return place.error();
+  RenewedFile out(path, std::move(*place));
+  if (Result<void> good = out.check_name(); !good) return good.error();
+  const Result<UniqueFd> trial = out.make_beside();
+  if (!trial) return trial.error();
+  ::unlinkat(out.place_.folder.get(), out.name_beside().c_str(), 0);
+  return out;
+}
+
+Result<void> RenewedFile::check_name() const {
+  struct stat there {};
+  if (::fstatat(place_.folder.get(), place_.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (!S_ISREG(there.st_mode)) {
+    return Error(ErrorKind::Io, show(path_) + " is no regular file, and is not replaced; give another name");
+  }
+  if (place_.others_write_above && there.st_uid != ::geteuid() && there.st_uid != 0) {
+    return Error(ErrorKind::Io, show(path_) + " belongs to another user, and is not replaced; give another name");
+  }
+  return {};
+}
+
+// One for each process: two jobs that are given the same file do not write into one another's. The beginning is hidden,
+// and the end is not the one by which a collector finds its files.
+std::string RenewedFile::name_beside() const {
+  constexpr std::size_t kLongest = 200;
+  return "." + place_.name.substr(0, kLongest) + "." + std::to_string(::getpid()) + ".tmp";
+}
+
+Result<UniqueFd> RenewedFile::make_beside() const {
+  constexpr mode_t kMode = 0666;
+  const std::string name = name_beside();
+  const auto make = [&] {
+    return UniqueFd(
+        ::openat(place_.folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+  };
+  UniqueFd file = make();
+  if (!file && errno == EEXIST && ::unlinkat(place_.folder.get(), name.c_str(), 0) == 0) file = make();
+  if (!file) return sys_error(ErrorKind::Io, "cannot write beside " + show(path_), errno);
+  return file;
+}
+
+Result<void> RenewedFile::renew(std::string_view text) const {
+  const Result<UniqueFd> file = make_beside();
+  if (!file) return file.error();
+  const std::string name = name_beside();
+  const int folder = place_.folder.get();
+  if (write_all(file->get(), text) && ::renameat(folder, name.c_str(), folder, place_.name.c_str()) == 0) return {};
+  const int why = errno;
+  ::unlinkat(folder, name.c_str(), 0);
+  return sys_error(ErrorKind::Io, "cannot write " + show(path_), why);
+}
+
+}  // namespace sml::os

@@ -1,0 +1,72 @@
+#include "launcher/run/watch/observers.h"
+
+#include <utility>
+
+#include "common/core/clock.h"
+
+namespace sml::run {
+
+namespace {
+
+constexpr Duration kLastWrite = std::chrono::seconds(1);
+
+}  // namespace
+
+Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
+    : loop_(loop), deps_(std::move(job)), metrics_(deps_.progress), file_timer_(loop), writer_(loop) {}
+
+void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
+  if (!outlets.endpoint.is_open() && !outlets.file) return;
+  feed.add(metrics_);
+  if (outlets.endpoint.is_open()) {
+    if (deps_.options.verbosity != Verbosity::Quiet) deps_.say("metrics are at " + outlets.endpoint.url());
+    server_ = std::make_unique<metrics::MetricsServer>(
+        loop_, std::move(outlets.endpoint),
+        [this](metrics::Format format, std::function<void(std::string)> done) { render(format, std::move(done)); });
+  }
+  file_ = std::move(outlets.file);
+  if (file_) arm_timer();
+}
+
+void Observers::render(metrics::Format format, std::function<void(std::string)> done) {
+  deps_.use([this, format, done = std::move(done)](const report::LiveUses& uses) {
+    done(metrics_.text(format, Clock::now(), uses));
+  });
+}
+
+void Observers::arm_timer() {
+  file_timer_.expires_after(kFileInterval);
+  file_timer_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    renew_file();
+    arm_timer();
+  });
+}
+
+// Not while a slow file system still writes the one before.
+void Observers::renew_file() {
+  if (file_is_written_) return;
+  file_is_written_ = true;
+  render(metrics::Format::Text, [this](std::string text) { write_file(std::move(text)); });
+}
+
+void Observers::write_file(std::string text) {
+  file_is_written_ = true;
+  auto outcome = std::make_shared<Result<void>>();
+  writer_.post([file = file_, text = std::move(text), outcome] { *outcome = file->renew(text); },
+               [this, outcome] {
+                 file_is_written_ = false;
+                 if (*outcome || std::exchange(told_of_file_, true)) return;
+                 deps_.say("--metrics-file: " + outcome->error().message() + "; the job goes on");
+               });
+}
+
+void Observers::finish() {
+  server_.reset();
+  if (!file_) return;
+  file_timer_.cancel();
+  write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));
+  writer_.finish(kLastWrite);
+}
+
+}  // namespace sml::run

@@ -1,0 +1,58 @@
+// Shows the running job to those outside: metrics at a socket and in a file. Nothing here affects the job: an outlet
+// that fails causes one warning.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/os/side_thread.h"
+#include "launcher/metrics/job_metrics.h"
+#include "launcher/metrics/metrics_server.h"
+#include "launcher/metrics/outlets.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/job_progress.h"
+#include "launcher/run/watch/usage_poller.h"
+
+namespace sml::run {
+
+class Observers {
+ public:
+  static constexpr Duration kFileInterval = std::chrono::seconds(15);
+
+  // Everything here must outlive this.
+  struct Deps {
+    const JobOptions& options;
+    const report::JobProgress& progress;
+    std::function<void(UsagePoller::Done)> use;
+    std::function<void(const std::string&)> say;
+  };
+  Observers(const boost::asio::any_io_executor& loop, Deps job);
+
+  // Subscribes to `feed`, which must outlive this.
+  void begin(report::EventFeed& feed, metrics::Outlets outlets);
+  // After the last event: closes the socket, and writes the file once more, for which it waits briefly.
+  void finish();
+
+ private:
+  void render(metrics::Format format, std::function<void(std::string)> done);
+  void renew_file();
+  void write_file(std::string text);
+  void arm_timer();
+
+  boost::asio::any_io_executor loop_;
+  Deps deps_;
+  metrics::JobMetrics metrics_;
+  std::unique_ptr<metrics::MetricsServer> server_;
+  std::shared_ptr<const os::RenewedFile> file_;
+  boost::asio::steady_timer file_timer_;
+  bool file_is_written_ = false;  // now, by the side thread
+  bool told_of_file_ = false;     // that it cannot be written
+  os::SideThread writer_;
+};
+
+}  // namespace sml::run
