@@ -19,17 +19,17 @@ HELPERS = {"launcher/agent/pmix": (), "launcher/agent/nvml": ("launcher/agent/pm
 # Which files may use a library: patterns of paths, where * stands for folders too.
 MAY_USE = {
     "asio": ("common/os/*", "launcher/agent/*", "launcher/os/*", "launcher/transport/*", "launcher/control/*", "launcher/dialin/*",
-             "launcher/fleet/*", "launcher/attempt/*", "launcher/run/*", "launcher/metrics/*", "launcher/*.cc", "tests/*"),
+             "launcher/fleet/*", "launcher/attempt/*", "launcher/run/*", "launcher/metrics/*", "launcher/notify/*", "launcher/*.cc", "tests/*"),
     "fmt": ("common/*", "launcher/*", "tests/*"),
     "boost/system": ("common/core/*", "tests/*"),
     "boost/beast": ("launcher/agent/stores/http_request.cc",),
     "boost/unordered": ("launcher/hosts/host_collector.h",),
     "libssh": ("launcher/transport/ssh/*.cc",),
-    "openssl": ("launcher/dialin/*.cc", "launcher/transport/ssh/host_keys/hashed_name.cc",
+    "openssl": ("launcher/dialin/*.cc", "launcher/notify/post.cc", "launcher/transport/ssh/host_keys/hashed_name.cc",
                 "launcher/transport/ssh/crypto_library.cc", "launcher/attempt/dynamic/elastic_notice.cc"),
     "CLI": ("launcher/options/parser.cc",),
     "re2": ("launcher/report/live/line_pattern.cc",),
-    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "tests/*"),
+    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "launcher/notify/notice.cc", "tests/*"),
     "catch2": ("tests/*",),
 }
 MAY_NOT_USE = {"fmt": ("launcher/agent/*", "launcher/transport/names/*", "launcher/transport/net/*")}  # it would be large

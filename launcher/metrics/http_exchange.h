@@ -20,7 +20,7 @@ struct Refusal {
 // header are not looked at.
 std::optional<std::variant<Format, Refusal>> read_request(std::string_view bytes);
 
-// What precedes `size` bytes of metrics.
+// The header before `size` bytes of metrics.
 std::string response_head(Format format, std::size_t size);
 
 }  // namespace sml::metrics

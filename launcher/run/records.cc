@@ -13,6 +13,7 @@
 #include "common/core/clock.h"
 #include "common/core/text.h"
 #include "common/os/own_file.h"
+#include "launcher/notify/notifier.h"
 
 namespace sml::run {
 
@@ -106,6 +107,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
     if (!file) return file.error();
     records.timeline_files_.push_back({path, std::move(*file)});
   }
+  if (Result<void> told = notify::Notifier::check(options.observers); !told) return told.error();
   Result<metrics::Outlets> outlets = metrics::Outlets::open(options.observers);
   if (!outlets) return outlets.error();
   records.metrics_ = std::move(*outlets);

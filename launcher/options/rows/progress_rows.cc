@@ -36,6 +36,14 @@ OptionGroup options_of_the_progress() {
         "", Repeat::LastCounts, "", HoldsFor::Job, "auto"},
        {"--metrics-file", "FILE", text<&Options::observers, &ObserverOptions::metrics_file>,
         "Write these metrics to FILE each 15 s, for the textfile collector of node_exporter."},
+       {"--notify", "CMD|URL", add_notify,
+        "Tell the start, restarts, failures and the end of the job to a command, which gets each as JSON at its input, "
+        "or "
+        "to a URL, to which it is posted. The job does not wait for it. Repeatable.",
+        "", Repeat::AddsUp},
+       needing("--notify",
+               {"--notify-on", "EVENTS", set_notify_on, "Tell only these of start,restart,failure,end; default: all.",
+                "start,restart,failure,end"}),
        {"--rank-monitor", "", constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
         "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
         "for "

@@ -13,9 +13,15 @@ constexpr Duration kLastWrite = std::chrono::seconds(1);
 }  // namespace
 
 Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
-    : loop_(loop), deps_(std::move(job)), metrics_(deps_.progress), file_timer_(loop), writer_(loop) {}
+    : loop_(loop),
+      deps_(std::move(job)),
+      notifier_(loop, deps_.options.observers, deps_.say),
+      metrics_(deps_.progress),
+      file_timer_(loop),
+      writer_(loop) {}
 
 void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
+  if (!deps_.options.observers.notify.empty()) feed.add(notifier_);
   if (!outlets.endpoint.is_open() && !outlets.file) return;
   feed.add(metrics_);
   if (outlets.endpoint.is_open()) {
@@ -63,10 +69,12 @@ void Observers::write_file(std::string text) {
 
 void Observers::finish() {
   server_.reset();
-  if (!file_) return;
-  file_timer_.cancel();
-  write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));
-  writer_.finish(kLastWrite);
+  if (file_) {
+    file_timer_.cancel();
+    write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));
+    writer_.finish(kLastWrite);
+  }
+  notifier_.finish();
 }
 
 }  // namespace sml::run

@@ -1,5 +1,5 @@
-// Shows the running job to those outside: metrics at a socket and in a file. Nothing here affects the job: an outlet
-// that fails causes one warning.
+// Shows the running job to those outside: metrics at a socket and in a file, notifications. Nothing here affects the
+// job: an outlet that fails causes one warning.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,6 +13,7 @@
 #include "launcher/metrics/job_metrics.h"
 #include "launcher/metrics/metrics_server.h"
 #include "launcher/metrics/outlets.h"
+#include "launcher/notify/notifier.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/live/job_progress.h"
@@ -35,7 +36,8 @@ class Observers {
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed, metrics::Outlets outlets);
-  // After the last event: closes the socket, and writes the file once more, for which it waits briefly.
+  // After the last event: closes the socket, writes the file once more and delivers what is left, for which it waits
+  // briefly.
   void finish();
 
  private:
@@ -46,6 +48,7 @@ class Observers {
 
   boost::asio::any_io_executor loop_;
   Deps deps_;
+  notify::Notifier notifier_;
   metrics::JobMetrics metrics_;
   std::unique_ptr<metrics::MetricsServer> server_;
   std::shared_ptr<const os::RenewedFile> file_;

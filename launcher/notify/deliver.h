@@ -1,0 +1,27 @@
+// Delivers a notification: runs a command, or posts to a URL. Blocks; any thread.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/core/clock.h"
+#include "common/core/error.h"
+#include "launcher/notify/url.h"
+
+namespace sml::notify {
+
+// For the whole of it; a name look-up may take longer.
+inline constexpr Duration kDeliveryLimit = std::chrono::seconds(10);
+
+// Starts the command without a shell, as this user, with `body` at its standard input, and waits for its end. Its
+// output is discarded. What it leaves running is killed, as it is itself after `limit`, or when this process goes.
+// Error: a clause with its status and the last line of its stderr.
+Result<void> run_command(const std::vector<std::string>& command, std::string_view body, Duration limit);
+// Whether such a program is there and may be run. Error (Usage): a clause.
+Result<void> check_command(const std::vector<std::string>& command);
+
+// Redirections are not followed. With https the server's certificate must be signed by one of the system's authorities
+// (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
+Result<void> post(const Url& url, std::string_view body, Duration limit);
+
+}  // namespace sml::notify
