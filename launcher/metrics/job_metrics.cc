@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace sml::metrics {
@@ -59,6 +60,7 @@ void JobMetrics::on_event(const report::Event& event) {
 std::string JobMetrics::text(Format format, TimePoint now, const report::LiveUses& uses) const {
   Exposition out(format);
   write_job(out);
+  if (goodput_ != nullptr) write_goodput(out, now);
   write_hosts(out);
   if (progress_.ranks().size() <= kMostRanks) write_ranks(out, now, uses);
   return std::move(out).finish();
@@ -87,6 +89,26 @@ void JobMetrics::write_job(Exposition& out) const {
   out.family("sml_run_output_bytes", Kind::Counter, "bytes", "Output of all ranks in all attempts, by stream.");
   out.sample({{"stream", "stdout"}}, output_[0]);
   out.sample({{"stream", "stderr"}}, output_[1]);
+}
+
+void JobMetrics::write_goodput(Exposition& out, TimePoint now) const {
+  const report::GoodputSums sums = goodput_->sums(now);
+  out.family("sml_run_goodput_ratio", Kind::Gauge, "ratio",
+             "Share of the job's time in steps that counted, from 0 to 1.");
+  out.sample({}, sums.ratio());
+  out.family("sml_run_spent_seconds", Kind::Gauge, "seconds", "Time of the job by what became of it.");
+  const std::pair<string_view, Duration> parts[] = {
+      {"good", sums.good}, {"start", sums.start},       {"rendezvous", sums.rendezvous},
+      {"lost", sums.lost}, {"teardown", sums.teardown}, {"waiting", sums.waiting},
+      {"open", sums.open}};
+  for (const auto& [name, time] : parts) out.sample({{"part", name}}, in_seconds(time));
+  if (goodput_->step()) {
+    out.family("sml_run_progress_step", Kind::Gauge, "", "Number of the last step.");
+    out.sample({}, *goodput_->step());
+  }
+  if (!goodput_->last_progress()) return;
+  out.family("sml_run_last_progress_timestamp_seconds", Kind::Gauge, "seconds", "Unix time of the last progress.");
+  out.sample({}, started_ + in_seconds(*goodput_->last_progress() - progress_.begin()));
 }
 
 void JobMetrics::write_hosts(Exposition& out) const {

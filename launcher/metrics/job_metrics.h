@@ -11,6 +11,7 @@
 
 #include "launcher/metrics/exposition.h"
 #include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/live/live_use.h"
 
@@ -20,8 +21,10 @@ class JobMetrics final : public report::EventListener {
  public:
   static constexpr std::size_t kMostRanks = 1024;
 
-  // `progress` is that of the job, must outlive this, and hears of each event before this does.
-  explicit JobMetrics(const report::JobProgress& progress) : progress_(progress) {}
+  // `progress` and `goodput` are those of the job, must outlive this, and hear of each event before this does. Without
+  // `goodput` progress is not known.
+  explicit JobMetrics(const report::JobProgress& progress, const report::Goodput* goodput = nullptr)
+      : progress_(progress), goodput_(goodput) {}
 
   void on_event(const report::Event& event) override;
   // All metrics as they are at `now`. `uses`: of ranks for which it is known.
@@ -29,10 +32,12 @@ class JobMetrics final : public report::EventListener {
 
  private:
   void write_job(Exposition& out) const;
+  void write_goodput(Exposition& out, TimePoint now) const;
   void write_hosts(Exposition& out) const;
   void write_ranks(Exposition& out, TimePoint now, const report::LiveUses& uses) const;
 
   const report::JobProgress& progress_;
+  const report::Goodput* goodput_;
   std::string job_id_;
   double started_ = 0;  // wall clock, seconds
   std::uint64_t attempts_ = 0;

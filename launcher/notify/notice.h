@@ -1,4 +1,4 @@
-// Which events of a job are told to --notify, and in which words. Pure.
+// Turns events of a job into the notifications of --notify. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -41,4 +41,18 @@ nlohmann::ordered_json peaks_json(const HostPeaks& peaks) {
   return out;
 }
 
+nlohmann::ordered_json goodput_json(const GoodputSums& sums) {
+  nlohmann::ordered_json out;
+  out["ratio"] = sums.ratio();
+  out["wall_s"] = in_seconds(sums.whole());
+  out["good_s"] = in_seconds(sums.good);
+  out["start_s"] = in_seconds(sums.start);
+  out["rendezvous_s"] = in_seconds(sums.rendezvous);
+  out["lost_s"] = in_seconds(sums.lost);
+  out["teardown_s"] = in_seconds(sums.teardown);
+  out["waiting_s"] = in_seconds(sums.waiting);
+  out["open_s"] = in_seconds(sums.open);
+  return out;
+}
+
 }  // namespace sml::report

@@ -5,6 +5,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/usage.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/report/live/host_peaks.h"
 
 namespace sml::report {
@@ -19,5 +20,9 @@ nlohmann::ordered_json usage_json(const Usage& usage);
 // {"memory_bytes": ..., "peak_memory_used_bytes": ..., "accelerators": [{"name", "peak_busy_percent",
 // "peak_memory_used_bytes", "memory_bytes"}]}; null without samples.
 nlohmann::ordered_json peaks_json(const HostPeaks& peaks);
+
+// {"ratio": ..., "wall_s": ..., "good_s": ..., "start_s", "rendezvous_s", "lost_s", "teardown_s", "waiting_s",
+// "open_s"}
+nlohmann::ordered_json goodput_json(const GoodputSums& sums);
 
 }  // namespace sml::report

@@ -50,8 +50,17 @@ std::string Conclusion::report() const {
                                  .ranks = outcome_.ranks,
                                  .attempts = attempts,
                                  .hosts = std::move(hosts),
+                                 .goodput = goodput(),
                                  .no_restart = deps_.end.why};
   return report::report_json(record, outcome_.facts, verdict_);
+}
+
+// As it will be when the end of the job is known to all.
+std::optional<report::GoodputSums> Conclusion::goodput() const {
+  if (deps_.goodput == nullptr) return std::nullopt;
+  report::Goodput at_end = *deps_.goodput;
+  at_end.on_event({Clock::now(), event()});
+  return at_end.sums(Clock::now());
 }
 
 void Conclusion::leave_error_file() const {

@@ -23,6 +23,7 @@ class Conclusion {
     const Restarts& restarts;
     const EndJob& end;  // why no other attempt follows
     const report::JobProgress& progress;
+    const report::Goodput* goodput;  // null: not known
     std::function<void(const std::string&)> say;
   };
   // `outcome` is that of the last attempt.
@@ -39,6 +40,7 @@ class Conclusion {
   report::JobEnds event() const;
 
  private:
+  std::optional<report::GoodputSums> goodput() const;
   std::uint32_t attempt_number() const { return deps_.plan.job.attempt + 1; }
   std::optional<Rank> root_cause() const;
 

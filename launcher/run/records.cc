@@ -122,7 +122,9 @@ Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPl
   return {};
 }
 
-void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say) {
+void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
+                    const Say& say) {
+  goodput_ = goodput;
   if (!timeline_files_.empty()) {
     timeline_ = std::make_unique<report::Timeline>();
     feed.add(*timeline_);
@@ -159,6 +161,7 @@ void Records::write(const NamedFile& file, std::string_view text, const std::str
 void Records::write_report(std::string_view text, const Say& say) { write(report_file_, text, "--report", say); }
 
 void Records::finish(const Say& say) {
+  if (timeline_ && goodput_ != nullptr) timeline_->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
   for (const NamedFile& file : timeline_files_) {
     const bool page = file.path.ends_with(".html");
     write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);

@@ -19,6 +19,7 @@
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/events/event_lines.h"
 #include "launcher/report/events/timeline.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/run/rank_logs.h"
 #include "launcher/run/watch/hang_folder.h"
 #include "launcher/transport/session/protocol_trace.h"
@@ -32,9 +33,10 @@ class Records {
   // Error (Usage, Config or Io) if a file cannot be written; names its option.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
-  // Subscribes to `feed`, which must outlive this. Files are written on `loop`, without waiting for slow readers of
-  // pipes.
-  void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const Say& say);
+  // Subscribes to `feed`, which must outlive this, as must `goodput`; null: it is not known. Files are written on
+  // `loop`, without waiting for slow readers of pipes.
+  void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
+             const Say& say);
   RankLogs& logs() { return logs_; }
   // Writes the messages for --trace-protocol; null: none. Valid after begin().
   launch::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
@@ -70,6 +72,7 @@ class Records {
   std::unique_ptr<launch::ProtocolTrace> protocol_trace_;
   std::vector<NamedFile> timeline_files_;
   std::unique_ptr<report::Timeline> timeline_;
+  const report::Goodput* goodput_ = nullptr;
 };
 
 }  // namespace sml::run

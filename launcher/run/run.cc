@@ -71,7 +71,9 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                        .changed = [this](report::HostListChanged how) { events_.tell(std::move(how)); },
                        .look = [this] { look_for_growth(); },
                        .callers = [this] { return callers(head_); }}),
-      progress_(loop_.get_executor(), options.progress, attempt_->plan().map,
+      progress_(loop_.get_executor(), options.progress,
+                options.restart.progress_file.empty() ? ProgressWatch::File::None : ProgressWatch::File::Watched,
+                attempt_->plan().map,
                 {.flow = [this] { return attempt_->workers().flow(); },
                  .say =
                      [this](const std::string& text) {
@@ -79,6 +81,8 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                      },
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
+      progress_file_looks_(loop_.get_executor(), options.restart.progress_file,
+                           [this](std::optional<std::uint64_t> step) { progress_.file_written(step); }),
       hang_reports_(
           {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
            .progress = progress_.so_far(),
@@ -97,6 +101,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),
+                .goodput = progress_.goodput(),
                 .workers_run = [this] { return attempt_->runs(); },
                 .target = options.stop.target.value_or(SignalTarget::Group),
                 .tell = [this](HostIndex host, const wire::ToAgent& message) { fleet_.tell(host, message); },
@@ -116,6 +121,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                 .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); }}),
       observers_(loop_.get_executor(), {.options = options,
                                         .progress = progress_.so_far(),
+                                        .goodput = progress_.goodput(),
                                         .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); },
                                         .say = [this](const std::string& text) { console_.say(text); }}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
@@ -159,11 +165,13 @@ void Run::begin_records() {
         [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
   }
   progress_.begin(events_);
+  progress_file_looks_.begin();
   const Result<void> asked = control_.open();
   if (!asked && options_.verbosity == Verbosity::Verbose) {
     console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
   }
-  records_.begin(loop_.get_executor(), events_, [this](const std::string& warning) { console_.say(warning); });
+  records_.begin(loop_.get_executor(), events_, progress_.goodput(),
+                 [this](const std::string& warning) { console_.say(warning); });
   fleet_.trace(records_.protocol_trace());
   observers_.begin(events_, records_.take_metrics());
   listen_to_logs();
@@ -433,8 +441,8 @@ int Run::conclude() {
   console_.end_status();
   console_.workers_done();
   const auto say = [this](const std::string& text) { console_.say(text); };
-  const Conclusion conclusion({options_, attempt_->plan(), restarts_, end_, progress_.so_far(), say},
-                              attempt_->outcome());
+  const Conclusion conclusion(
+      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), say}, attempt_->outcome());
   conclusion.say_verdict();
   if (records_.wants_report()) records_.write_report(conclusion.report(), say);
   fleet_.dismiss();

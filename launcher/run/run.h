@@ -29,6 +29,7 @@
 #include "launcher/run/watch/job_control.h"
 #include "launcher/run/watch/observers.h"
 #include "launcher/run/watch/progress_file.h"
+#include "launcher/run/watch/progress_file_poller.h"
 #include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
 #include "launcher/run/worker_streams.h"
@@ -122,6 +123,7 @@ class Run final : private attempt::AttemptOwner {
   std::unique_ptr<attempt::Attempt> attempt_;
   ChangingHosts changing_hosts_;
   ProgressWatch progress_;
+  ProgressFilePoller progress_file_looks_;
   HangReports hang_reports_;
   UsagePoller use_looks_;
   JobControl control_;

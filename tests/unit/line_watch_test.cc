@@ -246,3 +246,28 @@ TEST_CASE("--watch decides when it was first, whatever the user does then") {
   facts.ends.front().at = kStart + 11s;
   CHECK(judge(facts).exit_code == 123);
 }
+
+TEST_CASE("a match has the number that the first group matches") {
+  Watched job("step (\\d+)");
+  const auto step = [&](std::string_view bytes) {
+    const auto match = job.watch.add(Rank(0), Stream::Stdout, bytes, kStart);
+    return !match ? "none" : match->step ? std::to_string(*match->step) : "no number";
+  };
+  CHECK(step("step 7\n") == "7");
+  CHECK(step("step 8\nloss 1\nstep 10\nstep") == "10");
+  CHECK(step(" 11\n") == "11");
+  CHECK(step("loss 2\n") == "none");
+  CHECK(step("step 99999999999999999999999\n") == "no number");
+  Watched other("step");
+  CHECK_FALSE(other.watch.add(Rank(0), Stream::Stdout, "step 7\n", kStart)->step);
+  Watched choice("step(?:=(\\d+))?");
+  CHECK_FALSE(choice.watch.add(Rank(0), Stream::Stdout, "step\n", kStart)->step);
+}
+
+TEST_CASE("matches are found when no limit is left") {
+  Watched job("x;first=1s");
+  CHECK(job.watch.add(Rank(0), Stream::Stdout, "x\n", kStart));
+  CHECK(job.watch.add(Rank(0), Stream::Stdout, "x\n", kStart));
+  job.watch.ended(Rank(0));
+  CHECK_FALSE(job.watch.add(Rank(0), Stream::Stdout, "x\n", kStart));
+}

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launcher/report/events/event_feed.h"
@@ -62,6 +63,8 @@ class Timeline final : public EventListener {
   double bucket_seconds() const { return bucket_; }
   double end() const { return end_; }
   int exit_code() const { return exit_code_; }
+  const std::string& goodput() const { return goodput_; }  // in words; empty: not known
+  void set_goodput(std::string text) { goodput_ = std::move(text); }
   const std::string& verdict() const { return verdict_; }
 
  private:
@@ -90,6 +93,7 @@ class Timeline final : public EventListener {
   double end_ = 0;
   int exit_code_ = 0;
   std::string verdict_;
+  std::string goodput_;
 };
 
 // A self-contained page: it loads nothing from the network or from other files.

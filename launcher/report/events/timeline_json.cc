@@ -145,6 +145,7 @@ std::string timeline_html(const Timeline& timeline) {
                      {"command", timeline.command()},
                      {"unix_time", timeline.unix_time()},
                      {"verdict", timeline.verdict()},
+                     {"goodput", timeline.goodput()},
                      {"end", timeline.end()},
                      {"bucket", timeline.bucket_seconds()},
                      {"hosts", std::move(hosts)},

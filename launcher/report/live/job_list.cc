@@ -115,9 +115,12 @@ std::string jobs_json(std::span<const ListedJob> jobs) {
   return text_of(out);
 }
 
-std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now,
-                           const LiveUses& uses) {
+std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses,
+                           const Goodput* goodput) {
   Json out = summary_json(summary);
+  out["attempt"] = progress.attempt();
+  if (goodput != nullptr) out["goodput"] = goodput_json(goodput->sums(now));
+  if (goodput != nullptr && goodput->step()) out["step"] = *goodput->step();
   out["on_hosts"] = Json::array();
   for (const JobProgress::Host& host : progress.hosts()) {
     Json one{{"host", host.name}, {"state", word(host.state)}, {"ranks", host.ranks.text()}};

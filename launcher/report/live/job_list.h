@@ -8,6 +8,7 @@
 #include "common/core/clock.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/live/live_use.h"
 
@@ -40,8 +41,10 @@ struct ListedJob {
 std::string jobs_table(std::span<const ListedJob> jobs);
 std::string jobs_json(std::span<const ListedJob> jobs);  // a list, on one line
 
-// One object on one line, with the contents of status_table().
-std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses);
+// One object on one line, with the contents of status_table(), and the goodput of a job whose progress is known; else
+// null.
+std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses,
+                           const Goodput* goodput);
 // One output line of a rank. Bytes that are not UTF-8 are replaced.
 std::string log_line_json(Rank rank, Stream stream, std::string_view line);
 std::string signalled_json(std::string_view job, std::string_view signal, std::string_view ranks);

@@ -2,6 +2,9 @@
 
 #include <re2/re2.h>
 
+#include <array>
+#include <charconv>
+
 #include "common/core/text.h"
 
 namespace sml::report {
@@ -14,7 +17,6 @@ constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
 RE2::Options options() {
   RE2::Options out;
   out.set_log_errors(false);
-  out.set_never_capture(true);
   out.set_max_mem(kPatternMemory);
   return out;
 }
@@ -45,6 +47,20 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
 
 bool LinePattern::found_in(std::string_view line) const {
   return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), compiled_->expression);
+}
+
+bool LinePattern::has_group() const { return compiled_->expression.NumberOfCapturingGroups() > 0; }
+
+std::optional<std::uint64_t> LinePattern::number_in(std::string_view line) const {
+  std::array<re2::StringPiece, 2> found;
+  const re2::StringPiece text(line.data(), line.size());
+  const bool matches = has_group() && compiled_->expression.Match(text, 0, text.size(), RE2::UNANCHORED, found.data(),
+                                                                  static_cast<int>(found.size()));
+  std::uint64_t number = 0;
+  if (!matches || found[1].data() == nullptr) return std::nullopt;
+  const char* const end = found[1].data() + found[1].size();
+  const auto [rest, error] = std::from_chars(found[1].data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace sml::report

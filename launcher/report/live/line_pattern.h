@@ -1,7 +1,9 @@
 // A regular expression for lines of workers. Matching takes linear time in the line's length and bounded memory,
 // whatever the expression. Pure.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,9 @@ class LinePattern {
 
   // True if it matches anywhere in `line`, which may contain any bytes.
   bool found_in(std::string_view line) const;
+  // The number in the part of `line` that the first group matches; nullopt: there is no group, or no such number.
+  std::optional<std::uint64_t> number_in(std::string_view line) const;
+  bool has_group() const;
   const std::string& text() const { return text_; }
 
  private:

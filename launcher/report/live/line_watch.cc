@@ -75,21 +75,28 @@ void LineWatch::started(Rank rank, TimePoint now) {
   state.since = now;
 }
 
-void LineWatch::add(Rank rank, Stream stream, std::string_view bytes, TimePoint now) {
+std::optional<LineWatch::Match> LineWatch::add(Rank rank, Stream stream, std::string_view bytes, TimePoint now) {
   State& state = ranks_[rank.value()];
-  if (state.phase == Phase::NotWatched) return;
-  if (!matches(state.partials[stream == Stream::Stdout ? 0 : 1], bytes)) return;
+  if (state.phase == Phase::NotWatched) return std::nullopt;
+  const std::optional<Match> found = match(state.partials[stream == Stream::Stdout ? 0 : 1], bytes);
+  if (!found) return found;
   has_matched_ = true;
-  state.phase = rule_.every ? Phase::AwaitsNext : Phase::NotWatched;
+  state.phase = rule_.every ? Phase::AwaitsNext : Phase::Unlimited;
   state.since = now;
+  return found;
 }
 
-// True if one of the lines that end in `bytes` matches; one is enough. Keeps the rest after the last line end.
-bool LineWatch::matches(std::string& partial, std::string_view bytes) const {
+// Looks at the lines that end in `bytes`, and keeps the rest after the last line end. Without a group one match is
+// enough.
+std::optional<LineWatch::Match> LineWatch::match(std::string& partial, std::string_view bytes) const {
   const bool returns = bytes.find('\r') != std::string_view::npos;
-  bool found = false;
+  const bool all = rule_.pattern.has_group();
+  std::optional<Match> found;
   while (!bytes.empty()) {
-    const std::size_t end = found ? bytes.find_last_of(kEnds) : returns ? bytes.find_first_of(kEnds) : bytes.find('\n');
+    const bool enough = found && !all;
+    const std::size_t end = enough    ? bytes.find_last_of(kEnds)
+                            : returns ? bytes.find_first_of(kEnds)
+                                      : bytes.find('\n');
     if (end == std::string_view::npos) {
       keep_beginning(partial, bytes);
       break;
@@ -99,7 +106,10 @@ bool LineWatch::matches(std::string& partial, std::string_view bytes) const {
       keep_beginning(partial, line);
       line = partial;
     }
-    found = found || rule_.pattern.found_in(line);
+    if (!enough && rule_.pattern.found_in(line)) {
+      const std::optional<std::uint64_t> step = all ? rule_.pattern.number_in(line) : std::nullopt;
+      found = Match{step || !found ? step : found->step};
+    }
     partial.clear();
     bytes.remove_prefix(end + 1);
   }

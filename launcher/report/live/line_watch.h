@@ -52,7 +52,13 @@ class LineWatch {
 
   void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // the new number of ranks
   void started(Rank rank, TimePoint now);
-  void add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
+  // Progress of a rank: a line that matches. With a group in the regular expression it has the number that this
+  // matches.
+  struct Match {
+    std::optional<std::uint64_t> step{};
+  };
+  // The last match of a line that ends in `bytes`; nullopt: none matches, or the rank is not watched.
+  std::optional<Match> add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
   void ended(Rank rank);
   // True if a line of any watched rank has matched.
   bool has_matched() const { return has_matched_; }
@@ -60,14 +66,14 @@ class LineWatch {
   std::optional<NoProgress> on_time(TimePoint now) const;
 
  private:
-  enum class Phase : std::uint8_t { NotWatched, AwaitsFirst, AwaitsNext };
+  enum class Phase : std::uint8_t { NotWatched, AwaitsFirst, AwaitsNext, Unlimited };
   struct State {
     Phase phase = Phase::NotWatched;
     TimePoint since;                      // its start, or its last match
     std::array<std::string, 2> partials;  // by stream: the beginning of an unfinished line
   };
   std::optional<Duration> limit(Phase phase) const;
-  bool matches(std::string& partial, std::string_view bytes) const;
+  std::optional<Match> match(std::string& partial, std::string_view bytes) const;
 
   WatchRule rule_;
   std::vector<State> ranks_;

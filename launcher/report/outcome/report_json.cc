@@ -103,6 +103,7 @@ std::string report_json(const JobRecord& job, const AttemptFacts& facts, const J
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     out["ranks"].push_back(rank_json(rank, job.ranks[rank], facts.started));
   }
+  if (job.goodput) out["goodput"] = goodput_json(*job.goodput);
   out["attempts"] = Json::array();
   for (const AttemptRecord& attempt : job.attempts) out["attempts"].push_back(attempt_json(attempt));
   out["hosts"] = Json::array();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/core/usage.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/report/live/host_peaks.h"
 #include "launcher/report/outcome/job_outcome.h"
 
@@ -47,6 +48,7 @@ struct JobRecord {
   std::vector<RankRecord> ranks;
   std::vector<AttemptRecord> attempts{};  // the last one is the attempt of `ranks`
   std::vector<HostRecord> hosts{};        // those with ranks
+  std::optional<GoodputSums> goodput{};   // nullopt: progress is not known
   std::string no_restart{};               // why no other attempt followed; empty if that is evident
 };
 

@@ -77,8 +77,9 @@ report::JobSummary JobControl::summary() const {
 
 std::string JobControl::status(control::Form form, const report::LiveUses& uses) const {
   const TimePoint now = Clock::now();
-  if (form == control::Form::Json) return report::status_to_json(summary(), deps_.progress, now, uses);
+  if (form == control::Form::Json) return report::status_to_json(summary(), deps_.progress, now, uses, deps_.goodput);
   std::string out = "job " + deps_.plan().job.job_id + ": " + command_of(deps_.plan());
+  if (deps_.goodput != nullptr) out += "\n" + report::goodput_text(deps_.goodput->sums(now));
   for (const std::string& line : report::status_table(deps_.progress, now, uses)) out += "\n" + line;
   return out;
 }

@@ -22,6 +22,7 @@ class JobControl {
   struct Deps {
     std::function<const plan::LaunchPlan&()> plan;
     const report::JobProgress& progress;
+    const report::Goodput* goodput;  // null: not known
     std::function<bool()> workers_run;
     SignalTarget target;
     std::function<void(HostIndex host, const wire::ToAgent& message)> tell;

@@ -16,7 +16,7 @@ Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
     : loop_(loop),
       deps_(std::move(job)),
       notifier_(loop, deps_.options.observers, deps_.say),
-      metrics_(deps_.progress),
+      metrics_(deps_.progress, deps_.goodput),
       file_timer_(loop),
       writer_(loop) {}
 

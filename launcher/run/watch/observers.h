@@ -29,6 +29,7 @@ class Observers {
   struct Deps {
     const JobOptions& options;
     const report::JobProgress& progress;
+    const report::Goodput* goodput;  // null: not known
     std::function<void(UsagePoller::Done)> use;
     std::function<void(const std::string&)> say;
   };

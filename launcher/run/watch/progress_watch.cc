@@ -24,13 +24,14 @@ Duration interval_of(const ProgressOptions& options) {
 
 }  // namespace
 
-ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options,
+ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, File file,
                              const plan::JobMap& map, Handlers handlers)
     : options_(options),
       handlers_(std::move(handlers)),
       interval_(interval_of(options)),
       clock_(2 * interval_),
       timer_(loop) {
+  if (options_.watch || file == File::Watched) goodput_.emplace();
   begin_attempt(map);
 }
 
@@ -41,6 +42,7 @@ void ProgressWatch::begin_attempt(const plan::JobMap& map) {
 
 void ProgressWatch::begin(report::EventFeed& feed) {
   feed.add(so_far_);
+  if (goodput_) feed.add(*goodput_);
   if (!silence_ && !lines_) return;
   feed.add(*this);
   arm_timer();
@@ -67,7 +69,13 @@ void ProgressWatch::on_event(const report::Event& event) {
 
 void ProgressWatch::output(Rank rank, Stream stream, std::string_view bytes) {
   if (silence_) silence_->spoke(rank, now());
-  if (lines_) lines_->add(rank, stream, bytes, now());
+  if (!lines_) return;
+  const std::optional<report::LineWatch::Match> match = lines_->add(rank, stream, bytes, now());
+  if (match) goodput_->progress(match->step, Clock::now());
+}
+
+void ProgressWatch::file_written(std::optional<std::uint64_t> step) {
+  if (goodput_ && !lines_) goodput_->progress(step, Clock::now());
 }
 
 void ProgressWatch::arm_timer() {

@@ -12,6 +12,7 @@
 
 #include "common/core/stream.h"
 #include "launcher/options/job_options.h"
+#include "launcher/report/live/goodput.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/live/line_watch.h"
 #include "launcher/report/live/silence_watch.h"
@@ -28,8 +29,10 @@ class ProgressWatch final : private report::EventListener {
     std::function<void(report::NoProgress)> no_progress;  // may be called more than once
   };
   // `options` and `map` must outlive this.
-  ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, const plan::JobMap& map,
-                Handlers handlers);
+  // `file` says whether there is a --progress-file.
+  enum class File : std::uint8_t { None, Watched };
+  ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, File file,
+                const plan::JobMap& map, Handlers handlers);
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed);
@@ -38,6 +41,10 @@ class ProgressWatch final : private report::EventListener {
   // Whether a line of this attempt has matched --watch; nullopt without that option.
   std::optional<bool> line_matched() const { return lines_ ? std::optional(lines_->has_matched()) : std::nullopt; }
   const report::JobProgress& so_far() const { return so_far_; }
+  // Null: no option makes progress known.
+  const report::Goodput* goodput() const { return goodput_ ? &*goodput_ : nullptr; }
+  // --progress-file has been written, now; lines that match --watch count before it.
+  void file_written(std::optional<std::uint64_t> step);
 
  private:
   void on_event(const report::Event& event) override;
@@ -51,6 +58,7 @@ class ProgressWatch final : private report::EventListener {
   const ProgressOptions& options_;
   Handlers handlers_;
   report::JobProgress so_far_;
+  std::optional<report::Goodput> goodput_;
   std::optional<report::SilenceWatch> silence_;
   std::optional<report::LineWatch> lines_;
   Duration interval_;  // between checks

@@ -1,0 +1,72 @@
+"""Goodput: what became of a job's time, in its report, its status, its metrics and on its page."""
+import json
+import unittest
+
+from harness import TestCase, gate, sml_run, sml_run_popen, wait_until
+
+# Makes steps 1 to 4, fails, and begins again with step 3.
+STEPS = 'n=1; [ $SML_ATTEMPT = 1 ] || n=3; for i in 1 2 3 4; do echo "step $n of many"; n=$((n + 1)); sleep 0.2; done; [ $SML_ATTEMPT = 2 ]'
+PARTS = ("good_s", "start_s", "rendezvous_s", "lost_s", "teardown_s", "waiting_s", "open_s")
+
+
+class Goodput(TestCase):
+    @gate
+    def test_what_is_made_again_is_lost(self):
+        folder = self.temporary_directory()
+        done = sml_run("--max-restarts", "1", "--restart-delay", "0", "--watch", "step (\\d+) of", "--report", folder / "end.json",
+                       "--timeline", folder / "job.html", "-np", "2", "sh", "-c", STEPS)
+        self.assert_status(done, 0)
+        sums = json.loads((folder / "end.json").read_text())["goodput"]
+        self.assertAlmostEqual(sum(sums[part] for part in PARTS), sums["wall_s"], 3)
+        self.assertAlmostEqual(sums["good_s"] / sums["wall_s"], sums["ratio"], 6)
+        # Of attempt 1, step 1 to 2 counts: one pause; 2 to 4 is lost, with what followed. Of attempt 2 all counts: three.
+        self.assertGreater(sums["lost_s"], 0.6)
+        self.assertGreater(sums["good_s"], 0.8)
+        self.assertEqual(sums["open_s"], 0)
+        self.assertRegex((folder / "job.html").read_text(), r'"goodput":"goodput \d+\.\d % of \d+:\d\d')
+
+    def test_without_numbers_nothing_is_known_to_be_made_again(self):
+        report = self.temporary_directory() / "end.json"
+        done = sml_run("--max-restarts", "1", "--restart-delay", "0", "--watch", "step", "--report", report, "-np", "1", "sh", "-c", STEPS)
+        self.assert_status(done, 0)
+        self.assertGreater(json.loads(report.read_text())["goodput"]["good_s"], 1.2)  # three pauses of each attempt
+
+    @gate
+    def test_a_job_without_steps_has_no_goodput(self):
+        report = self.temporary_directory() / "end.json"
+        self.assert_status(sml_run("--report", report, "true"), 0)
+        self.assertNotIn("goodput", json.loads(report.read_text()))
+
+    @gate
+    def test_status_tells_it_while_the_job_runs(self):
+        env = {"XDG_RUNTIME_DIR": str(self.temporary_directory())}
+        program = "n=1; while :; do echo step $n; n=$((n + 1)); sleep 0.1; done"
+        with sml_run_popen("--watch", "step (\\d+);every=1h", "--no-tag", "-np", "1", "sh", "-c", program, env=env) as job:
+            job.read_until("step 12\n")
+            status = json.loads(sml_run("status", "--format", "json", env=env).stdout)
+            self.assertGreaterEqual(status["step"], 12)
+            self.assertGreater(status["goodput"]["good_s"], 1)
+            self.assertEqual(status["attempt"], 1)
+            self.assertRegex(sml_run("status", env=env).stdout, r"\ngoodput \d+\.\d % of 0:\d\d")
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+
+    def test_a_file_that_is_written_is_progress(self):
+        folder = self.temporary_directory()
+        program = f"while [ ! -e {folder}/go ]; do sleep 0.05; done; n=1; while :; do echo $n > {folder}/step; n=$((n + 1)); sleep 0.1; done"
+        env = {"XDG_RUNTIME_DIR": str(folder)}
+        with sml_run_popen("--max-restarts", "1", "--progress-file", folder / "step", "-np", "1", "sh", "-c", program, env=env) as job:
+            def status():
+                said = sml_run("status", "--format", "json", env=env)
+                return json.loads(said.stdout) if said.returncode == 0 else {}
+
+            wait_until(lambda: status().get("goodput", {}).get("rendezvous_s", 0) > 0)
+            self.assertEqual(status()["goodput"]["good_s"], 0)
+            (folder / "go").write_text("")
+            wait_until(lambda: status()["goodput"]["good_s"] > 0 and status()["step"] > 1)
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+
+
+if __name__ == "__main__":
+    unittest.main()
