@@ -14,6 +14,7 @@
 #include "common/core/text.h"
 #include "common/os/own_file.h"
 #include "launcher/notify/notifier.h"
+#include "launcher/os/own_start.h"
 
 namespace sml::run {
 
@@ -78,6 +79,7 @@ Result<void> check_names(const JobOptions& options) {
   for (const std::string& path : options.timeline_files) {
     if (added) added = names.add("--timeline", path);
   }
+  if (added) added = names.add("--trace", options.observers.trace_file);
   if (added) added = names.add("--metrics-file", options.observers.metrics_file);
   return added;
 }
@@ -107,6 +109,11 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
     if (!file) return file.error();
     records.timeline_files_.push_back({path, std::move(*file)});
   }
+  if (!options.observers.trace_file.empty()) {
+    Result<os::RenewedFile> trace = os::RenewedFile::open(options.observers.trace_file);
+    if (!trace) return Error(ErrorKind::Usage, "--trace: " + trace.error().message());
+    records.trace_file_ = std::make_shared<const os::RenewedFile>(std::move(*trace));
+  }
   if (Result<void> told = notify::Notifier::check(options.observers); !told) return told.error();
   Result<metrics::Outlets> outlets = metrics::Outlets::open(options.observers);
   if (!outlets) return outlets.error();
@@ -128,6 +135,10 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
   if (!timeline_files_.empty()) {
     timeline_ = std::make_unique<report::Timeline>();
     feed.add(*timeline_);
+  }
+  if (trace_file_) {
+    trace_ = std::make_unique<report::StartTrace>(os::own_start());
+    feed.add(*trace_);
   }
   const auto open_stream = [&](const os::UniqueFd& file, const std::string& option) {
     const auto broken = [say, option](int sys_errno) {
@@ -165,6 +176,11 @@ void Records::finish(const Say& say) {
   for (const NamedFile& file : timeline_files_) {
     const bool page = file.path.ends_with(".html");
     write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);
+  }
+  if (trace_) {
+    if (Result<void> written = trace_file_->renew(trace_->json(Clock::now())); !written) {
+      say("--trace: " + written.error().message());
+    }
   }
   if (events_stream_) events_stream_->flush(kLastLinesMs);
   if (protocol_stream_) protocol_stream_->flush(kLastLinesMs);

@@ -16,8 +16,10 @@
 #include "launcher/metrics/outlets.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
+#include "launcher/os/renewed_file.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/events/event_lines.h"
+#include "launcher/report/events/start_trace.h"
 #include "launcher/report/events/timeline.h"
 #include "launcher/report/live/goodput.h"
 #include "launcher/run/rank_logs.h"
@@ -73,6 +75,8 @@ class Records {
   std::vector<NamedFile> timeline_files_;
   std::unique_ptr<report::Timeline> timeline_;
   const report::Goodput* goodput_ = nullptr;
+  std::shared_ptr<const os::RenewedFile> trace_file_;  // null: none
+  std::unique_ptr<report::StartTrace> trace_;
 };
 
 }  // namespace sml::run

@@ -259,6 +259,10 @@ std::vector<OptionGroup> options_of_the_records() {
          "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
          "Repeatable.",
          "", Repeat::AddsUp},
+        {"--trace", "FILE", text<&Options::observers, &ObserverOptions::trace_file>,
+         "Write how the start went to FILE, as a trace for Perfetto: for each host how long it took to connect, to "
+         "send "
+         "the agent, to prepare, and until its ranks ran and printed."},
         {"--log-dir", "DIR", text<&Options::logs, &LogOptions::directory>,
          "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
         needing("--log-dir", {"--log-layout", "TEMPLATE", set_log_layout,

@@ -1,0 +1,83 @@
+// --trace: the spans of a start.
+#include "launcher/report/events/start_trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.h"
+
+using namespace sml;
+using namespace sml::report;
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+namespace {
+
+const TimePoint kTraceStart = TimePoint(1000h);
+
+struct Traced {
+  Traced() {
+    plan::HostList hosts;
+    hosts.hosts = {{"a", "", 1}, {"empty", "", 0}, {"b\xff", "", 2}};
+    plan.map = *plan::map_job(hosts, std::nullopt, plan::Oversubscribe::No);
+    plan.job.job_id = "job-1";
+    tell(JobBegins{&plan, 0}, 1s);
+  }
+  void tell(const EventPayload& what, Duration at) { trace.on_event({kTraceStart + at, what}); }
+  // "NAME FROM-TO", in seconds, of the process; an open one ends with a +.
+  std::vector<std::string> spans(std::size_t process, Duration now) const {
+    std::vector<std::string> out;
+    const Json all = Json::parse(trace.json(kTraceStart + now));
+    for (const Json& one : all["traceEvents"]) {
+      if (one["ph"] != "X" || one["pid"] != process) continue;
+      const auto from = std::lround(one["ts"].get<double>() / 1e6);
+      const auto to = std::lround((one["ts"].get<double>() + one["dur"].get<double>()) / 1e6);
+      out.push_back(one["name"].get<std::string>() + " " + std::to_string(from) + "-" + std::to_string(to) +
+                    (one.contains("args") ? "+" : ""));
+    }
+    return out;
+  }
+
+  plan::LaunchPlan plan;
+  StartTrace trace{kTraceStart};
+};
+
+using Spans = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the start of a job is a span for each step of each host") {
+  Traced job;
+  job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
+  job.tell(HostStep{HostIndex(2), "connecting"}, 1s);
+  job.tell(HostStep{HostIndex(0), "sending the agent"}, 2s);
+  job.tell(HostStep{HostIndex(0), "preparing"}, 3s);
+  job.tell(HostReady{HostIndex(0)}, 4s);
+  CHECK(job.spans(1, 5s) == Spans{"connecting 1-2", "sending the agent 2-3", "preparing 3-4", "waits for hosts 4-5+"});
+  CHECK(job.spans(3, 5s) == Spans{"connecting 1-5+"});
+  job.tell(HostStep{HostIndex(2), "preparing"}, 6s);
+  job.tell(HostReady{HostIndex(2)}, 7s);
+  job.tell(WorkersStart{"a", 1}, 9s);
+  job.tell(HostStep{HostIndex(2), "running"}, 9s);
+  for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 10s + rank * 1s);
+  job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 13s);
+  job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 14s);
+  job.tell(RankExited{Rank(1), Exited{0}}, 15s);
+  CHECK_FALSE(job.trace.is_complete());
+  job.tell(RankOutput{Rank(2), Stream::Stderr, 1}, 16s);
+  CHECK(job.trace.is_complete());
+  job.tell(RankOutput{Rank(2), Stream::Stderr, 1}, 17s);
+  CHECK(job.spans(0, 20s) == Spans{"plan 0-1", "hosts 1-9"});
+  CHECK(job.spans(1, 20s) == Spans{"connecting 1-2", "sending the agent 2-3", "preparing 3-4", "waits for hosts 4-7",
+                                   "probe 7-9", "start 9-10", "first output 10-13"});
+  CHECK(job.spans(3, 20s) == Spans{"connecting 1-6", "preparing 6-7", "probe 7-9", "start 9-12", "first output 12-16"});
+}
+
+TEST_CASE("a start that fails is traced up to there") {
+  Traced job;
+  job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
+  job.tell(HostFailed{HostIndex(0), Error(ErrorKind::Connect, "refused")}, 3s);
+  job.tell(JobEnds{125, "refused"}, 4s);
+  CHECK(job.trace.is_complete());
+  CHECK(job.spans(1, 4s) == Spans{"connecting 1-3"});
+  CHECK(job.trace.json(kTraceStart + 4s).find("refused") != std::string::npos);
+}
