@@ -52,6 +52,10 @@ Result<os::UniqueFd> open_named(const std::string& option, const std::string& pa
   return file;
 }
 
+std::string drawing_for(const std::string& path, const report::Timeline& timeline) {
+  return path.ends_with(".html") ? report::timeline_html(timeline) : report::timeline_trace(timeline);
+}
+
 // Compares existing files by device and inode, others by name.
 class Names {
  public:
@@ -107,7 +111,12 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   for (const std::string& path : options.timeline_files) {
     Result<os::UniqueFd> file = open_named("--timeline", path);
     if (!file) return file.error();
-    records.timeline_files_.push_back({path, std::move(*file)});
+    Result<os::RenewedFile> drawn = os::RenewedFile::open(path);
+    if (drawn) {
+      records.drawn_files_->push_back(std::move(*drawn));
+    } else {
+      records.timeline_files_.push_back({path, std::move(*file)});
+    }
   }
   if (!options.observers.trace_file.empty()) {
     Result<os::RenewedFile> trace = os::RenewedFile::open(options.observers.trace_file);
@@ -132,9 +141,13 @@ Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPl
 void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
                     const Say& say) {
   goodput_ = goodput;
-  if (!timeline_files_.empty()) {
+  if (!timeline_files_.empty() || !drawn_files_->empty()) {
     timeline_ = std::make_unique<report::Timeline>();
     feed.add(*timeline_);
+  }
+  if (!drawn_files_->empty()) {
+    drawing_ = std::make_unique<Drawing>(loop);
+    arm_drawing(kFirstDrawing);
   }
   if (trace_file_) {
     trace_ = std::make_unique<report::StartTrace>(os::own_start());
@@ -164,6 +177,48 @@ Result<void> Records::start_over(const JobOptions& options, const plan::LaunchPl
   return renew_logs(options, plan);
 }
 
+void Records::arm_drawing(Duration after) {
+  drawing_->timer.expires_after(after);
+  drawing_->timer.async_wait([this](boost::system::error_code error) {
+    if (!error) draw();
+  });
+}
+
+// The side thread gets a copy. A failure is told at the end, if it comes again.
+void Records::draw() {
+  const auto copy = std::make_shared<report::Timeline>(*timeline_);
+  const auto took = std::make_shared<Duration>();
+  if (goodput_ != nullptr) copy->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
+  drawing_->thread.post(
+      [copy, took, files = drawn_files_] {
+        const TimePoint begin = Clock::now();
+        copy->runs_on(begin);
+        for (const os::RenewedFile& file : *files) {
+          if (!file.renew(drawing_for(file.path(), *copy))) continue;
+        }
+        *took = Clock::now() - begin;
+      },
+      [this, took] { arm_drawing(std::max(kDrawing, *took * kLeisure)); });
+}
+
+// The side thread may still be busy with a drawing of before.
+void Records::draw_last(const Say& say) {
+  drawing_->timer.cancel();
+  const auto outcome = std::make_shared<Result<void>>();
+  drawing_->thread.post(
+      [outcome, copy = *timeline_, files = drawn_files_] {
+        for (const os::RenewedFile& file : *files) {
+          if (Result<void> drawn = file.renew(drawing_for(file.path(), copy)); !drawn) *outcome = drawn;
+        }
+      },
+      [] {});
+  if (!drawing_->thread.finish(kForReaders)) {
+    say("--timeline: the file system does not take the last drawing; it is left out");
+  } else if (!*outcome) {
+    say("--timeline: " + outcome->error().message());
+  }
+}
+
 void Records::write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say) {
   if (write_within(file.fd.get(), text, kForReaders)) return;
   say(option + ": " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
@@ -173,10 +228,8 @@ void Records::write_report(std::string_view text, const Say& say) { write(report
 
 void Records::finish(const Say& say) {
   if (timeline_ && goodput_ != nullptr) timeline_->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
-  for (const NamedFile& file : timeline_files_) {
-    const bool page = file.path.ends_with(".html");
-    write(file, page ? report::timeline_html(*timeline_) : report::timeline_trace(*timeline_), "--timeline", say);
-  }
+  for (const NamedFile& file : timeline_files_) write(file, drawing_for(file.path, *timeline_), "--timeline", say);
+  if (drawing_) draw_last(say);
   if (trace_) {
     if (Result<void> written = trace_file_->renew(trace_->json(Clock::now())); !written) {
       say("--trace: " + written.error().message());

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
 #include "common/plan/launch_plan.h"
+#include "common/os/side_thread.h"
 #include "launcher/metrics/outlets.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
@@ -52,14 +54,30 @@ class Records {
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
   void write_report(std::string_view text, const Say& say);
-  // After the last event: draws the timeline and waits briefly for slow readers.
+  // After the last event: draws the timeline for the last time and waits briefly for slow readers.
   void finish(const Say& say);
 
  private:
+  // A timeline is first drawn after kFirstDrawing, then each kDrawing, but never so often that it would take more than
+  // a part in kLeisure of the time.
+  static constexpr Duration kFirstDrawing = std::chrono::seconds(2);
+  static constexpr Duration kDrawing = std::chrono::seconds(10);
+  static constexpr int kLeisure = 500;
+
   struct NamedFile {
     std::string path;
     os::UniqueFd fd;
   };
+  using RenewedFiles = std::vector<os::RenewedFile>;
+  // What draws timelines while the job runs.
+  struct Drawing {
+    explicit Drawing(const boost::asio::any_io_executor& loop) : timer(loop), thread(loop) {}
+    boost::asio::steady_timer timer;
+    os::SideThread thread;
+  };
+  void arm_drawing(Duration after);
+  void draw();
+  void draw_last(const Say& say);
   static void write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say);
 
   RankLogs logs_;
@@ -72,7 +90,9 @@ class Records {
   os::UniqueFd protocol_file_;
   std::unique_ptr<os::OutStream> protocol_stream_;
   std::unique_ptr<launch::ProtocolTrace> protocol_trace_;
-  std::vector<NamedFile> timeline_files_;
+  std::vector<NamedFile> timeline_files_;  // pipes and the like, which are drawn at the end only
+  std::shared_ptr<RenewedFiles> drawn_files_ = std::make_shared<RenewedFiles>();
+  std::unique_ptr<Drawing> drawing_;
   std::unique_ptr<report::Timeline> timeline_;
   const report::Goodput* goodput_ = nullptr;
   std::shared_ptr<const os::RenewedFile> trace_file_;  // null: none

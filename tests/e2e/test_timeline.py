@@ -4,7 +4,7 @@ import re
 import shutil
 import unittest
 
-from harness import TestCase, Testbed, gate, run, sml_run
+from harness import TestCase, Testbed, gate, run, sml_run, sml_run_popen, wait_until
 
 
 def classes(dom, tag):
@@ -56,11 +56,36 @@ class Pages(TestCase):
         self.assertRegex(dom, r'<div id="verdict" class="bad">rank 2 on algo-3 exited with status 7 after .* \(exit status 7\)')
         self.assertRegex(dom, r'<div id="about">20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC · sml-\w+ · sh -c ')
         self.assertIn('<aside id="details" hidden', dom)
+        self.assertIn('<div id="cause">rank 2 on algo-3 said at last: <code>giving up &lt;b&gt;</code></div>', dom)  # without a click
         asked = self.shown(page, "#rank2")
         self.assertRegex(asked, r"<h2>rank 2 on algo-3, pid \d+</h2>.*<p>CPU \d+\.\d+ s .*peak memory \d.*<pre>giving up &lt;b&gt;</pre>")
         trace = json.loads(self.bed.path("head", "/tmp/job.json").read_text())
         names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
         self.assertEqual(names, {"algo-1", "algo-2", "algo-3", "algo-4"})
+
+    @gate
+    def test_the_page_is_there_while_the_job_runs(self):
+        page = self.top / "live.html"
+        page.write_text("<p>an earlier one")
+        line = ["--timeline", page, "-np", "2", "sh", "-c", "echo up; exec sleep 600"]
+        with sml_run_popen(*line) as job:
+            wait_until(lambda: '"running":true' in page.read_text())
+            dom = self.shown(page)
+            self.assertRegex(dom, r'<div id="verdict" class="runs">the job runs, at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC<')
+            self.assertEqual(classes(dom, "rect")["rank unknown"], 2)
+            job.terminate()
+            self.assert_status(job.finish(), 143)
+        self.assertIn('"running":false', page.read_text())
+        self.assertEqual([one.name for one in self.top.iterdir() if one.name.startswith(".")], [])
+
+    @gate
+    def test_the_page_opens_at_the_rank_that_failed_first(self):
+        page = self.top / "opens.html"
+        done = sml_run("-np", "300", "--timeline", page, "sh", "-c", "[ $RANK = 237 ] && echo no luck >&2 && exit 7; exec sleep 600")
+        self.assert_status(done, 7)
+        dom = self.shown(page)
+        self.assertIn("rank 237", re.findall(r"<text[^>]*>([^<]*)</text>", dom))
+        self.assertIn(">no luck</code>", dom)
 
     def test_a_thousand_ranks_are_drawn_as_far_as_they_are_seen(self):
         page = self.top / "many.html"

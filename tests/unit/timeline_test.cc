@@ -149,3 +149,19 @@ TEST_CASE("the trace has a process for each host and a thread for each rank") {
                                  [2, 3, "exited with status 3", 1000000.0, 2000000.0]])x"));
   CHECK(bytes == Approx(1000));
 }
+
+TEST_CASE("a timeline of a job that runs") {
+  Drawn job;
+  job.tell(WorkersStart{"a", 1}, 1s);
+  job.tell(RankStarted{Rank(0), 10}, 1s);
+  job.timeline.runs_on(kStart + 30s);
+  Json data = data_of(timeline_html(job.timeline));
+  CHECK(data["running"] == true);
+  CHECK(data["end"] == 30.0);
+  CHECK(data["root_cause"].is_null());
+  job.tell(AttemptFails{1, 3, "rank 1 failed", Rank(1), 0s}, 31s);
+  CHECK(data_of(timeline_html(job.timeline))["verdict"] == "attempt 1 failed: rank 1 failed");
+  data = data_of(timeline_html(failing_job().timeline));
+  CHECK(data["running"] == false);
+  CHECK(data["root_cause"] == 2);
+}

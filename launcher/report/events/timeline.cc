@@ -82,9 +82,13 @@ struct Timeline::Listener {
   void operator()(const RankDrained&) const {}
   void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
   void operator()(const JobStops& e) const { t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))}); }
-  void operator()(const AttemptFails&) const {}
+  void operator()(const AttemptFails& e) const {
+    t.verdict_ = "attempt " + std::to_string(e.attempt) + " failed: " + e.verdict;
+  }
   void operator()(const AttemptBegins& e) const { t.begin_again(e, at); }
   void operator()(const JobEnds& e) const {
+    t.ended_ = true;
+    t.root_cause_ = e.root_cause;
     t.exit_code_ = e.exit_code;
     t.verdict_ = e.verdict;
     for (const LastWords& words : e.last_words) t.ranks_[words.rank.value()].last_lines = words.lines;
@@ -98,6 +102,8 @@ void Timeline::on_event(const Event& event) {
   end_ = std::max(end_, at);
   std::visit(Listener{*this, at}, event.what);
 }
+
+void Timeline::runs_on(TimePoint now) { end_ = std::max(end_, seconds(now)); }
 
 void Timeline::begin(const JobBegins& job, TimePoint at) {
   begin_ = at;

@@ -1,4 +1,4 @@
-// --timeline: a picture of the job, collected while it runs and rendered at its end. Pure.
+// --timeline: a picture of the job, collected while it runs and rendered then and at its end. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -52,6 +52,8 @@ class Timeline final : public EventListener {
   };
 
   void on_event(const Event& event) override;
+  // The job still runs at `now`: what is drawn reaches up to there.
+  void runs_on(TimePoint now);
 
   const std::string& job_id() const { return job_id_; }
   const std::string& program() const { return program_; }
@@ -62,10 +64,12 @@ class Timeline final : public EventListener {
   const std::vector<Mark>& marks() const { return marks_; }
   double bucket_seconds() const { return bucket_; }
   double end() const { return end_; }
+  bool has_ended() const { return ended_; }
+  std::optional<Rank> root_cause() const { return root_cause_; }
   int exit_code() const { return exit_code_; }
   const std::string& goodput() const { return goodput_; }  // in words; empty: not known
   void set_goodput(std::string text) { goodput_ = std::move(text); }
-  const std::string& verdict() const { return verdict_; }
+  const std::string& verdict() const { return verdict_; }  // while it runs: of the attempt that has failed
 
  private:
   struct Listener;
@@ -91,6 +95,8 @@ class Timeline final : public EventListener {
   std::vector<Mark> marks_;
   double bucket_ = 0.01;
   double end_ = 0;
+  bool ended_ = false;
+  std::optional<Rank> root_cause_;
   int exit_code_ = 0;
   std::string verdict_;
   std::string goodput_;

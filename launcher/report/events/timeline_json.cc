@@ -141,6 +141,8 @@ std::string timeline_html(const Timeline& timeline) {
   for (const Timeline::Mark& mark : timeline.marks()) marks.push_back({mark.at, mark.kind, mark.text});
   const Json data = {{"job", timeline.job_id()},
                      {"program", timeline.program()},
+                     {"running", !timeline.has_ended()},
+                     {"root_cause", timeline.root_cause() ? Json(timeline.root_cause()->value()) : Json()},
                      {"exit_code", timeline.exit_code()},
                      {"command", timeline.command()},
                      {"unix_time", timeline.unix_time()},
