@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/plan/ranks/job_map.h"
 #include "common/plan/launch_plan.h"
+#include "common/plan/ranks/job_map.h"
 #include "launcher/options/job_options.h"
 #include "launcher/options/text/completion.h"
 #include "launcher/plan/host_share.h"

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <utility>
 
-#include "common/plan/environment/kept_back.h"
 #include "common/core/text.h"
+#include "common/plan/environment/kept_back.h"
 #include "launcher/plan/env_file.h"
 
 namespace sml::plan {

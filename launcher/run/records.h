@@ -13,8 +13,8 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/plan/launch_plan.h"
 #include "common/os/side_thread.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/metrics/outlets.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
@@ -69,7 +69,7 @@ class Records {
     os::UniqueFd fd;
   };
   using RenewedFiles = std::vector<os::RenewedFile>;
-  // What draws timelines while the job runs.
+  // The state of the drawing of timelines while the job runs.
   struct Drawing {
     explicit Drawing(const boost::asio::any_io_executor& loop) : timer(loop), thread(loop) {}
     boost::asio::steady_timer timer;

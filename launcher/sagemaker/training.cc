@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/plan/environment/kept_back.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "common/plan/environment/kept_back.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/report/outcome/last_lines.h"

@@ -1,5 +1,5 @@
-#include "common/plan/environment/kept_back.h"
 #include "launcher/attempt/session_plans.h"
+#include "common/plan/environment/kept_back.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/worker_env.h"
+#include "common/plan/environment/kept_back.h"
 
 #include <algorithm>
 #include <optional>
