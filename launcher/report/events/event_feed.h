@@ -122,7 +122,7 @@ struct AttemptFails {
   std::uint32_t attempt = 1;
   int exit_code = 0;
   std::string verdict;  // the outcome in words
-  std::optional<Rank> root_cause;
+  std::optional<Rank> root_cause{};
   Duration restarts_in{};
 };
 // A second or later attempt begins: the states of ranks before it belong to the attempt before. The plan outlives the
@@ -135,7 +135,7 @@ struct AttemptBegins {
 struct JobEnds {
   int exit_code = 0;
   std::string verdict;  // the outcome in words
-  std::optional<Rank> root_cause;
+  std::optional<Rank> root_cause{};
   std::vector<LastWords> last_words{};  // of ranks that failed
   std::uint32_t attempts = 1;
   std::string no_restart{};  // why no other attempt followed; empty if that is evident
