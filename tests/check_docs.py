@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Holds the documentation against the program: tests/check_docs.py BUILD_FOLDER
 
-* every option of `sml-run --help all` is in man/sml-run.1, every other spelling there or in the table of
-  man/sml-run-launchers.7, and they have no other; what the dialects translate stands in that page's tables;
+* every option of `sml-run --help all` is in man/sml-run.1, those of `--help rare` in man/sml-run-launchers.7, every other
+  spelling in either or in the table of the latter, and they have no other; what the dialects translate stands in that page's tables;
 * what counts when an option is not given, as `sml-run --explain` has it from the same table, stands in its item there;
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get is in a manual, and every exit status in man/sml-run.1;
@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 MOST_LINES = 1500
+MOST_OPTIONS = 140
 TABLES = {"mpirun": "mpirun of Open MPI", "hydra": "mpiexec.hydra", "horovodrun": "horovodrun", "torchrun": "torchrun", "srun": "srun",
           "deepspeed": "deepspeed", "accelerate": "accelerate launch"}
 REPO = pathlib.Path(__file__).resolve().parents[1]
@@ -34,9 +35,9 @@ def options_of_help(text):
     return found
 
 
-def options_of_man(text):
-    """The spellings in the list items and the "Also" lines of the OPTIONS section."""
-    section = text.split(".Sh OPTIONS")[1].split("\n.Sh ")[0]
+def options_of_man(text, heading="OPTIONS"):
+    """The spellings in the list items and the "Also" lines of that section."""
+    section = text.split(f"\n.Sh {heading}\n")[1].split("\n.Sh ")[0]
     found = set()
     for line in section.splitlines():
         if line.startswith((".It Fl", ".Pq Also Fl")):
@@ -66,12 +67,12 @@ def missing_translations(launchers):
                     yield f"man/sml-run-launchers.7 does not say that {spelling} of {title} is {ours}"
 
 
-def wrong_defaults(program, man):
-    """Values of the table that the items of the OPTIONS section do not name."""
+def wrong_defaults(program, sections):
+    """Values of the table that the items of these sections do not name."""
     text = subprocess.run([program, "--explain", "--format", "json", "true"], stdout=subprocess.PIPE, text=True, check=True,
                           env={}).stdout
     items = {}
-    for item in re.split(r"\n(?=\.It Fl )", man.split(".Sh OPTIONS")[1].split("\n.Sh ")[0]):
+    for item in re.split(r"\n(?=\.It Fl )", sections):
         if name := re.match(r"\.It Fl (\S+)", item):
             items["-" + name.group(1)] = re.sub(r"\s+", " ", item)
     rows = [row for row in json.loads(text)["options"] if row["source"] == "built-in" and row["value"] not in (None, "", "no")]
@@ -81,7 +82,7 @@ def wrong_defaults(program, man):
         words = re.split(r"(?<=\d)(?=s$)|,", row["value"])  # 10s may be "10 s", and a list has macros between
         if not re.search(r"(?<![\w.])" + r"[ ,]*(?:\.Cm )?".join(map(re.escape, words)) + r"(?!\w)",
                          items.get(row["option"], "")):
-            yield f"man/sml-run.1 does not say that {row['option']} is {row['value']} where it is not given"
+            yield f"no manual says that {row['option']} is {row['value']} where it is not given"
 
 
 def wrong_references(pages):
@@ -110,16 +111,22 @@ def variables_of_source():
 def main():
     errors = []
     program = pathlib.Path(sys.argv[1]).resolve() / "sml-run"
-    text = subprocess.run([program, "--help", "all"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text, of_rare = (subprocess.run([program, "--help", topic], stdout=subprocess.PIPE, text=True, check=True).stdout for topic in ("all", "rare"))
     man = (REPO / "man/sml-run.1").read_text()
     readme = (REPO / "README.md").read_text() + (REPO / "SKILL.md").read_text()
 
     launchers = (REPO / "man/sml-run-launchers.7").read_text()
-    known, described = options_of_help(text), options_of_man(man) | other_spellings(launchers)
+    common, rare = options_of_help(text), options_of_help(of_rare)
+    errors += [f"man/sml-run-launchers.7 has no rare option {o}" for o in sorted(rare - options_of_man(launchers, "RARE OPTIONS") - other_spellings(launchers))]
+    errors += [f"man/sml-run.1 has {o}, which is rare" for o in sorted(rare & options_of_man(man))]
+    listed = text.count("\n       --") + len(re.findall(r"^ {2,3}-.*", text, re.M))
+    if listed > MOST_OPTIONS:
+        errors.append(f"--help all lists {listed} options, more than {MOST_OPTIONS}")
+    known, described = common | rare, options_of_man(man) | options_of_man(launchers, "RARE OPTIONS") | other_spellings(launchers)
     errors += [f"no manual has the option {o}" for o in sorted(known - described)]
     errors += missing_translations(launchers)
     errors += [f"the manuals have the option {o}, which --help does not" for o in sorted(described - known)]
-    errors += wrong_defaults(program, man)
+    errors += wrong_defaults(program, "".join(page.split(f"\n.Sh {heading}\n")[1].split("\n.Sh ")[0] for page, heading in ((man, "OPTIONS"), (launchers, "RARE OPTIONS"))))
     errors += [f"--help all is wider than 100 columns: {line}" for line in text.splitlines() if len(line) > 100]
     examples = text.partition("\nExamples:\n")[2].splitlines()
     examples = [line for line in examples if re.match(" +sml-run ", line)]
@@ -169,7 +176,7 @@ def main():
     errors += [f"ARCHITECTURE.md: there is no {path}" for path in re.findall(r"`((?:common|launcher|tests)/[\w/.]*\w)`", page)
                if not (REPO / path).exists()]
 
-    print("\n".join(errors) or f"{len(known)} spellings of options, {len(variables)} variables, {len(calls)} examples agree")
+    print("\n".join(errors) or f"{listed} options of {len(known)} spellings, {len(variables)} variables, {len(calls)} examples agree")
     return 1 if errors else 0
 
 

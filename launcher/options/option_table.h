@@ -14,7 +14,8 @@
 namespace sml {
 
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
-enum class HoldsFor : std::uint8_t { Job, Program };  // Program: may be given for each of several programs
+enum class Listed : std::uint8_t { InItsTopic, AsRare };  // AsRare: by --help rare alone; no shell completes it
+enum class HoldsFor : std::uint8_t { Job, Program };      // Program: may be given for each of several programs
 
 // Keeps the text of a value in its field. Errors continue after "--option: ".
 using SetOption = Result<void> (*)(Options& options, std::string_view value);
@@ -29,6 +30,7 @@ struct OptionRow {
   std::string_view needs = "";  // main spellings: has no effect without one of these; empty: needs none
   HoldsFor holds_for = HoldsFor::Job;
   std::string_view fixed_values = "";  // the fixed words if `value` is only a name for them; empty: `value` lists them
+  Listed listed = Listed::InItsTopic;
 
   bool is_flag() const { return value.empty(); }
 };

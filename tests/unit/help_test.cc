@@ -50,15 +50,32 @@ TEST_CASE("help without a topic is one screen with fourteen options that are the
 TEST_CASE("the screen names every topic, and each topic shows its options") {
   const std::string screen = help("");
   std::size_t rows = 0;
+  for (const std::string_view topic : help_topics()) {
+    CAPTURE(topic);
+    CHECK(screen.find(std::string(topic)) != std::string::npos);
+    if (topic != "rare") CHECK(help("all").find(help(topic)) != std::string::npos);
+  }
   for (const OptionGroup& group : option_groups()) {
-    CAPTURE(group.topic);
-    CHECK(screen.find(std::string(group.topic)) != std::string::npos);
-    const std::string text = help(group.topic);
-    for (const OptionRow& row : group.rows) CHECK(text.find(std::string(main_spelling(row))) != std::string::npos);
-    rows += group.rows.size();
-    CHECK(help("all").find(text) != std::string::npos);
+    for (const OptionRow& row : group.rows) {
+      CAPTURE(group.topic, row.spellings);
+      const bool rare = row.listed == Listed::AsRare;
+      const std::string text = help(rare ? "rare" : group.topic);
+      CHECK(text.find(" " + std::string(main_spelling(row))) != std::string::npos);
+      ++rows;
+    }
   }
   CHECK(rows > 100);
+}
+
+TEST_CASE("help shows at most 140 options, and the rare ones apart") {
+  std::size_t rare = 0;
+  std::size_t listed = 0;
+  for_each_row([&](const OptionRow& row) { ++(row.listed == Listed::AsRare ? rare : listed); });
+  CHECK(listed <= 140);
+  CHECK(rare > 10);
+  CHECK(help("all").find("--rank-monitor") == std::string::npos);
+  CHECK(help("--rank-monitor").find("NVRx") != std::string::npos);
+  CHECK(help("pipes").starts_with("error: there is no help on pipes"));
 }
 
 TEST_CASE("the screen leads to restarts, running jobs and the manuals") {

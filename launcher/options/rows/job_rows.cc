@@ -19,9 +19,10 @@ OptionGroup options_of_workers() {
        {"--oversubscribe -oversubscribe", "",
         constant<plan::Oversubscribe::Yes, &Options::layout, &plan::RankLayout::oversubscribe>,
         "Allow more workers than slots; the rest is dealt evenly."},
-       of_program({"--local-rank-argument", "", constant<LocalRankArgument::Yes, &Options::local_rank_argument>,
-                   "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
-                   "torch.distributed.launch do."}),
+       of_program(
+           rare({"--local-rank-argument", "", constant<LocalRankArgument::Yes, &Options::local_rank_argument>,
+                 "Give each worker --local_rank=N as the first argument of its script, as DeepSpeed's launcher and "
+                 "torch.distributed.launch do."})),
        of_program({"--wdir -wd -wdir --chdir", "DIR", text<&Options::working_directory>,
                    "Working directory on every host; default: the one in which sml-run is started."})}};
 }
@@ -98,14 +99,15 @@ std::vector<OptionGroup> options_of_the_run() {
          "auto"},
         {"--pmix", "FILE", set_pmix,
          "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
-        {"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."},
+        rare({"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
         {"--torch-store", "", set_torch_store,
          "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
          "an "
          "address of its own (tcp://, MASTER_PORT); others are served without this option."},
-        {"--no-torch-store", "", set_no_torch_store,
-         "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to name an "
-         "address of its own."},
+        rare({"--no-torch-store", "", set_no_torch_store,
+              "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to "
+              "name an "
+              "address of its own."}),
         {"--join-warn", "D", time_span<0, &Options::join_warn>,
          "Warn about workers that have not joined the process group D after the first did; 0: never. Default: 60s.",
          "60s"}}},
@@ -127,9 +129,10 @@ std::vector<OptionGroup> options_of_the_run() {
          "them SIG and give them up to D to save what they have and end."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
-        {"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
-         "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as torchrun "
-         "does."}}}};
+        rare({"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
+              "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
+              "torchrun "
+              "does."})}}};
 }
 
 namespace {
@@ -161,9 +164,10 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. If both are given, both hold."},
       needing(
           "--max-restarts",
-          {"--elastic", "horovod", set_elastic,
-           "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, and "
-           "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."}),
+          rare({"--elastic", "horovod", set_elastic,
+                "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, "
+                "and "
+                "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."})),
       {"--max-hosts", "N", whole_number<1, plan::kMaxHosts, &Options::restart, &RestartOptions::most_hosts>,
        "Only the first N hosts have workers; the others are spares."},
       needing("--max-restarts",
@@ -175,10 +179,10 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
               {"--watch-hosts", "", set_watch_hosts, "The same with the file of --hostfile, read again each second."}),
       needing("--host-discovery-script --watch-hosts", {"--discovery-interval", "D", set_discovery_interval,
                                                         "How often the list is looked at. Default: 1s.", "1s"}),
-      needing(
-          "--host-discovery-script --watch-hosts --nnodes",
-          {"--elastic-timeout", "D", set_elastic_timeout,
-           "Wait up to D for hosts where they are too few, at the start and before a restart. Default: 10m.", "10m"}),
+      needing("--host-discovery-script --watch-hosts --nnodes",
+              rare({"--elastic-timeout", "D", set_elastic_timeout,
+                    "Wait up to D for hosts where they are too few, at the start and before a restart. Default: 10m.",
+                    "10m"})),
       needing("--host-discovery-script --watch-hosts --nnodes",
               {"--grow-after", "D", set_grow_after,
                "When the list has been the same for D and more ranks could run, end the workers and start anew with "
@@ -251,10 +255,11 @@ std::vector<OptionGroup> options_of_the_records() {
       {"Records of the job",
        "records",
        {{"--events", "FILE", text<&Options::events_file>, "Write what happens to FILE as it happens, as JSON Lines."},
-        {"--trace-protocol", "FILE", text<&Options::protocol_file>,
-         "Write each message between sml-run and its agents to FILE, for who works on the protocol: JSON Lines with "
-         "the "
-         "lengths of texts in place of these."},
+        rare({"--trace-protocol", "FILE", text<&Options::protocol_file>,
+              "Write each message between sml-run and its agents to FILE, for who works on the protocol: JSON Lines "
+              "with "
+              "the "
+              "lengths of texts in place of these."}),
         {"--timeline", "FILE", add_timeline,
          "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
          "Repeatable.",
@@ -270,15 +275,14 @@ std::vector<OptionGroup> options_of_the_records() {
                               "{job} and {restart}; default: "
                               "rank.{rank}/{stream}.",
                               "rank.{rank}/{stream}"}),
-        needing(
-            "--log-dir",
-            {"--redirects", "STREAMS", set_redirects,
-             "As torchrun does: write these streams to files only, and no others. 0 none, 1 stdout, 2 stderr, 3 both; "
-             "or by local rank, 0:3,1:1."}),
+        needing("--log-dir", rare({"--redirects", "STREAMS", set_redirects,
+                                   "As torchrun does: write these streams to files only, and no others. 0 none, 1 "
+                                   "stdout, 2 stderr, 3 both; "
+                                   "or by local rank, 0:3,1:1."})),
         needing("--log-dir",
-                {"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."}),
-        needing("--tee", {"--tee-tag", "TEMPLATE", set_tee_tag,
-                          "Put this before the lines of --tee, instead of what --tag says."}),
+                rare({"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."})),
+        needing("--tee", rare({"--tee-tag", "TEMPLATE", set_tee_tag,
+                               "Put this before the lines of --tee, instead of what --tag says."})),
         needing("--log-dir",
                 {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
                  "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
@@ -287,9 +291,10 @@ std::vector<OptionGroup> options_of_the_records() {
         {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
         {"--log-strict", "", constant<OnLogFault::EndJob, &Options::logs, &LogOptions::on_fault>,
          "End the job, with status 125, when a log cannot be written, instead of warning."},
-        {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
-         "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
-         "nothing of it here."}}}};
+        rare(
+            {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
+             "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
+             "nothing of it here."})}}};
 }
 
 }  // namespace sml

@@ -26,8 +26,8 @@ OptionGroup options_of_limits() {
        {"--wait-for-hosts", "", constant<AbsentHosts::AreAwaited, &Options::ssh, &SshOptions::absent_hosts>,
         "Try hosts again until --start-timeout that are not up yet: the default where Kubernetes or a cloud names "
         "them."},
-       {"--no-wait-for-hosts", "", constant<AbsentHosts::Fail, &Options::ssh, &SshOptions::absent_hosts>,
-        "Fail at once then: the default elsewhere."},
+       rare({"--no-wait-for-hosts", "", constant<AbsentHosts::Fail, &Options::ssh, &SshOptions::absent_hosts>,
+             "Fail at once then: the default elsewhere."}),
        {"--connect-timeout", "D", time_span<1, &Options::ssh, &SshOptions::connect_timeout>,
         "Limit for each host's connection, and again for its log-in; default 15s.", "15s"}}};
 }
@@ -52,7 +52,8 @@ OptionGroup options_of_ssh() {
         "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
        {"--fanout", "N", whole_number<1, 10'000, &Options::ssh, &SshOptions::fanout>,
         "Log-ins under way at the same time; default 64.", "64"},
-       {"--agent-path", "FILE", text<&Options::agent_path>, "Send this sml-run-agent instead of the one built in."}}};
+       rare({"--agent-path", "FILE", text<&Options::agent_path>,
+             "Send this sml-run-agent instead of the one built in."})}};
 }
 
 OptionGroup options_of_information() {
@@ -71,16 +72,17 @@ OptionGroup options_of_information() {
         "exit status is 0 when the job would start. No program needs to be given."},
        needing("--dry-run", {"--show-env", "RANK", whole_number<0, plan::kMaxWorldSize - 1, &Options::show_env>,
                              "With --dry-run: print the variables that are set for this rank instead."}),
-       needing("--dry-run --explain --check", {"--format", "text|json", set_format,
-                                               "Format of --dry-run, --check and --explain; default text.", "text"}),
+       needing("--dry-run --explain --check",
+               {"--format", "text|json", set_format,
+                "Format of --dry-run, --check, --explain and --version; default text.", "text"}),
        {"--completion", "bash|zsh|fish", set_completion,
         "Print a script with which this shell completes the options of sml-run."},
        {"--install-links", "DIR", text<&Options::links_folder>,
         "Make links to sml-run in DIR, under the names of other launchers, where their lines run as they stand: "
         "mpirun, mpiexec, mpiexec.hydra, horovodrun, torchrun, srun, deepspeed, accelerate. Files of others are not "
         "replaced."},
-       {"--display-map -display-map", "", constant<true, &Options::display_map>,
-        "Print which rank runs where, then start them."},
+       rare({"--display-map -display-map", "", constant<true, &Options::display_map>,
+             "Print which rank runs where, then start them."}),
        {"--verbose -v", "", constant<Verbosity::Verbose, &Options::verbosity>, "Say what is being done."},
        {"--quiet -q", "", constant<Verbosity::Quiet, &Options::verbosity>, "Say nothing but errors."},
        {"--version", "", nullptr, "Print the version and leave; with --verbose also those of the libraries inside."},

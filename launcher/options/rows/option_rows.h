@@ -25,6 +25,12 @@ inline OptionRow of_these(std::string_view values, OptionRow row) {
   return row;
 }
 
+// Marks a row as needed by few: by lines of other launchers, as the negation of an option, or by tests.
+inline OptionRow rare(OptionRow row) {
+  row.listed = Listed::AsRare;
+  return row;
+}
+
 // job_rows.cc
 OptionGroup options_of_workers();
 OptionGroup options_of_hosts();

@@ -15,8 +15,9 @@ OptionGroup options_of_the_output() {
         "{rank:4} has "
         "at "
         "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
-       {"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."},
-       {"--prepend-rank -prepend-rank -l", "", set_prepend_rank, "The same as --tag '[{rank}] ', for one worker too."},
+       rare({"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."}),
+       rare({"--prepend-rank -prepend-rank -l", "", set_prepend_rank,
+             "The same as --tag '[{rank}] ', for one worker too."}),
        {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
        {"--color", "auto|always|never", set_color,
         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
@@ -31,7 +32,7 @@ OptionGroup options_of_the_output() {
        {"--pty", "", set_pty,
         "Give each worker a terminal as its standard output, so that C prints each line at once, as under Open MPI's "
         "mpirun. The default under the name mpirun."},
-       {"--no-pty", "", set_no_pty, "Give workers pipes as their standard output, under the name mpirun, too."},
+       rare({"--no-pty", "", set_no_pty, "Give workers pipes as their standard output, under the name mpirun, too."}),
        {"--collapse-cr", "", constant<ProgressBars::Collapse, &Options::output, &OutputOptions::progress_bars>,
         "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
        {"--all-lines", "", set_all_lines,

@@ -23,9 +23,9 @@ OptionGroup options_of_placement() {
         "Start N workers on each host, and fewer on the last ones where --np says so."},
        {"--rankfile -rankfile -rf", "FILE", text<&Options::rankfile>,
         "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."},
-       {"--nooversubscribe -nooversubscribe", "",
-        constant<plan::Oversubscribe::No, &Options::layout, &plan::RankLayout::oversubscribe>,
-        "Allow no more workers than slots, which is the default."}}};
+       rare({"--nooversubscribe -nooversubscribe", "",
+             constant<plan::Oversubscribe::No, &Options::layout, &plan::RankLayout::oversubscribe>,
+             "Allow no more workers than slots, which is the default."})}};
 }
 
 // Options for each worker's share of its host.
@@ -45,9 +45,9 @@ OptionGroup options_of_shares() {
         "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
        {"--bind-strict", "", constant<plan::OnImpossible::Fail, &Options::binding, &plan::BindingWish::on_impossible>,
         "Start nothing when a worker cannot be bound, instead of warning."},
-       {"--use-hwthread-cpus -use-hwthread-cpus", "", constant<Processors::Hwthreads, &Options::processors>,
-        "Count the hardware threads of cores, not cores: for --nproc-per-node core, --cpus-per-rank and --bind-to "
-        "openmpi."},
+       rare({"--use-hwthread-cpus -use-hwthread-cpus", "", constant<Processors::Hwthreads, &Options::processors>,
+             "Count the hardware threads of cores, not cores: for --nproc-per-node core, --cpus-per-rank and --bind-to "
+             "openmpi."}),
        {"--report-bindings -report-bindings", "",
         constant<plan::ReportBindings::Yes, &Options::binding, &plan::BindingWish::report>,
         "Say where each worker is bound to."},
@@ -111,8 +111,9 @@ OptionGroup options_of_dial_in() {
         "Make ~/.config/sml-run/secret for all jobs of this user, unless it is there; start nothing."},
        {"--insecure-job-key", "", constant<KeyRule::Insecure, &Options::dial_in, &DialInOptions::key>,
         "Do without a secret: whoever reaches the hosts and guesses their names can take part in the job."},
-       {"--attempt", "N", whole_number<0, UINT32_MAX, &Options::dial_in, &DialInOptions::attempt>,
-        "Number of this try of the job: hosts of another try are turned away. Default: that of AWS Batch, else 0."}}};
+       rare({"--attempt", "N", whole_number<0, UINT32_MAX, &Options::dial_in, &DialInOptions::attempt>,
+             "Number of this try of the job: hosts of another try are turned away. Default: that of AWS Batch, else "
+             "0."})}};
 }
 
 OptionGroup options_of_sagemaker() {
@@ -125,20 +126,21 @@ OptionGroup options_of_sagemaker() {
             "Install neither requirements.txt nor the package of the sources."},
            {"--failure-file", "FILE", set_failure_file,
             "Leave the reason of a failure in FILE, unless somebody has written to it; default: SageMaker's own."},
-           {"--no-failure-file", "", set_no_failure_file, "Leave no such file."}}};
+           rare({"--no-failure-file", "", set_no_failure_file, "Leave no such file."})}};
 }
 
 OptionGroup options_of_fifos() {
-  return {"Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
-          "pipes",
-          {{"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
-            "On every host, read the FIFOs of this channel and deal its RecordIO records, lines or pieces out to its "
-            "ranks, each of which has FIFOs of its own. After a comma may follow group=K (so many in a row; the size "
-            "of a piece) and equalize=drop (all ranks get equally many). Repeatable.",
-            "", Repeat::AddsUp},
-           needing("--pipe-fanout",
-                   {"--pipe-epochs", "N", whole_number<1, 1'000'000'000, &Options::fifos, &FifoOptions::epochs>,
-                    "Deal out no more than N epochs; default: as many as are read."})}};
+  return {
+      "Channels that workers read from FIFOs, as SageMaker's Pipe mode has them",
+      "pipes",
+      {rare({"--pipe-fanout", "NAME[:records|lines|bytes]", add_pipe_fanout,
+             "On every host, read the FIFOs of this channel and deal its RecordIO records, lines or pieces out to its "
+             "ranks, each of which has FIFOs of its own. After a comma may follow group=K (so many in a row; the size "
+             "of a piece) and equalize=drop (all ranks get equally many). Repeatable.",
+             "", Repeat::AddsUp}),
+       needing("--pipe-fanout",
+               rare({"--pipe-epochs", "N", whole_number<1, 1'000'000'000, &Options::fifos, &FifoOptions::epochs>,
+                     "Deal out no more than N epochs; default: as many as are read."}))}};
 }
 
 }  // namespace sml

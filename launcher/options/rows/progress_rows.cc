@@ -44,24 +44,26 @@ OptionGroup options_of_the_progress() {
        needing("--notify",
                {"--notify-on", "EVENTS", set_notify_on, "Tell only these of start,restart,failure,end; default: all.",
                 "start,restart,failure,end"}),
-       {"--rank-monitor", "", constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
-        "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then silent "
-        "for "
-        "longer than the limits below has failed, with status 123."},
+       rare({"--rank-monitor", "",
+             constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
+             "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then "
+             "silent "
+             "for "
+             "longer than the limits below has failed, with status 123."}),
        needing("--rank-monitor",
-               {"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
-                "--ft-initial_rank_heartbeat_timeout",
-                "D|none", set_first_heartbeat,
-                "Limit for the first heartbeat of a rank; default: 60m, or none with limits of sections."}),
+               rare({"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
+                     "--ft-initial_rank_heartbeat_timeout",
+                     "D|none", set_first_heartbeat,
+                     "Limit for the first heartbeat of a rank; default: 60m, or none with limits of sections."})),
        needing("--rank-monitor",
-               {"--rank-heartbeat-timeout --ft-rank-heartbeat-timeout --ft-rank_heartbeat_timeout", "D|none",
-                set_rank_heartbeat,
-                "Limit for each further heartbeat of a rank; default: 45m, or none with limits of sections."}),
-       needing("--rank-monitor", {"--rank-section-timeouts --ft-rank-section-timeouts --ft-rank_section_timeouts",
-                                  "NAME:D,...", set_rank_sections, "Limits for these sections to end."}),
+               rare({"--rank-heartbeat-timeout --ft-rank-heartbeat-timeout --ft-rank_heartbeat_timeout", "D|none",
+                     set_rank_heartbeat,
+                     "Limit for each further heartbeat of a rank; default: 45m, or none with limits of sections."})),
+       needing("--rank-monitor", rare({"--rank-section-timeouts --ft-rank-section-timeouts --ft-rank_section_timeouts",
+                                       "NAME:D,...", set_rank_sections, "Limits for these sections to end."})),
        needing("--rank-monitor",
-               {"--rank-out-of-section-timeout --ft-rank-out-of-section-timeout --ft-rank_out_of_section_timeout",
-                "D|none", set_rank_outside, "Limit for a section to begin where none is open; default: none."})}};
+               rare({"--rank-out-of-section-timeout --ft-rank-out-of-section-timeout --ft-rank_out_of_section_timeout",
+                     "D|none", set_rank_outside, "Limit for a section to begin where none is open; default: none."}))}};
 }
 
 }  // namespace sml

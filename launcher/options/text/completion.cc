@@ -52,9 +52,17 @@ std::string in_quotes(string_view text) {
   return out;
 }
 
+// Visits the rows of options that are offered; of rare ones the values are not completed, either.
+template <class Visit>
+void for_each_listed(Visit visit) {
+  for_each_row([&visit](const OptionRow& row) {
+    if (row.listed == Listed::InItsTopic) visit(row);
+  });
+}
+
 std::string spellings_where(bool (*wanted)(const OptionRow&), string_view between) {
   std::string out;
-  for_each_row([&](const OptionRow& row) {
+  for_each_listed([&](const OptionRow& row) {
     if (!wanted(row)) return;
     for (string_view spelling : spellings_of(row))
       out += (out.empty() ? "" : std::string(between)) + std::string(spelling);
@@ -84,7 +92,7 @@ std::string bash_action(const OptionRow& row) {
 
 std::string bash_values() {
   std::string out;
-  for_each_row([&](const OptionRow& row) {
+  for_each_listed([&](const OptionRow& row) {
     if (bash_action(row).empty()) return;
     out += fmt::format("    {}) {} ;;\n", fmt::join(spellings_of(row), "|"), bash_action(row));
   });
@@ -176,7 +184,7 @@ std::string zsh_action(const OptionRow& row) {
 
 std::string zsh_arguments() {
   std::string out;
-  for_each_row([&](const OptionRow& row) {
+  for_each_listed([&](const OptionRow& row) {
     for (string_view spelling : spellings_of(row)) {
       // accepts --np 4 and --np=4, also with a single dash
       out += fmt::format("  '*{}{}[{}]{}' \\\n", spelling, row.is_flag() ? "" : "=",
@@ -238,7 +246,7 @@ std::string fish_spelling(string_view spelling) {
 
 std::string fish_lines() {
   std::string out;
-  for_each_row([&](const OptionRow& row) {
+  for_each_listed([&](const OptionRow& row) {
     out += "complete -c sml-run -n __sml_run_has_no_program";
     for (string_view spelling : spellings_of(row)) out += fish_spelling(spelling);
     out += fish_action(row);

@@ -71,9 +71,26 @@ void append_row(std::string& out, const OptionRow& row) {
                  aliases.empty() ? std::string(row.help) : fmt::format("{} Also {}.", row.help, joined(aliases)));
 }
 
+constexpr string_view kRare = "rare";  // topic of the options that are in no other
+
 std::string group_text(const OptionGroup& group) {
   std::string out = fmt::format("{}:\n", group.title);
-  for (const OptionRow& row : group.rows) append_row(out, row);
+  for (const OptionRow& row : group.rows) {
+    if (row.listed == Listed::InItsTopic) append_row(out, row);
+  }
+  return out;
+}
+
+bool has_text(const OptionGroup& group) {
+  return std::any_of(group.rows.begin(), group.rows.end(),
+                     [](const OptionRow& row) { return row.listed == Listed::InItsTopic; });
+}
+
+std::string rare_text() {
+  std::string out = "Rare options, most of them of other launchers' lines:\n";
+  for_each_row([&out](const OptionRow& row) {
+    if (row.listed == Listed::AsRare) append_row(out, row);
+  });
   return out;
 }
 
@@ -86,8 +103,11 @@ std::string all_text() {
       "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
       "The first word that is no option is the program; everything after it is the program's.\n"
       "train runs the program of a SageMaker training job, as the entry point of its container.\n";
-  for (const OptionGroup& group : option_groups()) out += "\n" + group_text(group);
+  for (const OptionGroup& group : option_groups()) {
+    if (has_text(group)) out += "\n" + group_text(group);
+  }
   out += "\n" + control_help();
+  out += "\n--help rare shows some more, most of them for lines of other launchers.\n";
   out +=
       "\nExamples:\n"
       "  Four workers on this machine:\n"
@@ -216,8 +236,11 @@ std::string newcomer_text(string_view called) {
 
 std::vector<string_view> help_topics() {
   std::vector<string_view> out;
-  for (const OptionGroup& group : option_groups()) out.push_back(group.topic);
+  for (const OptionGroup& group : option_groups()) {
+    if (has_text(group)) out.push_back(group.topic);
+  }
   out.emplace_back("running");
+  out.push_back(kRare);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -227,8 +250,9 @@ Result<std::string> help_text(Dialect dialect, string_view topic) {
   if (topic == "all") return all_text();
   const std::vector<string_view> words = control_words();
   if (topic == "running" || std::find(words.begin(), words.end(), topic) != words.end()) return control_help();
+  if (topic == kRare) return rare_text();
   const std::vector<OptionGroup>& groups = option_groups();
-  const auto named = [topic](const OptionGroup& group) { return group.topic == topic; };
+  const auto named = [topic](const OptionGroup& group) { return group.topic == topic && has_text(group); };
   const auto group = std::find_if(groups.begin(), groups.end(), named);
   if (group != groups.end()) return group_text(*group);
   const OptionRow* row = row_named(topic);
