@@ -99,6 +99,7 @@ Result<std::vector<std::string>> names_of(std::string_view name, std::size_t lim
   }
   Result<std::vector<std::string>> names = expand_name_pattern(name, PatternOrder::LastBracketFastest, limit);
   if (!names) return names.error();
+  if (name.find('{') != std::string_view::npos) return bad_expression("is no host name; write a range as algo-[1-2]");
   if (!std::all_of(names->begin(), names->end(), plan::valid_host_name)) {
     return bad_expression(
         "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");

@@ -88,10 +88,17 @@ std::optional<Printed> printed_instead(const Options& options, std::span<const O
   return Printed{json ? report::explain_json(values) + "\n" : report::explain_table(values)};
 }
 
-// With --verbose, anywhere on the line, lists the libraries inside.
+bool has_words(std::span<const std::string> words, const std::vector<std::string>& wanted) {
+  return std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
+}
+
+// With --verbose, anywhere on the line, lists the libraries inside; with --format json an object.
 std::string version_text(std::span<const std::string> words) {
   std::string out = "sml-run " SML_VERSION "\n";
-  const bool verbose = std::find(words.begin(), words.end(), "--verbose") != words.end();
+  if (has_words(words, {"--format", "json"}) || has_words(words, {"--format=json"})) {
+    return report::version_json(SML_VERSION, linked_versions()) + "\n";
+  }
+  const bool verbose = has_words(words, {"--verbose"});
   if (!verbose || linked_versions().empty()) return out;
   return out + "inside, by Debian's packages:\n" + std::string(linked_versions()) + "\n";
 }

@@ -70,4 +70,13 @@ std::string explain_json(std::span<const ExplainedValue> values) {
   return out.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
+std::string version_json(std::string_view version, std::string_view libraries) {
+  Json inside = Json::object();
+  for (const std::string_view line : split(libraries, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space != std::string_view::npos) inside[std::string(line.substr(0, space))] = line.substr(space + 1);
+  }
+  return Json{{"version", version}, {"libraries", std::move(inside)}}.dump();
+}
+
 }  // namespace sml::report

@@ -1,8 +1,9 @@
-// The output of --explain: every option with its value and the source of that. Pure.
+// The output of --explain: every option with its value and the source of that; and of --version. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sml::report {
@@ -22,5 +23,9 @@ std::string explain_table(std::span<const ExplainedValue> values);
 // {"options":[{"option":"--np","value":"4","source":"environment","where":"SML_NP"},...]} on one line; "value" is null
 // if not set, "where" is null for built-in values.
 std::string explain_json(std::span<const ExplainedValue> values);
+
+// {"version":"0.1.0","libraries":{"libssh-dev":"0.10.6-0",...}} on one line; `libraries` has a line "PACKAGE VERSION"
+// each.
+std::string version_json(std::string_view version, std::string_view libraries);
 
 }  // namespace sml::report

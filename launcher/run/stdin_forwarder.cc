@@ -19,7 +19,11 @@ namespace {
 constexpr int kLookAgainMs = 500;  // interval to check whether this job is in the foreground
 constexpr std::size_t kPiece = 16384;
 
-bool in_background() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp(); }
+// A terminal that is not the controlling one of this process, as under setsid, has no foreground, and may be read.
+bool in_background() {
+  const pid_t owner = ::isatty(STDIN_FILENO) == 1 ? ::tcgetpgrp(STDIN_FILENO) : -1;
+  return owner >= 0 && owner != ::getpgrp();
+}
 
 }  // namespace
 

@@ -365,6 +365,7 @@ class Json(TestCase):
                               ("options", "--explain", "-np", "2", "true")):
             with self.subTest(line=line):
                 self.assert_told(schema, sml_run("--format", "json", *line).stdout)
+        self.assertRegex(schemas.checked("version", sml_run("--version", "--format", "json").stdout)["version"], r"^\d+\.\d+")
         schemas.checked("environment", sml_run("--format", "json", "--dry-run", "--show-env", "0", "true").stdout)
 
     @gate

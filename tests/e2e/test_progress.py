@@ -160,6 +160,12 @@ class OnATerminal(TestCase):
         self.assertEqual(self.screen.rows.count("[0] name? you"), 1)
         self.let_go()
 
+    def test_a_terminal_of_another_session_is_read(self):
+        self.type(shlex.join(["env", "TERM=xterm", "setsid", "--wait", str(SML_RUN), "-np", "1", "sh", "-c", "echo ask; read name; echo hello $name"]) + "\n")
+        self.await_screen(lambda rows: "ask" in rows)
+        self.type("you\n")
+        self.await_screen(lambda rows: "hello you" in rows and rows[-1] == "> ")
+
     @gate
     def test_one_rank_can_be_debugged_by_pdb(self):
         (self.folder / "prog.py").write_text("x = 41\nprint('x is', x)\n")

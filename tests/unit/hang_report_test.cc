@@ -68,6 +68,15 @@ TEST_CASE("hang report: without a tool the kernel's word counts, and that is sai
               "no answer in time from algo-2"});
 }
 
+TEST_CASE("hang report: frames of the interpreter are not those of a program, and py-spy would help") {
+  Traces traces{{trace(0, 0s, "#0  0x1 in clock_nanosleep ()\n#1  0x2 in _PyEval_EvalFrameDefault ()\n")}, {}};
+  traces.ranks[0].process.tool = "gdb";
+  CHECK(hang_table("t", traces, map_of_two()).back() ==
+        "these are frames of the Python interpreter; with py-spy on the hosts there are those of your program");
+  traces.ranks[0].process.tool = "py-spy";
+  CHECK(hang_table("t", traces, map_of_two()).back().find("interpreter") == std::string::npos);
+}
+
 TEST_CASE("hang report: why there is no stack is told once for all whom it concerns") {
   Traces traces{{trace(0, 0s, ""), trace(1, 0s, "")}, {}};
   for (RankTrace& one : traces.ranks) {

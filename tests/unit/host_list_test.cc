@@ -88,6 +88,7 @@ TEST_CASE("a malformed host list is refused with one sentence") {
   };
   const Row rows[] = {
       {"a,h:", "h:", "has no number after \":\"; " + slots},
+      {"algo-{1,2}", "algo-{1", "is no host name; write a range as algo-[1-2]"},
       {"h:-1,a", "h:-1", "has \"-1\" after \":\"; " + slots},
       {"h:+1", "h:+1", "has \"+1\" after \":\"; " + slots},
       {"h:x", "h:x", "has \"x\" after \":\"; " + slots},

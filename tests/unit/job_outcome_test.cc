@@ -206,6 +206,14 @@ TEST_CASE("a host with two faults of the same words is one host") {
   CHECK(judge(f).lines == Lines{"algo-2: cannot make a socket"});
 }
 
+TEST_CASE("a hint that several faults share is told once, behind the last of them") {
+  AttemptFacts f = facts();
+  f.faults = {fault_of("a", Error(ErrorKind::HostKey, "not known: A").with_hint("add it"), 1s),
+              fault_of("b", Error(ErrorKind::HostKey, "not known: B").with_hint("add it"), 1s),
+              fault_of("c", Error(ErrorKind::Connect, "refused"), 1s)};
+  CHECK(judge(f).lines == Lines{"a: not known: A", "b: not known: B", "hint: add it", "c: refused"});
+}
+
 TEST_CASE("faults that differ in the hint alone stay apart, for the hint may name the host's own way out") {
   AttemptFacts f = facts();
   f.faults = {fault_of("a", Error(ErrorKind::Auth, "refused").with_hint("one"), 1s),

@@ -151,6 +151,11 @@ void add_stacks(const std::vector<Place>& places, std::vector<std::string>& out)
   if (places.size() > kShownPlaces) out.push_back(fmt::format("and {} places more", places.size() - kShownPlaces));
 }
 
+// Python was read by a tool that does not know it.
+bool shows_interpreter(const RankTrace& trace) {
+  return trace.process.tool != "py-spy" && trace.process.stacks.find("_PyEval_") != std::string::npos;
+}
+
 // Adds the reasons why stacks are missing.
 void add_faults(const Traces& traces, std::vector<std::string>& out) {
   std::map<std::string, RankSet> faults;
@@ -164,6 +169,10 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
                   show(ranks.text(), kLongestFrame) + ": " + show(why, kLongestFrame));
   }
   if (nobody) out.push_back("the kernel alone has told this; with py-spy or gdb on the hosts there are stacks, too");
+  if (std::any_of(traces.ranks.begin(), traces.ranks.end(), shows_interpreter)) {
+    out.push_back(
+        "these are frames of the Python interpreter; with py-spy on the hosts there are those of your program");
+  }
   if (!traces.silent.empty()) out.push_back("no answer in time from " + show(fold_names(traces.silent), kLongestFrame));
 }
 

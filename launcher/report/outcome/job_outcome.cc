@@ -131,13 +131,17 @@ void tell_details(const AlikeFaults& group, std::vector<std::string>& lines) {
 }
 
 void tell_faults(const AttemptFacts& facts, std::vector<std::string>& lines) {
-  for (const AlikeFaults& group : fold(facts.faults)) {
+  const std::vector<AlikeFaults> groups = fold(facts.faults);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const AlikeFaults& group = groups[i];
     const std::string hosts = fold_names(group.hosts);
     lines.push_back(group.hosts.size() == 1
                         ? hosts + ": " + group.why->text()
                         : std::to_string(group.hosts.size()) + " hosts: " + group.why->message() + ": " + hosts);
     if (group.hosts.size() > 1) tell_details(group, lines);
-    if (!group.why->hint().empty()) lines.push_back("hint: " + hint_for(*group.why, group.hosts));
+    const std::string hint = hint_for(*group.why, group.hosts);
+    const bool again = i + 1 < groups.size() && hint_for(*groups[i + 1].why, groups[i + 1].hosts) == hint;
+    if (!hint.empty() && !again) lines.push_back("hint: " + hint);
   }
 }
 
