@@ -46,7 +46,7 @@ def write(release):
         top = pathlib.Path(folder)
         release.lay_out(top / "tree", files)
         own = f"%dir /usr/share/doc/{rel.NAME}\n%dir /usr/share/doc/{rel.NAME}/LICENSES\n%dir /usr/share/doc/{rel.NAME}/examples\n" \
-              f"%dir /usr/share/doc/{rel.NAME}/kubernetes\n"
+              f"%dir /usr/share/doc/{rel.NAME}/kubernetes\n%dir /usr/share/{rel.NAME}\n%dir /usr/share/{rel.NAME}/schemas\n"
         (top / "spec").write_text(SPEC.format(name=rel.NAME, version=release.version, summary=rel.SUMMARY,
                                               url=release.with_homepage("URL: {}\n"), description=rel.DESCRIPTION, tree=top / "tree",
                                               files=own + "\n".join(listed(f) for f in release.all_files())))
