@@ -39,7 +39,7 @@ std::uint8_t only(NotifyOn kind) { return static_cast<std::uint8_t>(kind); }
 
 std::string refusal_of_url(const std::string& text) {
   const Result<Url> url = Url::parse(text);
-  REQUIRE_FALSE(url);
+  REQUIRE_FALSE(url.has_value());
   return url.error().message();
 }
 
@@ -116,10 +116,10 @@ TEST_CASE("URLs of notifications") {
 }
 
 TEST_CASE("a response counts by its status") {
-  CHECK(read_response("HTTP/1.1 204 No Content\r\n\r\n"));
+  CHECK(read_response("HTTP/1.1 204 No Content\r\n\r\n").has_value());
   CHECK(read_response("HTTP/1.1 500 Oh\r\n").error().message() == "answers 500 Oh");
   CHECK(read_response("HTTP/1.1 302 Found\r\n").error().message() == "answers 302 Found");
-  CHECK_FALSE(read_response(""));
-  CHECK_FALSE(read_response("SSH-2.0-x"));
-  CHECK_FALSE(read_response("HTTP/1.1 20"));
+  CHECK_FALSE(read_response("").has_value());
+  CHECK_FALSE(read_response("SSH-2.0-x").has_value());
+  CHECK_FALSE(read_response("HTTP/1.1 20").has_value());
 }
