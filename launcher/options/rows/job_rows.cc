@@ -97,8 +97,9 @@ std::vector<OptionGroup> options_of_the_run() {
          "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
          "all. Default: auto.",
          "auto"},
-        {"--pmix", "FILE", set_pmix,
-         "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for them."},
+        rare({"--pmix", "FILE", set_pmix,
+              "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for "
+              "them."}),
         rare({"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
         {"--torch-store", "", set_torch_store,
          "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "

@@ -77,8 +77,8 @@ OptionGroup options_of_arrays() {
        needing("--array-file",
                {"--array-index", "I", whole_number<0, plan::kMaxArrayIndex, &Options::array, &ArrayOptions::index>,
                 "Take the line of this index instead of the batch system's."}),
-       needing("--array-file", {"--array-base", "0|1", whole_number<0, 1, &Options::array, &ArrayOptions::base>,
-                                "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."})}};
+       needing("--array-file", rare({"--array-base", "0|1", whole_number<0, 1, &Options::array, &ArrayOptions::base>,
+                                     "Index of the file's first line; default: 0, and 1 for Grid Engine and LSF."}))}};
 }
 
 OptionGroup options_of_data() {
