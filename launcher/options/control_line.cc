@@ -42,6 +42,8 @@ constexpr std::array kWords{
             "Prints the last lines of its ranks; with --follow also what comes."},
     WordRow{"stacks", ControlWord::Stacks, JobIs::Optional, " --format ", "stacks [JOB] [--format json]",
             "Prints where its workers are, who waits and who holds them up."},
+    WordRow{"top", ControlWord::Top, JobIs::Optional, " ", "top [JOB]",
+            "Shows its hosts and ranks on the terminal, the odd ones first; ? lists the keys."},
 };
 
 const WordRow* find_word(string_view word) {

@@ -1,5 +1,5 @@
-// Parses the subcommands for running jobs: ps, status, stop, signal, logs, stacks. They are recognized only as the very
-// first word; after an option, after "--" or with a path, such a word names a program. Pure.
+// Parses the subcommands for running jobs: ps, status, stop, signal, logs, stacks, top. They are recognized only as the
+// very first word; after an option, after "--" or with a path, such a word names a program. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace sml {
 
-enum class ControlWord : std::uint8_t { Ps, Status, Stop, Signal, Logs, Stacks };
+enum class ControlWord : std::uint8_t { Ps, Status, Stop, Signal, Logs, Stacks, Top };
 enum class Watch : std::uint8_t { No, Yes };
 enum class Follow : std::uint8_t { No, Yes };
 

@@ -184,7 +184,7 @@ void Records::arm_drawing(Duration after) {
   });
 }
 
-// The side thread gets a copy. A failure is reported at the end, if it comes again.
+// The side thread gets a copy. A failure is named at the end, if it comes again.
 void Records::draw() {
   const auto copy = std::make_shared<report::Timeline>(*timeline_);
   const auto took = std::make_shared<Duration>();

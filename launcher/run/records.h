@@ -69,7 +69,7 @@ class Records {
     os::UniqueFd fd;
   };
   using RenewedFiles = std::vector<os::RenewedFile>;
-  // The state of the drawing of timelines while the job runs.
+  // Draws timelines while the job runs.
   struct Drawing {
     explicit Drawing(const boost::asio::any_io_executor& loop) : timer(loop), thread(loop) {}
     boost::asio::steady_timer timer;

@@ -6,11 +6,13 @@
 
 #include "common/os/fd.h"
 #include "launcher/control/client.h"
+#include "launcher/control/job_finder.h"
 #include "launcher/inputs/install_links.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/options/control_line.h"
 #include "launcher/start/refusal.h"
+#include "launcher/top/top.h"
 
 namespace sml {
 
@@ -37,7 +39,12 @@ int speak_to_jobs(const std::vector<std::string>& arguments) {
   const Result<std::variant<ControlLine, Printed>> line = parse_control_line(arguments);
   if (!line) return refuse(line.error());
   if (const auto* printed = std::get_if<Printed>(&*line)) return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
-  return control::obey(std::get<ControlLine>(*line), say);
+  const auto& asked = std::get<ControlLine>(*line);
+  if (asked.word != ControlWord::Top) return control::obey(asked, say);
+  const Result<control::JobSocket> job = control::find_job(asked.job);
+  if (job) return top::show(*job, say);
+  refuse(Error(job.error()).in("top"));
+  return 1;
 }
 
 }  // namespace sml

@@ -17,6 +17,7 @@ LICENCES = {
     "glibc": "LGPL-2.1-or-later",
     "libssh": "LGPL-2.1-or-later",
     "linux": "GPL-2.0-only WITH Linux-syscall-note",
+    "ncurses": "MIT-open-group",
     "nlohmann-json3": "MIT",
     "openssl": "Apache-2.0",
     "re2": "BSD-3-Clause",

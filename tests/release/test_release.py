@@ -243,7 +243,7 @@ class FromSource(ReleaseCase):
             self.assertRegex(done.stdout + done.stderr, f"sml-run cannot be built here: .*{re.escape(said)}")
         compiler.write_text("#!/bin/sh\ncase $* in *print-file-name=*) echo ${1#*=} ;; *) ! grep -q CLI ;; esac\n")
         done = run([venv / "bin/pip", "install", "--no-deps", REPO / "packaging/python"], env={"CXX": str(compiler)})
-        self.assertIn("these are missing: <CLI/CLI.hpp>, libre2.a, libz.a; on Debian and Ubuntu: apt install g++ ", done.stdout + done.stderr)
+        self.assertIn("these are missing: <CLI/CLI.hpp>, libre2.a, libz.a, libncurses.a, libtinfo.a; on Debian and Ubuntu: apt install g++ ", done.stdout + done.stderr)
 
 
 class Image(ReleaseCase):
@@ -315,7 +315,7 @@ class Inside(ReleaseCase):
         document = json.loads(form("*.spdx.json").read_text())
         packages = {p["name"]: p for p in document["packages"]}
         self.assertLessEqual({"sml-run", "glibc", "libssh", "openssl", "zlib", "re2", "boost1.81", "gcc-12", "fmtlib",
-                              "cli11", "nlohmann-json3"}, set(packages))
+                              "cli11", "nlohmann-json3", "ncurses"}, set(packages))
         for name, package in (("libssh", "libssh-dev"), ("openssl", "libssl-dev"), ("glibc", "libc6-dev")):
             machine = run(["dpkg", "--print-architecture"]).stdout.strip()
             done = run(["dpkg-query", "--show", "--showformat=${source:Version}", f"{package}:{machine}"])

@@ -55,7 +55,7 @@ TEST_CASE("goodput of a job with two restarts equals the sums made by hand") {
   job.tell(AttemptBegins{3, &job.plan}, 170s);
   job.tell(WorkersStart{"a", 1}, 171s);
   for (std::uint64_t n = 7; n <= 10; ++n) job.step(n, 180s + (n - 7) * 10s);  // 10 at 210
-  job.tell(JobEnds{0, ""}, 214s);
+  job.tell(JobEnds{0, "", std::nullopt}, 214s);
   const GoodputSums sums = job.sums(1h);
   //                good           start    rendezvous  lost                  teardown   waiting  open
   //                10+30+30       5+2+1    5+8+9       (20+5)+(10+8)         2+2+4      3+60
@@ -76,7 +76,7 @@ TEST_CASE("without step numbers only what follows the last progress is lost") {
   job.tell(WorkersStart{"a", 1}, 52s);
   job.step(std::nullopt, 60s);
   job.step(std::nullopt, 70s);
-  job.tell(JobEnds{0, ""}, 71s);
+  job.tell(JobEnds{0, "", std::nullopt}, 71s);
   CHECK(row(job.sums(71s)) == "40 7 13 5 3 3 0");
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("an attempt that fails before its start or its first step") {
   job.tell(AttemptFails{1, 125, "", std::nullopt, 0s}, 5s);
   job.tell(AttemptBegins{2, &job.plan}, 5s);
   job.tell(WorkersStart{"a", 1}, 6s);
-  job.tell(JobEnds{3, ""}, 9s);
+  job.tell(JobEnds{3, "", std::nullopt}, 9s);
   CHECK(row(job.sums(9s)) == "0 5 3 0 1 0 0");
 }
 

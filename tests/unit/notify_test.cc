@@ -56,7 +56,7 @@ TEST_CASE("a job with a restart is told as start, failure, restart and end") {
   add(job.tell(AttemptFails{1, 7, "rank 2 exited with status 7", Rank(2), 0s}, 5s));
   add(job.tell(AttemptBegins{2, &job.plan}, 6s));
   add(job.tell(WorkersStart{"a", 1}, 7s));
-  add(job.tell(JobEnds{0, "all is well"}, 9s));
+  add(job.tell(JobEnds{0, "all is well", std::nullopt}, 9s));
   CHECK(texts == std::vector<std::string>{
                      "start: job job-1 has started: 3 ranks on 2 hosts",
                      "failure: attempt 1 of job job-1 has failed: rank 2 exited with status 7",
@@ -93,9 +93,9 @@ TEST_CASE("a notification is small, whatever a rank has printed") {
 
 TEST_CASE("only what is wanted is told") {
   CHECK_FALSE(Told(only(NotifyOn::End)).tell(WorkersStart{"a", 1}, 1s));
-  CHECK_FALSE(Told(only(NotifyOn::Failure)).tell(JobEnds{0, ""}, 1s));
-  CHECK(Told(only(NotifyOn::Failure)).tell(JobEnds{3, ""}, 1s)->kind == NotifyOn::Failure);
-  CHECK(Told().tell(JobEnds{3, ""}, 1s)->kind == NotifyOn::End);
+  CHECK_FALSE(Told(only(NotifyOn::Failure)).tell(JobEnds{0, "", std::nullopt}, 1s));
+  CHECK(Told(only(NotifyOn::Failure)).tell(JobEnds{3, "", std::nullopt}, 1s)->kind == NotifyOn::Failure);
+  CHECK(Told().tell(JobEnds{3, "", std::nullopt}, 1s)->kind == NotifyOn::End);
 }
 
 TEST_CASE("URLs of notifications") {

@@ -76,7 +76,7 @@ TEST_CASE("a start that fails is traced up to there") {
   Traced job;
   job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
   job.tell(HostFailed{HostIndex(0), Error(ErrorKind::Connect, "refused")}, 3s);
-  job.tell(JobEnds{125, "refused"}, 4s);
+  job.tell(JobEnds{125, "refused", std::nullopt}, 4s);
   CHECK(job.trace.is_complete());
   CHECK(job.spans(1, 4s) == Spans{"connecting 1-3"});
   CHECK(job.trace.json(kTraceStart + 4s).find("refused") != std::string::npos);

@@ -15,7 +15,7 @@ namespace {
 using TraceJson = nlohmann::ordered_json;
 using std::string_view;
 
-// The category of a step, by which a viewer chooses its colour.
+// The kind of a step, so that a viewer colours alike what is alike.
 string_view category(string_view step) {
   if (step == "starting the agent" || step == "sending the agent") return "agent";
   if (step == "preparing") return "prepare";

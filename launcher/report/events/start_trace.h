@@ -59,7 +59,7 @@ class StartTrace final : public EventListener {
   std::vector<char> spoken_;                    // by rank
   std::size_t silent_ = 0;                      // ranks that have neither printed nor ended
   std::optional<TimePoint> all_ready_{};        // the last host was ready
-  std::optional<TimePoint> workers_started_{};  // Start was sent
+  std::optional<TimePoint> workers_started_{};  // by the launcher
   bool complete_ = false;
 };
 

@@ -16,7 +16,7 @@
 
 namespace sml::report {
 
-// The uses of the time from the job's begin until now. The parts add up to the whole.
+// The time from the job's begin until now, by its use. The parts add up to the whole.
 struct GoodputSums {
   Duration good{};
   Duration start{};       // connecting, sending the agent, preparing

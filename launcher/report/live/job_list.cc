@@ -127,6 +127,10 @@ std::string status_to_json(const JobSummary& summary, const JobProgress& progres
     if (!host.text.empty()) one["detail"] = host.text;
     one["usage"] = peaks_json(host.peaks);
     one["memory_used_bytes"] = host.peaks.samples > 0 ? Json(host.peaks.last.memory_used) : Json();
+    one["accelerators"] = Json::array();
+    for (const AcceleratorUse& use : host.peaks.last.accelerators) {
+      one["accelerators"].push_back({{"name", use.name}, {"busy_percent", use.busy_percent}});
+    }
     out["on_hosts"].push_back(std::move(one));
   }
   out["of_ranks"] = Json::array();
