@@ -52,8 +52,8 @@ class Top(TestCase):
                 jobs = json.loads(sml_run("ps", "--format", "json", env=self.env).stdout)
                 return [one["id"] for one in jobs if one["pid"] == job.pid]
 
-            [self.id] = wait_until(listed)
-            wait_until(lambda: sml_run("logs", self.id, env=self.env).stdout.count("ready") == ready)
+            [self.name] = wait_until(listed)
+            wait_until(lambda: sml_run("logs", self.name, env=self.env).stdout.count("ready") == ready)
             yield job
 
     @gate
@@ -61,7 +61,7 @@ class Top(TestCase):
         with self.job("-np", "8", "sh", "-c", WORKER, ready=8) as job:
             terminal = Terminal(self, self.env)
             terminal.type(f"cd {self.temporary_directory()}; stty -a >before\n")
-            terminal.type(f"{SML_RUN} top {self.id}\n")
+            terminal.type(f"{SML_RUN} top {self.name}\n")
             terminal.wait_for(r"7 running, 1 failed")
             lines = terminal.screen().splitlines()
             ranks = [line.split()[0] for line in lines if re.match(r" +\d+ localhost", line)]
@@ -76,8 +76,8 @@ class Top(TestCase):
             terminal.type("kusr1\n")
             terminal.wait_for(r"^Send SIGUSR1 to rank 1\? \(y/n\)")
             terminal.type("y")
-            wait_until(lambda: "told 1" in sml_run("logs", self.id, "--ranks", "1", env=self.env).stdout)
-            self.assertNotIn("told 0", sml_run("logs", self.id, env=self.env).stdout)
+            wait_until(lambda: "told 1" in sml_run("logs", self.name, "--ranks", "1", env=self.env).stdout)
+            self.assertNotIn("told 0", sml_run("logs", self.name, env=self.env).stdout)
             terminal.type("t")
             terminal.wait_for(r"^Where the workers are")
             terminal.type("q")
@@ -95,7 +95,7 @@ class Top(TestCase):
     def test_512_ranks_are_one_screen(self):
         with self.job("-np", "512", "sh", "-c", "echo ready; exec sleep 600", ready=512) as job:
             terminal = Terminal(self, self.env)
-            terminal.type(f"{SML_RUN} top {self.id}\n")
+            terminal.type(f"{SML_RUN} top {self.name}\n")
             terminal.wait_for(r"512 running")
             terminal.wait_for(r"^ +0-511 localhost .* 512 running")
             terminal.type("f")
@@ -109,7 +109,7 @@ class Top(TestCase):
     def test_a_size_that_changes_and_a_signal_that_ends_it(self):
         with self.job("-np", "8", "sh", "-c", WORKER, ready=8) as job:
             terminal = Terminal(self, self.env)
-            terminal.type(f"{SML_RUN} top {self.id}\n")
+            terminal.type(f"{SML_RUN} top {self.name}\n")
             terminal.wait_for(r"7 running, 1 failed")
             terminal("resize-window", "-x", "60", "-y", "12")
             wait_until(lambda: len(terminal.screen().splitlines()) <= 12 and "RANK" in terminal.screen())
@@ -131,7 +131,7 @@ class Top(TestCase):
         self.assert_status(done, 1)
         self.assertIn("no job of yours", done.stderr)
         with self.job("-np", "1", "sh", "-c", "echo ready; exec sleep 600", ready=1) as job:
-            done = sml_run("top", self.id, env={**self.env, "TERM": "xterm"})
+            done = sml_run("top", self.name, env={**self.env, "TERM": "xterm"})
             self.assert_status(done, 1)
             self.assertIn("are no terminal", done.stderr)
             job.terminate()
