@@ -59,7 +59,7 @@ class Signals {
   os::UniqueFd fd_;
 };
 
-// What a rank has printed, as lines; those of stderr are marked.
+// The output of a rank, as lines; those of stderr are marked.
 class RankLines {
  public:
   void add(const control::Output& output) { texts_[output.stream == Stream::Stdout ? 0 : 1] += output.bytes; }
