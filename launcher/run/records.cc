@@ -186,6 +186,10 @@ void Records::arm_drawing(Duration after) {
 
 // The side thread gets a copy. A failure is named at the end, if it comes again.
 void Records::draw() {
+  const TimePoint now = Clock::now();
+  if (timeline_->events() == drawing_->events && now - drawing_->at < kIdleDrawing) return arm_drawing(kDrawing);
+  drawing_->events = timeline_->events();
+  drawing_->at = now;
   const auto copy = std::make_shared<report::Timeline>(*timeline_);
   const auto took = std::make_shared<Duration>();
   if (goodput_ != nullptr) copy->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));

@@ -59,9 +59,10 @@ class Records {
 
  private:
   // A timeline is first drawn after kFirstDrawing, then each kDrawing, but never so often that it would take more than
-  // a part in kLeisure of the time.
+  // a part in kLeisure of the time, and each kIdleDrawing while nothing happens.
   static constexpr Duration kFirstDrawing = std::chrono::seconds(2);
   static constexpr Duration kDrawing = std::chrono::seconds(10);
+  static constexpr Duration kIdleDrawing = std::chrono::seconds(60);
   static constexpr int kLeisure = 500;
 
   struct NamedFile {
@@ -73,6 +74,8 @@ class Records {
   struct Drawing {
     explicit Drawing(const boost::asio::any_io_executor& loop) : timer(loop), thread(loop) {}
     boost::asio::steady_timer timer;
+    std::uint64_t events = 0;  // had come by the last drawing
+    TimePoint at{};            // of that
     os::SideThread thread;
   };
   void arm_drawing(Duration after);

@@ -20,7 +20,7 @@ struct Line {
 
 enum class Key : std::uint8_t { Up, Down, PageUp, PageDown, Home, End, Enter, Escape, Erase, Other };
 
-// Requests of the user about the job.
+// The wishes of the user.
 struct Leave {};
 struct ShowLogs {
   std::size_t rank = 0;
@@ -41,7 +41,8 @@ class Screen {
 
   // The job has answered. `elapsed`: since the answer before.
   void take(Snapshot job, Duration elapsed);
-  // Shows an answer: the lines of a rank, stacks, or a refusal. Any bytes; control characters are shown escaped.
+  // Shows the answer to a wish: the lines of a rank, stacks, or a refusal. Any bytes; control characters are shown
+  // escaped.
   void show_text(std::string title, std::string_view text);
   void say(std::string sentence);  // in the last line, until the next key
   void job_has_ended(std::string how);

@@ -26,6 +26,7 @@ RUN_ELSEWHERE = {
     "rpm -e sml-run": "release.test_release.Rpm.test_it_is_installed_and_removed",
     "tar -C /usr/local --strip-components=1 -xf sml-run-*-$(uname -m).tar.gz": "release.test_release.Tarball.test_it_runs_where_it_is_unpacked",
     "packaging/quickstart": "e2e.test_install.Quickstart.test_a_second_run",
+    "sml-run top": "e2e.test_top.Top.test_a_failing_job_is_seen_asked_and_stopped",
     DOCKER: "e2e.test_documents.Docker.test_the_line_builds_what_it_takes_out",
 }
 # Removals by a form's own program, a build that takes minutes, and words that are no command line.

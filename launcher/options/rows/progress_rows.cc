@@ -35,7 +35,7 @@ OptionGroup options_of_the_progress() {
         "a free port of 127.0.0.1, which is printed; or at unix:PATH.",
         "", Repeat::LastCounts, "", HoldsFor::Job, "auto"},
        {"--metrics-file", "FILE", text<&Options::observers, &ObserverOptions::metrics_file>,
-        "Write these metrics to FILE each 15 s, for the textfile collector of node_exporter."},
+        "Write these metrics to FILE each 30 s, for the textfile collector of node_exporter."},
        {"--notify", "CMD|URL", add_notify,
         "Tell the start, restarts, failures and the end of the job to a command, which gets each as JSON at its input, "
         "or "

@@ -98,6 +98,7 @@ struct Timeline::Listener {
 void Timeline::on_event(const Event& event) {
   if (const auto* begins = std::get_if<JobBegins>(&event.what)) begin(*begins, event.at);
   if (hosts_.empty()) return;
+  ++events_;
   const double at = std::max(0.0, seconds(event.at));
   end_ = std::max(end_, at);
   std::visit(Listener{*this, at}, event.what);

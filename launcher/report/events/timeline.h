@@ -64,6 +64,7 @@ class Timeline final : public EventListener {
   const std::vector<Mark>& marks() const { return marks_; }
   double bucket_seconds() const { return bucket_; }
   double end() const { return end_; }
+  std::uint64_t events() const { return events_; }  // how many have come
   bool has_ended() const { return ended_; }
   std::optional<Rank> root_cause() const { return root_cause_; }
   int exit_code() const { return exit_code_; }
@@ -95,6 +96,7 @@ class Timeline final : public EventListener {
   std::vector<Mark> marks_;
   double bucket_ = 0.01;
   double end_ = 0;
+  std::uint64_t events_ = 0;
   bool ended_ = false;
   std::optional<Rank> root_cause_;
   int exit_code_ = 0;

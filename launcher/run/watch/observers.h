@@ -23,7 +23,7 @@ namespace sml::run {
 
 class Observers {
  public:
-  static constexpr Duration kFileInterval = std::chrono::seconds(15);
+  static constexpr Duration kFileInterval = std::chrono::seconds(30);
 
   // Everything here must outlive this.
   struct Deps {
