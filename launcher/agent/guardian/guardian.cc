@@ -191,6 +191,8 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::prctl(PR_SET_PDEATHSIG, kParentDied);
   if (::getppid() != guardian) return 1;
+  // A batch system that kills the process group of what it has started, as Grid Engine does, leaves one of the two.
+  ::setpgid(0, 0);
   SystemGuard guard(shared_state, mark, scratch, cgroup);
   return serve(guard, scratch);
 }
