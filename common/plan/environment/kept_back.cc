@@ -221,7 +221,9 @@ std::string kept_back(std::span<const std::string> environment, std::span<const 
     const std::string_view value = variable(environment, name);
     const bool is_its_own =
         name == "HOST" && value.substr(0, value.find('.')) == own_host_name.substr(0, own_host_name.find('.'));
-    if (value.empty() || is_its_own || find_variable(user, name) != nullptr) continue;
+    // Grid Engine makes a folder for the job on each host, and sets all three there.
+    const bool is_of_job = name != "HOST" && value == variable(environment, "TMPDIR");
+    if (value.empty() || is_its_own || is_of_job || find_variable(user, name) != nullptr) continue;
     names += (names.empty() ? "" : ", ") + std::string(name);
     words += " -x " + std::string(name);
   }
