@@ -267,11 +267,16 @@ std::vector<OfVariable> options_of_torchrun(std::span<const std::string> environ
   return out;
 }
 
+// How the value of a variable becomes that of its option. None: the option has none, and whatever the value is, srun(1)
+// takes it as given.
+enum class Value : std::uint8_t { NextWord, Joined, None };
+
 // The variables that the MPI operator sets, and those documented in mpiexec(1) of MPICH and srun(1).
 struct VariableOption {
   Dialect dialect;
   string_view variable;
   std::array<string_view, 2> words;  // before the value
+  Value value = Value::NextWord;
 };
 constexpr std::array kVariableOptions{
     VariableOption{Dialect::Mpirun, "OMPI_MCA_plm_rsh_agent", {"--mca", "plm_rsh_agent"}},
@@ -297,6 +302,19 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Hydra, "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", {"-bootstrap-exec-args", ""}},
     VariableOption{Dialect::Hydra, "MPIEXEC_TIMEOUT", {"-timeout", ""}},
     VariableOption{Dialect::Srun, "SLURM_MPI_TYPE", {"--mpi", ""}},
+    VariableOption{Dialect::Srun, "SLURM_KILL_BAD_EXIT", {"--kill-on-bad-exit", ""}, Value::Joined},
+    VariableOption{Dialect::Srun, "SLURM_LABELIO", {"--label", ""}, Value::None},
+    VariableOption{Dialect::Srun, "SLURM_OVERCOMMIT", {"--overcommit", ""}, Value::None},
+    VariableOption{Dialect::Srun, "SLURM_EXPORT_ENV", {"--export", ""}},
+    VariableOption{Dialect::Srun, "SLURM_WORKING_DIR", {"--chdir", ""}},
+    VariableOption{Dialect::Srun, "SLURM_WAIT", {"--wait", ""}},
+    VariableOption{Dialect::Srun, "SLURM_STDINMODE", {"--input", ""}},
+    VariableOption{Dialect::Srun, "SLURM_STDOUTMODE", {"--output", ""}},
+    VariableOption{Dialect::Srun, "SLURM_STDERRMODE", {"--error", ""}},
+    VariableOption{Dialect::Srun, "SLURM_PROLOG", {"--prolog", ""}},
+    VariableOption{Dialect::Srun, "SLURM_EPILOG", {"--epilog", ""}},
+    VariableOption{Dialect::Srun, "SLURM_TASK_PROLOG", {"--task-prolog", ""}},
+    VariableOption{Dialect::Srun, "SLURM_TASK_EPILOG", {"--task-epilog", ""}},
     VariableOption{Dialect::Horovodrun, "HOROVOD_ELASTIC_TIMEOUT", {"--elastic-timeout", ""}},
     VariableOption{Dialect::Torchrun, "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", {"--log-line-prefix-template", ""}},
 };
@@ -312,7 +330,8 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
     for (const string_view word : known.words) {
       if (!word.empty()) option.words.emplace_back(word);
     }
-    option.words.emplace_back(plan::value_of(*entry));
+    if (known.value == Value::NextWord) option.words.emplace_back(plan::value_of(*entry));
+    if (known.value == Value::Joined) option.words.back().append("=").append(plan::value_of(*entry));
   }
   if (dialect == Dialect::Torchrun) {
     for (OfVariable& option : options_of_torchrun(environment)) out.push_back(std::move(option));

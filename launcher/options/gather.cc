@@ -87,6 +87,7 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around,
     if (is_outdone(dialect, written, scanned)) continue;
     const std::size_t known = variables.options.size();
     const std::size_t refused = variables.meeting.refused.size();
+    const std::size_t noted = variables.notes.size();
     std::span<const std::string> words(written);
     if (Result<bool> taken = take_foreign(dialect, words, variables); !taken) return Error(taken.error()).in(variable);
     for (std::size_t i = known; i < variables.options.size(); ++i) {
@@ -94,6 +95,8 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around,
       variables.options[i].layer = Layer::Dialect;
       variables.options[i].where = variable;
     }
+    // Batch systems set those of the MPI launchers; srun's are the user's.
+    if (dialect == Dialect::Srun && variables.notes.size() > noted) add_note(scanned.notes, variable);
     for (std::size_t i = refused; i < variables.meeting.refused.size(); ++i) {
       variables.meeting.refused[i] = fmt::format("{}: {}", variable, variables.meeting.refused[i]);
     }

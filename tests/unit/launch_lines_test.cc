@@ -1091,6 +1091,26 @@ TEST_CASE("launch lines that meant something else under the real launcher", "[di
         "-order-nodes: it sorts by cores; give the hosts in the order that is wanted");
 }
 
+TEST_CASE("srun's input variables are obeyed, named or refused, under its name", "[dialects]") {
+  const std::string line = "srun -n 2 p";
+  CHECK(plan_of(line, {"SLURM_KILL_BAD_EXIT=1"})->options.on_failure == OnFailure::Abort);
+  CHECK(plan_of(line, {"SLURM_KILL_BAD_EXIT=0"})->options.on_failure == OnFailure::Continue);
+  CHECK(plan_of("srun -K -n 2 p", {"SLURM_KILL_BAD_EXIT=0"})->options.on_failure == OnFailure::Abort);
+  CHECK(plan_of(line, {"SLURM_LABELIO=1"})->options.output.tag == *output::TagTemplate::parse("{rank:0}: "));
+  CHECK(plan_of(line, {"SLURM_WORKING_DIR=/w"})->options.working_directory == "/w");
+  CHECK(plan_of(line, {"SLURM_EXPORT_ENV=NONE"})->options.export_policy == plan::ExportPolicy::None);
+  CHECK(plan_of(line, {"SLURM_WAIT=5"})->options.without_effect == std::vector<std::string>{"SLURM_WAIT"});
+  for (const char* variable : {"SLURM_STDOUTMODE=out.%t", "SLURM_STDINMODE=none", "SLURM_STDERRMODE=e",
+                               "SLURM_TASK_PROLOG=/p", "SLURM_TASK_EPILOG=/p", "SLURM_PROLOG=/p", "SLURM_EPILOG=/p"}) {
+    const auto refused = plan_of(line, {variable});
+    REQUIRE_FALSE(refused.has_value());
+    const std::string name(std::string_view(variable).substr(0, std::string_view(variable).find('=')));
+    CHECK(refused.error().message().find(name) != std::string::npos);
+  }
+  CHECK(plan_of("sml-run -np 2 p", {"SLURM_KILL_BAD_EXIT=0", "SLURM_STDOUTMODE=x"})->options.on_failure ==
+        OnFailure::Abort);
+}
+
 TEST_CASE("srun's distributions", "[dialects]") {
   const auto hosts_of_ranks = [](const char* line) {
     const Result<Planned> planned = plan_of(line);
