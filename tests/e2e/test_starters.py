@@ -23,11 +23,19 @@ def without_ssh(bed):
         wait_until(lambda host=host: bed.exec(host, ["pgrep", "-x", "sshd"]).returncode != 0)
 
 
-@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
-class Slurm(TestCase):
+class SlurmCase(TestCase):
+    """Tests in batch jobs of a real Slurm on all hosts, with 2 tasks each (1 where there are more than 8 hosts)."""
+
+    hosts = 4
+
     @classmethod
     def setUpClass(cls):
-        cls.bed = Testbed.shared(4)
+        if cls.hosts > 8:
+            cls.bed = cls.enterClassContext(Testbed())
+            cls.bed.up(cls.hosts)
+        else:
+            cls.bed = Testbed.shared(cls.hosts)
+        cls.tasks = 2 if cls.hosts <= 8 else 1
         subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
                        stdout=subprocess.DEVNULL)
         without_ssh(cls.bed)
@@ -37,13 +45,14 @@ class Slurm(TestCase):
     def setUp(self):
         self.output = self.shared / f"{self.id().rsplit('.', 1)[1]}.out"
         self.addCleanup(self.output.unlink, missing_ok=True)
+        self.addCleanup(self.bed.exec, "head", ["scancel", "--user=root"])
 
     def submit(self, script, *options):
-        """A batch job on 4 hosts with 2 tasks each; what it prints is in self.output."""
+        """A batch job on all hosts; what it prints is in self.output."""
         file = self.shared / "job.sh"
         file.write_text("#!/bin/bash\n" + script)
         self.addCleanup(file.unlink, missing_ok=True)
-        return ["sbatch", "--parsable", "-N4", "--ntasks-per-node=2", "-o", str(self.output), *options, str(file)]
+        return ["sbatch", "--parsable", f"-N{self.hosts}", f"--ntasks-per-node={self.tasks}", "-o", str(self.output), *options, str(file)]
 
     def batch(self, script, *options):
         """The same, awaited: the job's status and what was printed."""
@@ -59,6 +68,9 @@ class Slurm(TestCase):
     def printed(self):
         return self.output.read_text() if self.output.exists() else ""
 
+
+@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
+class Slurm(SlurmCase):
     @gate
     def test_a_batch_script_needs_no_option(self):
         status, out = self.batch(f"{SML} --verbose python3 -c 'import os, socket; print(socket.gethostname(), os.environ[\"RANK\"])'")
