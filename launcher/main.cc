@@ -15,8 +15,11 @@
 #include "common/os/fd.h"
 #include "common/os/private_process.h"
 #include "launcher/dialin/job_key.h"
+#include "launcher/dialin/step/step_call.h"
+#include "launcher/dialin/step/step_task.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/own_address.h"
+#include "launcher/inputs/secret_file.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/control_line.h"
 #include "launcher/options/text/help.h"
@@ -41,8 +44,19 @@ std::string note_about(const std::vector<std::string>& options) {
   return "without effect here: " + show(text, 1000);
 }
 
+// The copy that a batch system's starter has started calls the launcher.
+int answer_step(const dialin::StepCall& call, std::span<char* const> environment) {
+  const char* given = std::getenv(call.secret_variable.c_str());
+  const std::string secret = given == nullptr ? "" : given;
+  if (call.secret_variable == dialin::kStepKeyVariable) forget_variable(environment.data(), call.secret_variable);
+  return dialin::serve_step(call, secret);
+}
+
 int obey(const std::string& called, const std::vector<std::string>& arguments, std::span<char* const> environment) {
   os::ensure_standard_descriptors();
+  if (const std::optional<dialin::StepCall> call = dialin::parse_step_call(arguments)) {
+    return answer_step(*call, environment);
+  }
   if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
   os::serve_as_init();
   ThisHost here = this_host(environment);

@@ -5,12 +5,15 @@
 #include <string_view>
 #include <utility>
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "common/core/text.h"
 #include "common/os/connections.h"
+#include "common/plan/machine/host.h"
 #include "launcher/transport/names/accounts.h"
 #include "launcher/transport/names/addresses.h"
 #include "launcher/transport/net/tcp_connect.h"
@@ -122,6 +125,21 @@ Result<std::vector<std::string>> addresses_of(const std::string& name) {
   if (!found) return found.error();
   std::vector<std::string> out;
   for (const names::Address& address : *found) out.push_back(unmapped(names::numeric(address.any(), address.size)));
+  return out;
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> out;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return out;
+  for (const ifaddrs* one = all; one != nullptr && out.size() < kMostAddresses; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0) continue;
+    const bool v4 = one->ifa_addr->sa_family == AF_INET;
+    if (!v4 && one->ifa_addr->sa_family != AF_INET6) continue;
+    std::string text = names::numeric(*one->ifa_addr, v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    if (plan::valid_host_name(text) && !text.starts_with("fe80")) out.push_back(std::move(text));
+  }
+  ::freeifaddrs(all);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // The coordinator's port, and numeric addresses. No TLS, no messages.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,5 +31,9 @@ std::string far_address(int fd);
 
 // The addresses that a name has now. Blocks for the resolver without a timeout of its own. Error: Resolve.
 Result<std::vector<std::string>> addresses_of(const std::string& name);
+
+// The addresses of this machine that others may reach, at most kMostAddresses.
+inline constexpr std::size_t kMostAddresses = 8;
+std::vector<std::string> own_addresses();
 
 }  // namespace sml::dialin

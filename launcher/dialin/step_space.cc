@@ -11,9 +11,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,7 +35,6 @@ using rendezvous::PmiWriter;
 using std::string_view;
 
 constexpr string_view kKeyName = "sml-run-head";
-constexpr std::size_t kMostAddresses = 8;
 constexpr Duration kSayAfter = std::chrono::seconds(5);
 
 std::string value_in(const plan::Environment& environment, string_view name) {
@@ -195,22 +191,6 @@ Result<SpaceWord> exchange(const StepSpace& space, std::uint32_t tasks, const st
 }
 
 // ---- where the head is
-
-// The addresses of this machine that others may reach.
-std::vector<std::string> own_addresses() {
-  std::vector<std::string> out;
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return out;
-  for (const ifaddrs* one = all; one != nullptr && out.size() < kMostAddresses; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0) continue;
-    const bool v4 = one->ifa_addr->sa_family == AF_INET;
-    if (!v4 && one->ifa_addr->sa_family != AF_INET6) continue;
-    std::string text = names::numeric(*one->ifa_addr, v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    if (plan::valid_host_name(text) && !text.starts_with("fe80")) out.push_back(std::move(text));
-  }
-  ::freeifaddrs(all);
-  return out;
-}
 
 // The first that this host can look up, except as itself.
 std::string reachable_of(const std::vector<std::string>& addresses) {

@@ -10,6 +10,7 @@
 #include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/worker_env.h"
 #include "launcher/dialin/coordinator/incoming_launcher.h"
+#include "launcher/dialin/step/step_launcher.h"
 #include "launcher/starters/starters.h"
 #include "launcher/transport/command_launcher.h"
 #include "launcher/transport/ssh/ssh_launcher.h"
@@ -50,6 +51,10 @@ std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_exec
     return std::make_unique<launch::CommandLauncher>(loop, image, std::move(hosts), options.command);
   }
   if (const starters::Starter* starter = starters::find_starter(plan.start.by)) {
+    if (agents_call(*starter, hosts.list.size())) {
+      return std::make_unique<dialin::StepLauncher>(loop, image, std::move(hosts), *starter,
+                                                    environment_for_tool(plan.export_policy));
+    }
     return std::make_unique<launch::StarterLauncher>(loop, image, std::move(hosts), *starter,
                                                      environment_for_tool(plan.export_policy));
   }

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "common/core/text.h"
 #include "common/plan/environment/worker_env.h"
 #include "launcher/starters/starters.h"
@@ -136,18 +139,33 @@ std::string job_of(Environment environment) {
 
 // From 23.11 on a step for a launcher of another kind takes no processors, memory or devices, and has those of the job.
 // Before that it shares with others what it takes.
-Result<std::vector<std::string>> srun_arguments(const Target& target) {
+std::vector<std::string> step_on(const std::vector<std::string>& hosts, Environment environment,
+                                 std::string_view answer) {
   constexpr int kHasExternalLauncher = 2311;
   std::vector<std::string> words;
-  if (version_in(target.answer) >= kHasExternalLauncher) {
+  if (version_in(answer) >= kHasExternalLauncher) {
     words = {"--external-launcher"};
   } else {
     words = {"--overlap", "--cpu-bind=none"};
   }
-  words.insert(words.end(),
-               {"--jobid=" + job_of(target.environment), "--nodes=1", "--ntasks=1", "--nodelist=" + target.host,
-                "--mpi=none", "--export=ALL", "--kill-on-bad-exit=0", "--no-kill", "--unbuffered", "--chdir=/"});
-  return without_shell(std::move(words), target.script);
+  const std::string count = std::to_string(hosts.size());
+  words.insert(words.end(), {"--jobid=" + job_of(environment), "--nodes=" + count, "--ntasks=" + count,
+                             fmt::format("--nodelist={}", fmt::join(hosts, ",")), "--mpi=none", "--export=ALL",
+                             "--kill-on-bad-exit=0", "--no-kill", "--unbuffered", "--chdir=/"});
+  return words;
+}
+
+Result<std::vector<std::string>> srun_arguments(const Target& target) {
+  return without_shell(step_on({target.host}, target.environment, target.answer), target.script);
+}
+
+// Standard input would be copied to every task. A task that has ended is no reason to end the others.
+Result<std::vector<std::string>> srun_step(const StepTarget& target) {
+  std::vector<std::string> words =
+      step_on({target.hosts.begin(), target.hosts.end()}, target.environment, target.answer);
+  words.insert(words.end(), {"--ntasks-per-node=1", "--input=none", "--wait=0"});
+  words.insert(words.end(), target.program.begin(), target.program.end());
+  return words;
 }
 
 // The line of srun or slurmstepd that names the cause. How the task ended, and the id of the step, differ on each host.
@@ -196,6 +214,7 @@ const Starter& srun() {
                                    .places = nullptr,
                                    .question = kSrunQuestion,
                                    .arguments = srun_arguments,
+                                   .step = {.arguments = srun_step, .least_hosts = 16},
                                    .not_for_tool = kSrunNotForTool,
                                    .not_for_workers = kSrunNotForWorkers,
                                    .end = EndOfTool::OfAgent,

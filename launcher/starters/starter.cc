@@ -15,6 +15,10 @@ bool stands_for(Names names, std::string_view variable) {
   });
 }
 
+bool agents_call(const Starter& starter, std::size_t hosts) {
+  return starter.step.arguments != nullptr && hosts >= starter.step.least_hosts;
+}
+
 std::vector<std::string> environment_of_tool(const Starter& starter, Environment environment) {
   std::vector<std::string> out;
   for (const std::string& entry : environment) {

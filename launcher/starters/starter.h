@@ -1,6 +1,7 @@
 // A starter: the program by which a batch system, or another system that runs programs on hosts, starts the agent on a
 // host. Pure data and pure functions, one file for each starter; launch/starter_launcher.h runs them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,6 +25,26 @@ struct Target {
   std::string answer;       // the standard output of `question`; empty if it could not be asked
 };
 
+// A call of the tool that starts a program on several hosts, once on each, and gives it no pipe to the caller.
+struct StepTarget {
+  std::span<const std::string> hosts;  // as the system names them
+  std::vector<std::string> program;    // words, of which the first is an absolute path
+  Environment environment;             // the launcher's
+  std::string answer;                  // as in Target
+  std::string tool;                    // the file that will be run
+};
+
+// How agents are started that call the launcher.
+struct StepRule {
+  // The arguments of the tool; null: it is not used so.
+  Result<std::vector<std::string>> (*arguments)(const StepTarget&) = nullptr;
+  std::size_t least_hosts = 1;        // of the job; below that each host gets a pipe
+  std::size_t most_hosts = SIZE_MAX;  // of one call
+  // The variable whose value all tasks of the job have, and nobody else; empty: what the tool starts has the
+  // environment of the tool, which may hold a secret.
+  std::string_view secret{};
+};
+
 // Whether the end of the tool shows that the agent has ended, too. If not, its connection may have broken, and another
 // call of the tool may find the agent that still runs. AsSsh: except with status 255 and a message.
 enum class EndOfTool : std::uint8_t { OfAgent, AsSsh, OfConnection };
@@ -32,6 +53,7 @@ struct Starter {
   std::string_view name;           // value of --start-by
   std::string_view system{};       // "Slurm"
   std::string_view tool{};         // the program, looked up in PATH
+  std::string_view other_tool{};   // looked up where that is not there; empty: none
   std::string_view host_source{};  // of the hosts that it reaches, as --host-source names it; empty: any, and it is
                                    // never chosen by itself
   // The variable that every job of the system has; empty: the tool works outside of jobs.
@@ -40,17 +62,20 @@ struct Starter {
   std::vector<std::string> (*places)(Environment) = nullptr;
   // The arguments of a call of the tool that is made once, before the first host; empty: none.
   Names question{};
-  // The arguments of the tool. Error (Deploy): why there are none for that host.
+  // The arguments of the tool for a pipe to one host; null: it gives none. Error (Deploy): why there are none for that
+  // host.
   Result<std::vector<std::string>> (*arguments)(const Target&) = nullptr;
+  StepRule step{};
   Names not_for_tool{};     // removed from the environment of the tool, which they would configure
   Names not_for_workers{};  // set by the tool on the host, and removed there
   EndOfTool end = EndOfTool::OfAgent;
   // Summarizes the standard error of a tool that has ended, as a clause without the name of the host, so that hosts
   // with the same message can be reported in one line; empty: nothing known. Null: its last line.
   std::string (*account)(std::string_view errors) = nullptr;
-  // For a name that is known, and by which nothing can be started: what to do instead.
-  std::string_view refusal{};
 };
+
+// Whether the agents of a job of so many hosts call the launcher, rather than talk through the tool.
+bool agents_call(const Starter& starter, std::size_t hosts);
 
 // Whether one of the names stands for this variable.
 bool stands_for(Names names, std::string_view variable);

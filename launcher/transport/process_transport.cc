@@ -80,7 +80,7 @@ class ProcessTransport final : public AgentTransport {
 
   void start(TransportEvents& events) override {
     core_->events = &events;
-    if (pool_ != nullptr && !start_.name_to_check.empty()) return find_out_where();
+    if (pool_ != nullptr && (start_.tool || !start_.name_to_check.empty())) return find_out_where();
     asio::post(loop_, [this, core = core_] {
       if (core->events != nullptr) launch();
     });
@@ -112,7 +112,7 @@ class ProcessTransport final : public AgentTransport {
   void find_out_where() {
     asio::post(*pool_, [this, loop = loop_, name = start_.name_to_check, argv = start_.argv, tool = start_.tool,
                         weak = std::weak_ptr<Core>(core_)] {
-      const bool here = is_this_machine(name);
+      const bool here = !name.empty() && is_this_machine(name);
       Result<std::vector<std::string>> words = tool && !here ? tool->words() : argv;
       asio::post(loop, [this, here, words = std::move(words), weak] {  // `this` lives as long as its core has events
         const std::shared_ptr<Core> core = weak.lock();
@@ -311,6 +311,12 @@ std::unique_ptr<AgentTransport> make_tool_transport(asio::any_io_executor loop, 
                      .environment = command.environment};
   start.tool = std::move(command);
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
+}
+
+std::unique_ptr<AgentTransport> make_program_transport(asio::any_io_executor loop, std::vector<std::string> words) {
+  ProcessStart start{
+      .argv = std::move(words), .image = std::nullopt, .step = "starting the agent", .name_to_check = {}};
+  return std::make_unique<ProcessTransport>(std::move(loop), nullptr, std::move(start));
 }
 
 }  // namespace sml::launch

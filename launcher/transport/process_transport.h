@@ -31,7 +31,7 @@ std::unique_ptr<AgentTransport> make_command_transport(boost::asio::any_io_execu
 // A starter's tool for one host, see starters/starter.h.
 struct ToolCommand {
   std::string name;  // of the tool, for messages
-  std::string host;  // local if it is this machine
+  std::string host;  // local if it is this machine; empty: not known
   // The words, of which the first is the file to execute. Called once, on a thread of the pool; may block.
   std::function<Result<std::vector<std::string>>()> words;
   std::vector<std::string> environment;
@@ -43,5 +43,9 @@ struct ToolCommand {
 // that is waited for.
 std::unique_ptr<AgentTransport> make_tool_transport(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
                                                     ToolCommand command);
+
+// Runs a program of this machine; keeps its standard error as make_command_transport() does.
+std::unique_ptr<AgentTransport> make_program_transport(boost::asio::any_io_executor loop,
+                                                       std::vector<std::string> words);
 
 }  // namespace sml::launch

@@ -24,8 +24,8 @@ class RemoteShellLauncher : public LocalLauncher {
   RemoteShellLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts);
 
   std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark, const std::string& script) final;
-  void know(const plan::Host& host) final { hosts_.list.push_back(host); }
-  void close() final { threads_.leave(); }
+  void know(const plan::Host& host) override { hosts_.list.push_back(host); }
+  void close() override { threads_.leave(); }
 
  protected:
   virtual std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) = 0;

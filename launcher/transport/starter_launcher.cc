@@ -1,28 +1,14 @@
 #include "launcher/transport/starter_launcher.h"
 
-#include <functional>
-#include <iterator>
-#include <mutex>
 #include <utility>
 #include <variant>
 
-#include <sys/stat.h>
-
-#include "common/os/spawn.h"
-#include "launcher/os/tool_output.h"
 #include "launcher/transport/bootstrap_script.h"
 #include "launcher/transport/process_transport.h"
 
 namespace sml::launch {
 
 namespace {
-
-bool is_this_program(const std::string& file) {
-  struct stat own {};
-  struct stat other {};
-  return ::stat("/proc/self/exe", &own) == 0 && ::stat(file.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
-         own.st_ino == other.st_ino;
-}
 
 // Whether a tool that ended so shows that the agent has ended.
 bool shows_end(starters::EndOfTool end, const ExitStatus& status, std::string_view errors) {
@@ -38,42 +24,6 @@ bool shows_end(starters::EndOfTool end, const ExitStatus& status, std::string_vi
 
 }  // namespace
 
-os::TrustedProgram find_tool(const starters::Starter& starter, std::span<const std::string> environment) {
-  std::vector<std::string> candidates;
-  if (starter.places != nullptr) candidates = starter.places(environment);
-  std::ranges::move(os::program_candidates(std::string(starter.tool), environment), std::back_inserter(candidates));
-  std::erase_if(candidates, is_this_program);
-  return os::find_trusted_program(candidates);
-}
-
-// Used on threads of the pool.
-class StarterLauncher::Tool {
- public:
-  Tool(const starters::Starter& starter, std::string file, std::vector<std::string> environment)
-      : starter_(starter), file_(std::move(file)), environment_(std::move(environment)) {}
-
-  Result<std::vector<std::string>> words_for(const std::string& host, const std::string& script) {
-    std::call_once(asked_, [this] { ask(); });
-    Result<std::vector<std::string>> words = starter_.arguments({host, script, environment_, answer_});
-    if (words) words->insert(words->begin(), file_);
-    return words;
-  }
-
- private:
-  void ask() {
-    if (starter_.question.empty()) return;
-    std::vector<std::string> words{file_};
-    words.insert(words.end(), starter_.question.begin(), starter_.question.end());
-    answer_ = os::output_of_tool(words, environment_).text;
-  }
-
-  const starters::Starter& starter_;
-  const std::string file_;
-  const std::vector<std::string> environment_;
-  std::once_flag asked_;
-  std::string answer_;
-};
-
 StarterLauncher::StarterLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                                  const starters::Starter& starter, std::vector<std::string> environment)
     : RemoteShellLauncher(std::move(loop), image, std::move(hosts)),
@@ -88,7 +38,7 @@ Result<void> StarterLauncher::open(Events events) {
                                         " in PATH, by which " + std::string(starter_.system) + " starts programs there")
         .with_hint("add its folder to PATH, or take --start-by ssh");
   }
-  tool_ = std::make_shared<Tool>(starter_, found.file, environment_);
+  tool_ = std::make_shared<StarterTool>(starter_, found.file, environment_);
   return RemoteShellLauncher::open(std::move(events));
 }
 

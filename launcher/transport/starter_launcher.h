@@ -1,21 +1,17 @@
-// A batch system's own starter starts the agent on each host.
+// A batch system's own starter starts the agent on each host, and gives it a pipe.
 #pragma once
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "common/os/trust.h"
 #include "launcher/starters/starter.h"
 #include "launcher/transport/remote_shell_launcher.h"
+#include "launcher/transport/starter_tool.h"
 
 namespace sml::launch {
 
-// The starter's tool: the first program of that name that may be run, see os::find_trusted_program(). Links of that
-// name to this program itself, as --install-links makes them, do not count.
-os::TrustedProgram find_tool(const starters::Starter& starter, std::span<const std::string> environment);
-
 // A tool may depend on names that only its system knows.
-class StarterLauncher final : public RemoteShellLauncher {
+class StarterLauncher : public RemoteShellLauncher {
  public:
   // `environment` is that of this process; `starter` is static.
   StarterLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
@@ -26,15 +22,16 @@ class StarterLauncher final : public RemoteShellLauncher {
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByStarter; }
 
- private:
-  // The tool, and what it says of itself, once for all hosts.
-  class Tool;
-
+ protected:
   std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+  const starters::Starter& starter() const { return starter_; }
+  const std::vector<std::string>& environment() const { return environment_; }
+  const std::shared_ptr<StarterTool>& tool() const { return tool_; }  // null before open()
 
+ private:
   const starters::Starter& starter_;
   std::vector<std::string> environment_;
-  std::shared_ptr<Tool> tool_;
+  std::shared_ptr<StarterTool> tool_;
 };
 
 }  // namespace sml::launch

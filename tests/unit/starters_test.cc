@@ -85,6 +85,34 @@ TEST_CASE("tools that start programs without a shell get words, the others a lin
   CHECK(words_for("flux", "n2", {}, "").front().starts_with("error: flux getattr hostlist does not name"));
 }
 
+TEST_CASE("one call of srun starts agents that call, from 16 hosts on", "[starters]") {
+  CHECK_FALSE(agents_call(starters::srun(), 15));
+  CHECK(agents_call(starters::srun(), 16));
+  const Words hosts{"n1", "n2"};
+  const auto words =
+      starters::srun().step.arguments({hosts, {"/bin/prog", "word"}, kSlurmJob, "slurm 22.05.8", "srun"});
+  REQUIRE(words.has_value());
+  for (const char* word : {"--overlap", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--nodelist=n1,n2",
+                           "--input=none", "--no-kill", "--kill-on-bad-exit=0"}) {
+    CHECK(has(*words, word));
+  }
+  CHECK(Words(words->end() - 2, words->end()) == Words{"/bin/prog", "word"});
+}
+
+TEST_CASE("starters without a pipe start a program on each host", "[starters]") {
+  const Words hosts{"n2"};
+  const Words two{"n2", "n3"};
+  const auto of = [](const starters::Starter& starter, const Words& names, const std::string& tool) {
+    return *starter.step.arguments({names, {"/bin/prog", "-c"}, {}, "", tool});
+  };
+  CHECK(of(starters::pbs(), hosts, "/usr/bin/pbs_tmrsh") == Words{"n2", "/bin/prog", "-c"});
+  CHECK(of(starters::pbs(), hosts, "/usr/bin/pbsdsh") == Words{"-h", "n2", "--", "/bin/prog", "-c"});
+  CHECK(of(starters::pals(), two, "/usr/bin/mpiexec") ==
+        Words{"-n", "2", "--ppn", "1", "--hosts", "n2,n3", "--cpu-bind", "none", "/bin/prog", "-c"});
+  CHECK(of(starters::pals(), two, "/usr/bin/aprun") ==
+        Words{"-n", "2", "-N", "1", "-L", "n2,n3", "--cc", "none", "/bin/prog", "-c"});
+}
+
 TEST_CASE("srun's input variables do not reach it, and what finds Slurm does", "[starters]") {
   const Words environment{
       "PATH=/bin",      "SLURM_JOB_ID=7",   "SLURM_CONF=/c",         "SLURM_CLUSTERS=c",      "SLURM_CPUS_PER_TASK=2",
@@ -171,18 +199,18 @@ TEST_CASE("a named starter that can start nothing here is refused", "[starters]"
   job.options.start_by = "kubectl";
   CHECK(job.start() == "kubectl: --start-by says so");
   job.options.start_by = "pbs";
-  CHECK(job.start().starts_with("--start-by pbs: pbs_tmrsh and pbsdsh give no pipe to what they start"));
+  CHECK(job.start() == "--start-by pbs: sml-run does not run in a job of PBS, as PBS_JOBCOOKIE is not set");
   job.options.start_by = "srun";
   job.options.ssh.user = "me";
   CHECK(job.start() ==
         "--start-by srun: options for SSH are given, of which srun has no use; leave one of the two out");
 }
 
-TEST_CASE("each starter has a name of its own and knows its job or its refusal", "[starters]") {
+TEST_CASE("each starter has a name of its own and knows its job and how it starts", "[starters]") {
   std::set<std::string_view> names;
   for (const starters::Starter* starter : starters::all_starters()) {
     CHECK(names.insert(starter->name).second);
-    CHECK((starter->refusal.empty() == (starter->arguments != nullptr)));
+    CHECK((starter->arguments != nullptr || agents_call(*starter, 1)));
     CHECK((starter->host_source.empty() == starter->job_variable.empty()));
   }
 }

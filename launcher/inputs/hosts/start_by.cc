@@ -62,7 +62,6 @@ Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Optio
   const std::string& name = options.start_by;
   if (name == starters::kSsh) return by_ssh("--start-by says so");
   const Starter& starter = *starters::find_starter(name);
-  if (!starter.refusal.empty()) return refused(name, starter.refusal);
   if (const std::string said = log_in_said(plan, options.ssh); !said.empty()) {
     return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", said, starter.tool));
   }
@@ -79,7 +78,7 @@ plan::AgentStart start_by_job(plan::LaunchPlan& plan, const Options& options, co
   if (const std::string said = log_in_said(plan, options.ssh); !said.empty()) return by_ssh(said);
   std::string because = "this is no job of a batch system that has a starter";
   for (const Starter* starter : starters::all_starters()) {
-    if (!starter->refusal.empty() || !in_job_of(*starter, here)) continue;
+    if (!in_job_of(*starter, here)) continue;
     const std::optional<std::string> other = outsider(plan, finder.hosts_of_job(starter->host_source, options), here);
     if (!other) continue;
     if (!other->empty()) {

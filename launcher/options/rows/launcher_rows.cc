@@ -44,7 +44,8 @@ OptionGroup options_of_ssh() {
        {"--ssh-config", "FILE", text<&Options::ssh, &SshOptions::config_file>,
         "Use this ssh configuration instead of ~/.ssh/config and /etc/ssh/ssh_config."},
        {"--start-by", "NAME", set_start_by,
-        "Start on other hosts by ssh, srun, qrsh, lsf, flux, oar, kubectl or a command; auto: as the batch job does."},
+        "Start on other hosts by ssh, srun, qrsh, lsf, pbs, pals, flux, oar, kubectl or a command; auto: as the batch "
+        "job does."},
        {"--ssh-command", "COMMAND", set_ssh_command,
         "Reach hosts through a command, instead of the built-in client: as ssh is called, or as {host} and {command} "
         "say."},
