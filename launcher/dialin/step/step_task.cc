@@ -33,8 +33,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Duration kConnectLimit = std::chrono::seconds(3);
-constexpr Duration kPause = std::chrono::milliseconds(100);
+constexpr Duration kStepConnectLimit = std::chrono::seconds(3);
+constexpr Duration kStepPause = std::chrono::milliseconds(100);
 constexpr Duration kPatience = std::chrono::seconds(20);   // until the launcher has answered for the first time
 constexpr int kMostUnproved = 3;                           // connections to someone who does not have the key
 constexpr Duration kTakesLeave = std::chrono::seconds(5);  // for the last words to be read
@@ -95,7 +95,7 @@ class StepTask final : private LinkEvents {
     asio::post(pool_, [this, address, cancel = cancel_] {
       auto answer = std::make_shared<Result<os::UniqueFd>>(os::UniqueFd());
       if (const auto found = names::addresses_of(address, call_.port, AF_UNSPEC); found) {
-        *answer = net::connect_to(*found, kConnectLimit, *cancel);
+        *answer = net::connect_to(*found, kStepConnectLimit, *cancel);
       } else {
         *answer = found.error();
       }
@@ -125,7 +125,7 @@ class StepTask final : private LinkEvents {
     const bool has_left = was_there_ && why.kind() == ErrorKind::Connect;
     if (served_ ? programs_.empty() : has_left || Clock::now() > give_up_at_) return give_up(why_);
     if (next_address_ % count != 0) return dial();
-    timer_.expires_after(kPause);
+    timer_.expires_after(kStepPause);
     timer_.async_wait([this](boost::system::error_code error) {
       if (!error) dial();
     });
