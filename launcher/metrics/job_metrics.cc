@@ -30,9 +30,13 @@ constexpr Named<RankState> kRankStates[] = {{RankState::Waiting, "waiting"},    
 constexpr string_view kPhases[] = {"starting", "running", "stopping", "ended"};
 
 // Sums of accelerators are of no use, but their names may repeat on a host only by mistake: the first one counts.
-bool is_first_of_name(const std::vector<AcceleratorUse>& all, const AcceleratorUse& one) {
-  const auto same = [&](const AcceleratorUse& other) { return other.name == one.name; };
-  return &*std::find_if(all.begin(), all.end(), same) == &one;
+std::vector<AcceleratorUse> first_of_each_name(const std::vector<AcceleratorUse>& all) {
+  std::vector<AcceleratorUse> out;
+  for (const AcceleratorUse& one : all) {
+    const auto same = [&](const AcceleratorUse& other) { return other.name == one.name; };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back(one);
+  }
+  return out;
 }
 
 // Hosts that have the same name would be one series twice, which no reader takes.
@@ -120,9 +124,7 @@ void JobMetrics::write_hosts(Exposition& out) const {
   };
   const auto each_accelerator = [&](auto visit) {
     each([&](string_view host, const HostUse& use) {
-      for (const AcceleratorUse& one : use.accelerators) {
-        if (is_first_of_name(use.accelerators, one)) visit(host, one);
-      }
+      for (const AcceleratorUse& one : first_of_each_name(use.accelerators)) visit(host, one);
     });
   };
   out.family("sml_run_host_memory_used_bytes", Kind::Gauge, "bytes",

@@ -135,16 +135,15 @@ void MetricsServer::read(const std::shared_ptr<Visit>& visit) {
     if (visit->ignored > kMostIgnored) return leave(visit);
   } else if (size > 0) {
     visit->in.append(bytes.data(), static_cast<std::size_t>(size));
-    if (auto request = read_request(visit->in)) {
-      visit->has_asked = true;
-      if (auto* refused = std::get_if<Refusal>(&*request)) {
-        send(visit, std::move(refused->response), nullptr);
-      } else {
-        answer(visit, std::get<Format>(*request));
-      }
-    }
+    if (auto request = read_request(visit->in)) serve(visit, std::move(*request));
   }
   if (!visit->gone) await_bytes(visit);
+}
+
+void MetricsServer::serve(const std::shared_ptr<Visit>& visit, std::variant<Format, Refusal> request) {
+  visit->has_asked = true;
+  if (auto* refused = std::get_if<Refusal>(&request)) return send(visit, std::move(refused->response), nullptr);
+  answer(visit, std::get<Format>(request));
 }
 
 void MetricsServer::answer(const std::shared_ptr<Visit>& visit, Format format) {
@@ -192,16 +191,18 @@ void MetricsServer::push(const std::shared_ptr<Visit>& visit) {
     const ssize_t n =
         ::send(visit->socket.native_handle(), part.data(), std::min(part.size(), kChunk), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) {
-      return visit->socket.async_wait(Descriptor::wait_write, [visit](boost::system::error_code error) {
-        if (!error) push(visit);
-      });
-    }
+    if (n < 0 && errno == EAGAIN) return push_later(visit);
     if (n < 0) return leave(visit);
     visit->sent += static_cast<std::size_t>(n);
   }
   visit->text.reset();
   ::shutdown(visit->socket.native_handle(), SHUT_WR);
+}
+
+void MetricsServer::push_later(const std::shared_ptr<Visit>& visit) {
+  visit->socket.async_wait(Descriptor::wait_write, [visit](boost::system::error_code error) {
+    if (!error) push(visit);
+  });
 }
 
 void MetricsServer::leave(const std::shared_ptr<Visit>& visit) {

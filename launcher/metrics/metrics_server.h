@@ -7,12 +7,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/core/clock.h"
 #include "launcher/metrics/endpoint.h"
 #include "launcher/metrics/exposition.h"
+#include "launcher/metrics/http_exchange.h"
 
 namespace sml::metrics {
 
@@ -40,10 +42,12 @@ class MetricsServer {
   static void welcome(const std::shared_ptr<State>& state, int fd);
   static void await_bytes(const std::shared_ptr<Visit>& visit);
   static void read(const std::shared_ptr<Visit>& visit);
+  static void serve(const std::shared_ptr<Visit>& visit, std::variant<Format, Refusal> request);
   static void answer(const std::shared_ptr<Visit>& visit, Format format);
   static void rendered(const std::shared_ptr<State>& state, Format format, std::string text);
   static void send(const std::shared_ptr<Visit>& visit, std::string head, std::shared_ptr<const std::string> text);
   static void push(const std::shared_ptr<Visit>& visit);
+  static void push_later(const std::shared_ptr<Visit>& visit);
   static void leave(const std::shared_ptr<Visit>& visit);
   std::shared_ptr<State> state_;
 };

@@ -72,7 +72,7 @@ std::string range_text(const Snapshot& job, const Row& row, std::size_t width, G
     most = most ? std::max(*most, *value) : *value;
   }
   if (!least) return "-";
-  const std::string low = shown(*least);
+  std::string low = shown(*least);
   const std::string high = shown(*most);
   if (low == high) return low;
   return low.size() + 1 + high.size() <= width ? low + "-" + high : "<" + high;
@@ -119,9 +119,9 @@ void Screen::show_text(std::string title, string_view text) {
   top_line_ = 0;
 }
 
-void Screen::say(std::string sentence) { note_ = ascii(sentence); }
+void Screen::say(std::string_view sentence) { note_ = ascii(sentence); }
 
-void Screen::job_has_ended(std::string how) {
+void Screen::job_has_ended(std::string_view how) {
   ended_ = ascii(how);
   note_.clear();
 }

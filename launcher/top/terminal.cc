@@ -25,7 +25,7 @@ attr_t attributes_of(Style style) {
     case Style::Plain: return A_NORMAL;
     case Style::Title: return A_BOLD;
     case Style::Selected: return A_REVERSE;
-    case Style::Bad: return coloured ? COLOR_PAIR(kBad) | A_BOLD : A_BOLD | A_UNDERLINE;
+    case Style::Bad: return coloured ? static_cast<attr_t>(COLOR_PAIR(kBad)) | A_BOLD : A_BOLD | A_UNDERLINE;
     case Style::Faint: return A_DIM;
   }
   return A_NORMAL;

@@ -89,20 +89,7 @@ class Top {
       const Terminal::Size size = terminal_.size();
       terminal_.draw(screen_.draw(size.columns, size.lines));
       wait(signals.fd());
-      while (const int signo = signals.next()) {
-        if (signo == SIGTSTP) {
-          terminal_.suspend();
-        } else if (signo == SIGWINCH) {
-          terminal_.follow_size();
-        } else {
-          return;
-        }
-      }
-      while (const auto key = terminal_.key()) {
-        const Wish wish = screen_.on_key(key->first, key->second);
-        if (std::holds_alternative<Leave>(wish)) return;
-        grant(wish);
-      }
+      if (take_signals(signals) == Then::Leave || take_keys() == Then::Leave) return;
       hear_status();
       hear_other();
       if (!status_ && !over_ && Clock::now() >= next_) ask_status();
@@ -110,6 +97,26 @@ class Top {
   }
 
  private:
+  enum class Then : std::uint8_t { GoOn, Leave };
+
+  Then take_signals(const Signals& signals) {
+    while (const int signo = signals.next()) {
+      if (signo != SIGTSTP && signo != SIGWINCH) return Then::Leave;
+      if (signo == SIGTSTP) terminal_.suspend();
+      if (signo == SIGWINCH) terminal_.follow_size();
+    }
+    return Then::GoOn;
+  }
+
+  Then take_keys() {
+    while (const auto key = terminal_.key()) {
+      const Wish wish = screen_.on_key(key->first, key->second);
+      if (std::holds_alternative<Leave>(wish)) return Then::Leave;
+      grant(wish);
+    }
+    return Then::GoOn;
+  }
+
   struct Talk {
     Conversation conversation;
     Topic topic;
@@ -125,9 +132,9 @@ class Top {
     ::poll(ready.data(), ready.size(), status_ || over_ ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0)) + 1);
   }
 
-  void end(std::string how) {
+  void end(std::string_view how) {
     over_ = true;
-    screen_.job_has_ended(std::move(how));
+    screen_.job_has_ended(how);
   }
 
   void ask_status() {

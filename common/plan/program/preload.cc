@@ -27,7 +27,7 @@ bool is_module(std::string_view name) {
   return !begins && name.size() <= kLongestModuleName;
 }
 
-bool is_python(std::string_view program) {
+bool is_python_interpreter(std::string_view program) {
   std::string_view name = program.substr(program.rfind('/') + 1);
   while (!name.empty() && (name.back() == '.' || (name.back() >= '0' && name.back() <= '9'))) name.remove_suffix(1);
   return name == "python";
@@ -115,7 +115,7 @@ Result<std::vector<std::string>> parse_modules(std::string_view text) {
 }
 
 std::optional<PythonLine> python_line(std::span<const std::string> command) {
-  if (command.empty() || !is_python(command.front())) return std::nullopt;
+  if (command.empty() || !is_python_interpreter(command.front())) return std::nullopt;
   return Reader(command).read();
 }
 

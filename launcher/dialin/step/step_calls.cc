@@ -247,13 +247,8 @@ void StepCalls::step_ended(Step& step, const Error& why) {
     hosts_[name].end = why;
     tell_fate(hosts_[name], why);
     if (hosts_[name].caller) continue;
-    while (StepAwaiter* awaiter = take_awaiter(name)) {
-      if (lacks) {
-        awaiter->host_lacks_program();
-      } else {
-        awaiter->host_fails(cause);
-      }
-    }
+    while (StepAwaiter* awaiter = take_awaiter(name))
+      lacks ? awaiter->host_lacks_program() : awaiter->host_fails(cause);
   }
   asio::post(loop_, [this, here = std::weak_ptr<bool>(here_)] {
     if (here.expired()) return;

@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const std::vector<plan::Host>& hosts) {
 
 }  // namespace
 
-StepLauncher::StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, Hosts hosts,
+StepLauncher::StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, const Hosts& hosts,
                            const starters::Starter& starter, std::vector<std::string> environment)
     : StarterLauncher(std::move(loop), image, hosts, starter, std::move(environment)), names_(names_of(hosts.list)) {}
 

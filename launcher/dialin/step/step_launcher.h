@@ -13,7 +13,7 @@ namespace sml::dialin {
 
 class StepLauncher final : public launch::StarterLauncher {
  public:
-  StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, Hosts hosts,
+  StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, const Hosts& hosts,
                const starters::Starter& starter, std::vector<std::string> environment);
 
   // Error (Deploy or Io): there is no tool or no secret, or the port cannot be opened.
