@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 constexpr Duration kLastWait = std::chrono::seconds(5);  // for steps to end
 // The end of a step after that of what it has started.
-constexpr Duration kFateShows = std::chrono::milliseconds(700);
+constexpr Duration kFateShows = std::chrono::seconds(3);
 constexpr std::size_t kMaxLine = 4096;
 
 std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
