@@ -12,7 +12,7 @@ namespace sml::launch {
 
 namespace {
 
-constexpr Duration kLimit = std::chrono::seconds(5);
+constexpr Duration kLimit = std::chrono::seconds(15);  // a batch system takes seconds to start a step
 
 std::string not_ended(const std::string& host, const std::string& why) {
   return host + ": what its agent may have left there has not been looked for: " + why;

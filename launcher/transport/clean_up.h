@@ -20,7 +20,7 @@ class CleanUp final : private SessionOwner {
   CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
           std::function<void(const std::string&)> say);
 
-  // Runs the loop until all hosts have answered, for five seconds at most, or until the loop is stopped. Each plan has
+  // Runs the loop until all hosts have answered, for 15 seconds at most, or until the loop is stopped. Each plan has
   // end_left.
   void run(std::vector<AgentSession::Plan> hosts);
 
