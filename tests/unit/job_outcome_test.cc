@@ -146,6 +146,20 @@ TEST_CASE("a signal that workers and launcher get at once is the user's") {
   CHECK(judge(f).exit_code == 137);
 }
 
+TEST_CASE("a stop of all processes that reaches an agent first is the user's stop all the same") {
+  AttemptFacts f = facts();
+  f.faults = {fault_of("algo-3", Error(ErrorKind::Lost, "its agent was told to end by SIGTERM"), 900ms)};
+  f.stop_signal = SIGTERM;
+  f.stop_at = kStart + 1s;
+  CHECK(judge(f).exit_code == 143);
+  CHECK(judge(f).lines == Lines{"stopped by SIGTERM"});
+  f.stop_at = kStart + 5s;
+  CHECK(judge(f).exit_code == 125);
+  f.stop_at = kStart + 1s;
+  f.stop_signal = SIGINT;
+  CHECK(judge(f).exit_code == 125);
+}
+
 TEST_CASE("between a fault and a worker's end the earlier one decides") {
   AttemptFacts f = facts();
   f.faults = {fault_of(

@@ -219,6 +219,14 @@ bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* firs
   return signaled != nullptr && signaled->signo == *facts.stop_signal;
 }
 
+// The same for the agents that it signals.
+bool agents_told_at_once(const AttemptFacts& facts) {
+  constexpr Duration kAtOnce = std::chrono::seconds(1);
+  if (!facts.stop_signal || facts.faults.empty() || facts.stop_at - facts.faults.front().at > kAtOnce) return false;
+  const std::string reason = "told to end by " + signal_name(*facts.stop_signal);  // Agent's own words
+  return facts.faults.front().why.message().ends_with(reason);
+}
+
 // Success requires that every rank has reported it.
 void judge_unseen(const AttemptFacts& facts, JobOutcome& verdict) {
   const auto unknown = [&verdict](std::string words) {
@@ -244,8 +252,8 @@ JobOutcome judge(const AttemptFacts& facts) {
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (stalled_first(facts, failed_at)) {
     verdict = {kNoProgressExit, FailureCause::Stalled, nullptr, {tell_stalled(*facts.stalled)}};
-  } else if (facts.stop_signal &&
-             (facts.stop_at <= failed_at || facts.stopped_at_rest || (!fault_first && told_at_once(facts, first)))) {
+  } else if (facts.stop_signal && (facts.stop_at <= failed_at || facts.stopped_at_rest ||
+                                   (fault_first ? agents_told_at_once(facts) : told_at_once(facts, first)))) {
     verdict = {
         128 + *facts.stop_signal, FailureCause::User, nullptr, {"stopped by " + signal_name(*facts.stop_signal)}};
   } else if (facts.regroups && *facts.regroups <= failed_at) {
