@@ -134,7 +134,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Passed whole = pass(own, bytes, bytes.size() + 1);
   const Passed pieces = pass(own, bytes, 1);
   require(whole.refused == pieces.refused && (whole.refused || whole.bytes == pieces.bytes));
-  require(bytes.starts_with(pieces.bytes));
+  // Where hosts may differ, as in their working directory, the verifier has put in this host's own value; the looker
+  // compares the plan.
+  require(pieces.bytes.size() <= bytes.size());
   wire::Decoder<wire::ToAgent> decoder;
   decoder.feed(pieces.bytes);
   Looker looker{own};

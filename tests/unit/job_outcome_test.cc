@@ -139,6 +139,8 @@ TEST_CASE("a signal that workers and launcher get at once is the user's") {
   f.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 900ms), end_of(1, "b", Exited{143}, 950ms)};
   CHECK(judge(f).exit_code == 143);
   CHECK(judge(f).lines == Lines{"stopped by SIGTERM"});
+  f.ends.front().status = Exited{143};  // a shell whose command the signal has ended
+  CHECK(judge(f).lines == Lines{"stopped by SIGTERM"});
   f.stop_at = kStart + 5s;
   CHECK(judge(f).lines.front() != "stopped by SIGTERM");
   f.stop_at = kStart + 1s;

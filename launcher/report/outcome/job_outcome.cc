@@ -215,8 +215,11 @@ std::string tell_time_limit(const AttemptFacts& facts) {
 bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
   constexpr Duration kAtOnce = std::chrono::seconds(1);
   if (!facts.stop_signal || first == nullptr || facts.stop_at - first->at > kAtOnce) return false;
+  // A shell exits with 128 and the signal that has ended what it waited for.
   const auto* signaled = std::get_if<Signaled>(&first->status);
-  return signaled != nullptr && signaled->signo == *facts.stop_signal;
+  const auto* exited = std::get_if<Exited>(&first->status);
+  return (signaled != nullptr && signaled->signo == *facts.stop_signal) ||
+         (exited != nullptr && exited->code == 128 + *facts.stop_signal);
 }
 
 // The same for the agents that it signals.
