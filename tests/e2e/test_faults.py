@@ -317,8 +317,9 @@ class Agents(FaultCase):
 
     def kill_with_its_guardian(self, job, host):
         self.await_ready(job)
-        for signo in ("STOP", "KILL"):  # so that neither sees the other's end
-            self.signal(host, signo, "'sml-run-(agent|guard)'")
+        self.signal(host, "STOP", "'sml-run-(agent|guard)'")  # so that neither sees the other's end
+        for program in ("sml-run-agent", "sml-run-guard"):  # the kernel continues a stopped agent whose guardian dies first
+            self.signal(host, "KILL", program)
         return job.finish()
 
     def assert_nothing_left(self, done, host):
