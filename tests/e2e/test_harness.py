@@ -64,7 +64,7 @@ class Hosts(HostsCase):
 
     def test_a_process_left_on_a_host_is_seen(self):
         self.bed.exec("algo-2", ["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 </dev/null &"])
-        with watchdog_times(0.001), self.assertRaisesRegex(AssertionError, "algo-2 .*sleep 1000"):
+        with watchdog_times(0.01), self.assertRaisesRegex(AssertionError, "algo-2 .*sleep 1000"):
             self.bed.assert_clean()
         self.bed.assert_clean()
 
