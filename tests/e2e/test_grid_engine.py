@@ -13,7 +13,7 @@ UNPACKED = pathlib.Path("/var/lib/sml-testbed/sge/usr/lib/gridengine/sge_qmaster
 SML = f"{SML_RUN} --host-source sge"
 
 
-@unittest.skipUnless(UNPACKED.exists(), "no Grid Engine (tests/testbed/sge-up fetches it)")
+@unittest.skipUnless(UNPACKED.exists(), "no Grid Engine is unpacked (tests/run fetches it for the whole layer e2e)")
 class GridEngine(TestCase):
     hosts = 4
 
