@@ -67,3 +67,30 @@ TEST_CASE("a second pause does not move the first, and a resume without a pause 
   clock.resume(kStart + 10s);
   CHECK(clock.deadline() == kStart + 10s - 100ms + kQuiet);
 }
+
+TEST_CASE("once the worker's own output has been read, pauses count towards the cap") {
+  DrainClock clock;
+  clock.begin(kStart);
+  clock.pause(kStart + 1s);
+  clock.resume(kStart + 3s);
+  clock.own_read(kStart + 4s);
+  clock.heard(kStart + 5s);
+  clock.pause(kStart + 5s);
+  CHECK(clock.deadline() == kStart + 2s + kCap);
+  clock.resume(kStart + 9s);
+  CHECK(clock.deadline() == kStart + 9s + kQuiet);
+  for (Duration t = 9s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  CHECK(clock.deadline() == kStart + 2s + kCap);
+}
+
+TEST_CASE("the pause in which the worker's own output ends counts from there on") {
+  DrainClock clock;
+  clock.begin(kStart);
+  clock.pause(kStart + 1s);
+  clock.own_read(kStart + 4s);
+  CHECK(clock.deadline() == kStart + 3s + kCap);
+  clock.own_read(kStart + 6s);
+  clock.resume(kStart + 8s);
+  for (Duration t = 8s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  CHECK(clock.deadline() == kStart + 3s + kCap);
+}

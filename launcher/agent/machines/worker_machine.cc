@@ -74,6 +74,12 @@ void DrainClock::begin(TimePoint now) {
   if (paused_at_) paused_at_ = now;
 }
 
+void DrainClock::own_read(TimePoint now) {
+  if (own_read_) return;
+  own_read_ = true;
+  if (paused_at_) cap_from_ += now - *paused_at_;
+}
+
 void DrainClock::heard(TimePoint now) {
   if (quiet_from_) quiet_from_ = now;
 }
@@ -88,12 +94,14 @@ void DrainClock::resume(TimePoint now) {
   paused_at_.reset();
   if (!quiet_from_) return;
   *quiet_from_ += lost;
-  cap_from_ += lost;
+  if (!own_read_) cap_from_ += lost;
 }
 
 std::optional<TimePoint> DrainClock::deadline() const {
-  if (!quiet_from_ || paused_at_) return std::nullopt;
-  return std::min(*quiet_from_ + kQuiet, cap_from_ + kCap);
+  if (!quiet_from_) return std::nullopt;
+  const TimePoint cap = cap_from_ + kCap;
+  if (paused_at_) return own_read_ ? std::optional(cap) : std::nullopt;
+  return std::min(*quiet_from_ + kQuiet, cap);
 }
 
 }  // namespace sml::supervise

@@ -48,22 +48,25 @@ class WorkerMachine {
 };
 
 // Decides when to give up on output that is not closed: kQuiet after the last byte, or kCap after the worker's own end.
-// Time in which the agent may not read (no credit) does not count, so that no output of the worker is lost.
+// Time in which the agent may not read (no credit) does not count until all that the worker itself can have written has
+// been read, so that none of it is lost and a process that writes on cannot hold the job for longer.
 class DrainClock {
  public:
   static constexpr Duration kQuiet = std::chrono::milliseconds(500);
   static constexpr Duration kCap = std::chrono::seconds(10);
 
-  void begin(TimePoint now);   // the worker has ended
-  void heard(TimePoint now);   // some output came
-  void pause(TimePoint now);   // the agent stops reading
-  void resume(TimePoint now);  // the agent reads again
+  void begin(TimePoint now);     // the worker has ended
+  void own_read(TimePoint now);  // what it had written has been read; what follows is other processes' output
+  void heard(TimePoint now);     // some output came
+  void pause(TimePoint now);     // the agent stops reading
+  void resume(TimePoint now);    // the agent reads again
   std::optional<TimePoint> deadline() const;
 
  private:
   std::optional<TimePoint> quiet_from_;
   TimePoint cap_from_;
   std::optional<TimePoint> paused_at_;
+  bool own_read_ = false;
 };
 
 }  // namespace sml::supervise

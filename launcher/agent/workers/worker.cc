@@ -95,6 +95,8 @@ void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now)
   usage_ = usage;
   ended_at_ = now;
   drain_.begin(now);
+  for (Output* output : {&stdout_, &stderr_}) output->owed = unread(*output);
+  if (stdout_.owed + stderr_.owed == 0) drain_.own_read(now);
   close_input();
   tell(WorkerEvent::Reaped);
 }
@@ -108,6 +110,15 @@ void Worker::tell(WorkerEvent event) {
   // An exit report that has not been taken and the end of the output are merged.
   report_ = report_ == WorkerAction::ReportExit ? WorkerAction::ReportExitAndDrained : action;
   owner_.worker_changed();
+}
+
+// Bytes that a reader finds there now. A terminal passes on what was written to it with a delay, so that its count is
+// too small: the most that it holds back is added.
+std::size_t Worker::unread(Output& output) {
+  constexpr std::size_t kTerminalHolds = std::size_t{64} << 10;
+  int there = 0;
+  if (!output.pipe.is_open() || ::ioctl(output.pipe.native_handle(), FIONREAD, &there) != 0) return 0;
+  return static_cast<std::size_t>(there) + (output.is_pipe ? 0 : kTerminalHolds);
 }
 
 std::optional<TimePoint> Worker::drain_deadline() const {
@@ -139,7 +150,7 @@ void Worker::read_output(Output& output) {
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0) return output_ended(output);
     const TimePoint now = Clock::now();
-    drain_.heard(now);
+    took(output, static_cast<std::size_t>(n), now);
     owner_.worker_output(rank(), output.stream, now, std::string_view(buffer.get(), static_cast<std::size_t>(n)));
     if (static_cast<std::size_t>(n) < allowed) break;
   }
@@ -170,9 +181,16 @@ bool Worker::move_output(Output& output, std::size_t allowed) {
   const std::size_t size = std::min(static_cast<std::size_t>(there), allowed);
   if (size < kWorthMoving) return false;
   const TimePoint now = Clock::now();
-  drain_.heard(now);
+  took(output, size, now);
   owner_.worker_output_of(output.pipe.native_handle(), rank(), output.stream, now, size);
   return true;
+}
+
+void Worker::took(Output& output, std::size_t size, TimePoint now) {
+  drain_.heard(now);
+  if (output.owed == 0) return;
+  output.owed -= std::min(output.owed, size);
+  if (stdout_.owed + stderr_.owed == 0) drain_.own_read(now);
 }
 
 void Worker::starve(Output& output) {
@@ -191,6 +209,7 @@ void Worker::wake() {
 }
 
 void Worker::output_ended(Output& output) {
+  took(output, output.owed, Clock::now());
   output.pipe.close();
   if (!stdout_.pipe.is_open() && !stderr_.pipe.is_open()) tell(WorkerEvent::OutputEnded);
 }

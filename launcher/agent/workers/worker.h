@@ -97,6 +97,7 @@ class Worker {
     wire::Stream stream;
     bool is_pipe = true;
     bool starved = false;  // readable, but there is no allowance
+    std::size_t owed = 0;  // after the worker's end: bytes to read that may be its own
     std::string said;      // for it, and not sent for want of allowance: before what is read
   };
 
@@ -106,7 +107,9 @@ class Worker {
   void read_output(Output& output);
   void send_said(Output& output);
   bool move_output(Output& output, std::size_t allowed);
+  void took(Output& output, std::size_t size, TimePoint now);  // notes bytes that were read
   void starve(Output& output);
+  static std::size_t unread(Output& output);
   void output_ended(Output& output);
   void discard_output();  // drops unread output by closing the read ends
   void write_input();
