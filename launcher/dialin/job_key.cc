@@ -1,9 +1,11 @@
 #include "launcher/dialin/job_key.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -137,6 +139,15 @@ FoundKey key_of_pbs(const ThisHost& here) {
   return std::optional(JobKey{.key = *key, .proof = "the cookie of this job of PBS"});
 }
 
+// Says which programs of MUNGE are passed over, as others may have put them there; empty: none.
+std::string munge_passed_over(const ThisHost& here) {
+  std::vector<std::string> clauses;
+  for (const char* name : {"munge", "unmunge"}) {
+    if (here.passed_over_of) std::ranges::move(here.passed_over_of(name), std::back_inserter(clauses));
+  }
+  return clauses.empty() ? std::string() : fmt::format("warning: {}", fmt::join(clauses, "; "));
+}
+
 // The key is no secret: it only keeps apart those who call the wrong port.
 FoundKey key_with_munge(const ThisHost& here, const hosts::Step& step) {
   std::vector<std::string> names;
@@ -146,7 +157,8 @@ FoundKey key_with_munge(const ThisHost& here, const hosts::Step& step) {
   if (!munge) return no_key();
   const Result<dialin::Key> key = dialin::derive_key(step.id, "sml-run dial-in: MUNGE");
   if (!key) return key.error();
-  return std::optional(JobKey{.key = *key, .proof = "credentials of MUNGE", .peer = std::move(munge)});
+  return std::optional(JobKey{
+      .key = *key, .proof = "credentials of MUNGE", .advice = munge_passed_over(here), .peer = std::move(munge)});
 }
 
 FoundKey key_of_step(const Options& options, const ThisHost& here, const hosts::Step& step) {
@@ -187,17 +199,12 @@ bool key_is_there(const ThisHost& here) {
   return !folder.empty() && here.exists(default_secret_file(folder));
 }
 
-Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings,
-                            const std::optional<hosts::Step>& step) {
+namespace {
+
+Result<JobKey> key_without_step(const Options& options, const ThisHost& here, const dialin::Settings& settings,
+                                const std::optional<hosts::Step>& step) {
   const bool insecure = options.dial_in.key == KeyRule::Insecure;
-  FoundSecret secret = given_secret(options, here);
-  if (!secret) return secret.error();
-  if (*secret) return key_of_secret(**secret);
-  if (step && !insecure) {
-    FoundKey found = key_of_step(options, here, *step);
-    if (!found) return found.error();
-    if (*found) return std::move(**found);
-  }
+  FoundSecret secret = std::optional<Secret>();
   if (!insecure) secret = own_secret(here);
   if (!secret) return secret.error();
   if (*secret) return key_of_secret(**secret);
@@ -214,6 +221,24 @@ Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const 
                       fmt::format("warning: --insecure-job-key: whoever reaches port {} of the head and guesses the "
                                   "names of the job and its hosts can take the place of a host or of the head",
                                   settings.port));
+}
+
+}  // namespace
+
+Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const dialin::Settings& settings,
+                            const std::optional<hosts::Step>& step) {
+  FoundSecret secret = given_secret(options, here);
+  if (!secret) return secret.error();
+  if (*secret) return key_of_secret(**secret);
+  const bool asks_step = step && options.dial_in.key != KeyRule::Insecure;
+  if (asks_step) {
+    FoundKey found = key_of_step(options, here, *step);
+    if (!found) return found.error();
+    if (*found) return std::move(**found);
+  }
+  Result<JobKey> key = key_without_step(options, here, settings, step);
+  if (key && asks_step && key->advice.empty()) key->advice = munge_passed_over(here);
+  return key;
 }
 
 }  // namespace sml

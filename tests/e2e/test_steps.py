@@ -97,6 +97,18 @@ class Steps(HostsCase):
         self.assertEqual(os.listdir(f"{home}/sml-run"), ["secret"])
         self.assertEqual(os.stat(f"{home}/sml-run/secret").st_mode & 0o777, 0o600)
 
+    def test_a_munge_of_another_user_is_passed_over_with_a_line(self):
+        for name in self.bed.names():
+            self.bed.exec(name, ["sh", "-c", "mkdir -p /run/open; printf '#!/bin/sh\ntouch /run/pwned\n' >/run/open/munge; "
+                                             "chmod 755 /run/open/munge; chown -R 7700 /run/open"])
+        line = f"PATH=/run/open:$PATH exec {SML_RUN} -v --no-tag --nproc-per-node 2 sh -c '{WHERE}'"
+        done = self.allocated(*ONE_EACH, "sh", "-c", line)
+        self.assert_one_job(done)
+        self.assertEqual(done.stderr.count("the hosts know each other by credentials of MUNGE"), 4)
+        self.assertEqual(done.stderr.count("warning: /run/open/munge is not run, as /run/open belongs to user 7700"), 4)
+        for name in self.bed.names():
+            self.assert_status(self.bed.exec(name, ["sh", "-c", "! [ -e /run/pwned ]"]), 0)
+
     def test_a_host_that_proves_itself_otherwise_is_told(self):
         line = (f"[ $SLURM_PROCID = 1 ] && export SML_JOB_SECRET=0123456789abcdef; "
                 f"exec {SML_RUN} --start-timeout 5 --nproc-per-node 1 true")

@@ -196,6 +196,10 @@ void Check::handle(fleet::Host& host, const wire::Bye& m) {
   findings.dismissed = true;
 }
 
+void Check::handle(fleet::Host& host, const wire::AgentLog& m) {
+  if (m.level == wire::LogLevel::Warning) of(host).found.warnings.push_back(show(m.text, 500));
+}
+
 // ---- actions of the state machine
 
 bool Check::has_answered(const fleet::Host& host) const {

@@ -58,6 +58,7 @@ class Check final : private fleet::FleetListener {
   void handle(fleet::Host& host, wire::Inspected& m);
   void handle(fleet::Host& host, const wire::Probed& m);
   void handle(fleet::Host& host, const wire::Bye& m);
+  void handle(fleet::Host& host, const wire::AgentLog& m);
   template <class Message>
   void handle(fleet::Host&, const Message&) {}
 

@@ -170,6 +170,15 @@ class Libraries(TrustCase):
         self.assertEqual(words(done), ["ring 0 of 2 got 1", "ring 1 of 2 got 1"])
         assert_says(self, done, rf"/tmp/lib/libpmix\.so\.2 is not loaded, as /tmp/lib belongs to user {TESTER}")
 
+    def test_a_check_says_which_folder_no_library_comes_from(self):
+        sh(self.bed, HOST, 'mkdir -m 700 /tmp/job; cp "$1" /tmp/job/', str(self.program))
+        sh(self.bed, HOST, 'mkdir /tmp/lib; cp "$1" /tmp/lib/libpmix.so.2', str(self.evil), user="tester")
+        done = self.bed.sml_run(HOST, "--check", "-H", f"{HOST}:2", "-np", "2", "-x", "LD_LIBRARY_PATH=/tmp/lib", "/tmp/job/program")
+        self.assert_not_pwned()
+        self.assert_status(done, 0)
+        assert_says(self, done, rf"warning: {HOST}: LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as /tmp/lib belongs "
+                                rf"to user {TESTER}")
+
     def test_what_others_trust_their_own_user_trusts(self):
         """The same folder in a job of tester's: its library is tried, and is none; the system's serves the ranks."""
         sh(self.bed, HOST, 'mkdir /tmp/job /tmp/lib; cp "$1" /tmp/job/; : > /tmp/lib/libmpi.so.40; cp "$2" /tmp/lib/libpmix.so.2',
