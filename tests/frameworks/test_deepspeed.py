@@ -26,7 +26,8 @@ class DeepSpeed(FrameworkCase):
 
     def test_its_own_launcher_calls_ours(self):
         slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "algo-[1-3]", "SLURM_TASKS_PER_NODE": "1(x3)",
-                 "SLURM_JOB_NUM_NODES": "3", "SLURM_NODEID": "0", "SLURM_PROCID": "0"}
+                 "SLURM_JOB_NUM_NODES": "3", "SLURM_NODEID": "0", "SLURM_PROCID": "0",
+                 "SML_START_BY": "ssh"}  # there is no controller that srun could ask
         hostfile = self.hostfile()
         for launcher, env in (("openmpi", {}), ("mpich", {"SML_PRESET": "hydra"}), ("slurm", slurm)):
             with self.subTest(launcher):
