@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/strong.h"
+#include "common/wire/message_rules.h"
 
 namespace sml::wire {
 
@@ -17,6 +18,7 @@ struct HorovodNews {
   std::string slot;            // "HOST:LOCAL_RANK", as the worker sends it
   std::string registration{};  // of a worker that registers: how notices reach it; empty: too long
   void fields(auto& a) { a(attempt, step, slot, registration); }
+  static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
 };
 
 struct HorovodPlace {
@@ -34,6 +36,7 @@ struct HorovodRound {
   std::vector<HorovodPlace> places;
   std::vector<std::string> hosts{};  // addresses that may connect from now on, besides those of Start
   void fields(auto& a) { a(attempt, keys, places, hosts); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 
 // To the agent of a worker's host: send `request` to the port there at which the worker listens for notices about
@@ -44,12 +47,14 @@ struct HorovodCall {
   std::uint16_t port = 0;
   std::string request;
   void fields(auto& a) { a(attempt, rank, port, request); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 struct HorovodAnswer {
   std::uint32_t attempt = 1;
   Rank rank;
   std::string answer;  // empty: no answer
   void fields(auto& a) { a(attempt, rank, answer); }
+  static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
 };
 
 }  // namespace sml::wire

@@ -6,6 +6,7 @@
 
 #include "common/core/strong.h"
 #include "common/core/usage.h"
+#include "common/wire/message_rules.h"
 
 namespace sml::wire {
 
@@ -14,6 +15,7 @@ namespace sml::wire {
 struct AskUse {
   std::uint32_t id = 0;  // the same in the reply
   void fields(auto& a) { a(id); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 // Asks whether workers can start on the host, while none run. A later request replaces an unanswered one. The agent
@@ -45,12 +47,16 @@ struct WorkersUse {
   std::uint32_t id = 0;
   std::vector<RankUse> workers;
   void fields(auto& a) { a(id, workers); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = AskUse;
 };
 
 struct Health {
   std::uint32_t id = 0;
   std::vector<std::string> faults;  // clauses; empty: the host is healthy
   void fields(auto& a) { a(id, faults); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = AskHealth;
 };
 
 }  // namespace sml::wire

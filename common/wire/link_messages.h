@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <string>
 
+#include "common/wire/message_rules.h"
+
 namespace sml::wire {
 
 // Acknowledges this many bytes of frames, counted from the first: they will not be requested again. In both directions.
 struct Received {
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(bytes); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked, .phase = Phase::Connection};
 };
 
 // The first and only message to an agent that was started as a messenger (--return): the connection to another agent

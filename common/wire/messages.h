@@ -4,8 +4,10 @@
 // Both sides are the same build; the version in Hello detects others. Byte strings (std::string) hold any bytes. Times
 // are nanoseconds of the agent's own monotonic clock.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -33,6 +35,16 @@ using ToLauncher =
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskPeerOwnership,
                  PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced,
                  WorkersUse, Health, Recorded, Received, SpawnWish, Added, HorovodNews, HorovodAnswer, RecordedAll>;
+
+// The index of one of the alternatives of ToAgent.
+template <class Request>
+constexpr std::size_t index_in_to_agent() {
+  return []<class... Message>(const std::variant<Message...>*) {
+    std::size_t index = 0;
+    static_cast<void>(((std::is_same_v<Message, Request> || (++index, false)) || ...));
+    return index;
+  }(static_cast<const ToAgent*>(nullptr));
+}
 
 // The ports of that kind, in the order of the requests.
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);

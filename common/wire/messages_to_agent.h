@@ -16,6 +16,7 @@
 #include "common/plan/rank_monitor.h"
 #include "common/plan/ranks/job_shape.h"
 #include "common/wire/host_messages.h"
+#include "common/wire/message_rules.h"
 #include "common/wire/trace_messages.h"
 #include "common/wire/wire_up_messages.h"
 
@@ -167,6 +168,7 @@ struct Probe {
   std::uint16_t port = 0;
   std::uint32_t timeout_ms = 0;
   void fields(auto& a) { a(addresses, port, timeout_ms); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 enum class HorovodRounds : std::uint8_t { No, Yes };  // Yes: send HorovodNews
@@ -200,6 +202,7 @@ struct Signal {
   std::vector<Rank> ranks{};  // ranks, of which those on this host get the signal; empty: all
   SignalTarget target = SignalTarget::Group;
   void fields(auto& a) { a(signo, ranks, target); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 // Ends the workers: signal, SIGCONT, SIGKILL after the grace period. A second Stop can shorten the grace period, but
@@ -209,48 +212,57 @@ struct Stop {
   std::uint32_t grace_ms = 0;
   SignalTarget target = SignalTarget::Group;  // of the signal; SIGKILL goes to all processes
   void fields(auto& a) { a(signo, grace_ms, target); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 struct StdinData {  // at most what StdinCredit allowed
   Rank rank;
   std::string bytes;
   void fields(auto& a) { a(rank, bytes); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 struct StdinEof {
   Rank rank;
   void fields(auto& a) { a(rank); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 
 // Allows this many more bytes of output.
 struct Credit {
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(bytes); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // The agent replies with Pong at once.
 struct Ping {
   std::uint64_t token = 0;
   void fields(auto& a) { a(token); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // Stops the workers (SIGSTOP) and the agent's timers: a suspended launcher sends no Ping, but is not lost. Resume, or
 // any other message, makes both continue.
 struct Suspend {
   void fields(auto& a) { a(); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 struct Resume {
   void fields(auto& a) { a(); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // No attempt will follow. The agent sends Bye and exits: now, or when the running attempt is over.
 struct Leave {
   void fields(auto& a) { a(); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // Asks which workers have joined torch's store. The agent replies with Joined.
 struct AskJoined {
   std::uint16_t port = 0;  // of the store; 0: only the count
   void fields(auto& a) { a(port); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // A TCP connection to a store, as the store's agent sees it.
@@ -277,17 +289,20 @@ struct PeerVerdict {
 struct CheckPeerOwnership {
   std::vector<Caller> callers;
   void fields(auto& a) { a(callers); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // To the agent that serves the stores: the results of some of its AskPeerOwnership.
 struct PeerVerdicts {
   std::vector<PeerVerdict> rulings;
   void fields(auto& a) { a(rulings); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 // Requests the properties of the host. Sent after Prepare; the agent replies with Inspected.
 struct Inspect {
   void fields(auto& a) { a(); }
+  static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
 // Sent instead of Prepare: an earlier agent of this job is gone without a Bye, and what it has left on this host is to
@@ -311,6 +326,7 @@ struct AddWorkers {
   plan::JobShape shape;         // of that whole world
   std::vector<SpawnKey> keys;
   void fields(auto& a) { a(attempt, service, first, apps, workers, shape, keys); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 
 }  // namespace sml::wire

@@ -8,6 +8,7 @@
 #include "common/core/strong.h"
 #include "common/core/usage.h"
 #include "common/plan/host_facts.h"
+#include "common/wire/message_rules.h"
 #include "common/wire/messages_to_agent.h"
 
 namespace sml::wire {
@@ -79,6 +80,7 @@ struct ProbeResult {
 struct Probed {
   std::vector<ProbeResult> results;
   void fields(auto& a) { a(results); }
+  using Answers = Probe;
 };
 
 struct StartedWorker {
@@ -98,6 +100,7 @@ struct Output {  // sent only within credit; keeps the order of each rank and st
   std::string_view bytes;   // not owned: in a decoded message, valid until its decoder is used again
   std::uint64_t at_ns = 0;  // when the agent read them
   void fields(auto& a) { a(rank, stream, at_ns, bytes); }
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
 };
 
 enum class EndedBy : std::uint8_t { Itself, Us };  // Us: after the agent had begun to stop it
@@ -125,12 +128,14 @@ struct AgentLog {
   LogLevel level = LogLevel::Info;
   std::string text;
   void fields(auto& a) { a(level, text); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 struct Pong {
   std::uint64_t token = 0;
   std::uint64_t now_ns = 0;
   void fields(auto& a) { a(token, now_ns); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 struct StdinCredit {
@@ -177,6 +182,8 @@ struct Joined {
   std::vector<Rank> missing;         // running workers here without a connection to the requested port
   std::uint64_t with_torch = 0;      // if none has joined: workers here that have torch's library loaded
   void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = AskJoined;
 };
 
 // From the agent that serves the stores: clients from other hosts. The launcher replies with PeerVerdicts, in pieces
@@ -184,11 +191,13 @@ struct Joined {
 struct AskPeerOwnership {
   std::vector<Caller> callers;
   void fields(auto& a) { a(callers); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 struct PeerVerdictsOfHost {
   std::vector<PeerVerdict> rulings;
   void fields(auto& a) { a(rulings); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 // A file of Worker::stdout_log or stderr_log cannot be written and is given up; the worker goes on.
@@ -208,12 +217,16 @@ struct Inspected {
   std::uint64_t at_ns = 0;
   std::uint64_t unix_ns = 0;  // the time of day at at_ns
   void fields(auto& a) { a(facts, at_ns, unix_ns); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = Inspect;
 };
 
 struct LeftEnded {
   std::uint32_t count = 0;        // processes
   std::vector<std::string> left;  // as in Cleared
   void fields(auto& a) { a(count, left); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = EndLeft;
 };
 
 // Aborted: the rank has asked for the end of the job. Broken: it has violated the protocol, and is killed. Silent: it

@@ -6,6 +6,7 @@
 
 #include "common/core/process_trace.h"
 #include "common/core/strong.h"
+#include "common/wire/message_rules.h"
 
 namespace sml::wire {
 
@@ -19,6 +20,7 @@ struct AskTraces {
   std::uint32_t limit_ms = 0;
   TraceTools tools = TraceTools::NonStopping;
   void fields(auto& a) { a(id, limit_ms, tools); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 struct Trace {
@@ -26,11 +28,13 @@ struct Trace {
   Rank rank;
   ProcessTrace process;
   void fields(auto& a) { a(id, rank, process); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 struct Traced {
   std::uint32_t id = 0;
   void fields(auto& a) { a(id); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 // Requests torch's flight records. The agent replies with any number of Recorded for each rank, and then RecordedAll,
@@ -39,6 +43,7 @@ struct AskRecorded {
   std::uint32_t id = 0;  // the same in the replies
   std::uint32_t limit_ms = 0;
   void fields(auto& a) { a(id, limit_ms); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 // The next bytes of a rank's flight record, in torch's format: a pickle if NCCL has it, else JSON.
@@ -47,6 +52,7 @@ struct Recorded {
   Rank rank;
   std::string bytes;
   void fields(auto& a) { a(id, rank, bytes); }
+  static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
 };
 inline constexpr std::size_t kMaxRecordedPiece = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxRecorded = std::size_t{4} << 20;         // of one rank
@@ -55,6 +61,7 @@ inline constexpr std::size_t kMaxRecordedOfHost = std::size_t{32} << 20;  // of 
 struct RecordedAll {
   std::uint32_t id = 0;
   void fields(auto& a) { a(id); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
 }  // namespace sml::wire

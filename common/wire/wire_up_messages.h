@@ -7,6 +7,7 @@
 
 #include "common/core/strong.h"
 #include "common/plan/ranks/spawn_map.h"
+#include "common/wire/message_rules.h"
 
 namespace sml::wire {
 
@@ -26,6 +27,7 @@ struct FenceData {
   Piece piece = Piece::Last;
   std::string bytes;  // at most kMaxPiece; the pieces of a host are concatenated
   void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
 };
 
 // The data of all hosts of a fence; sent to each of them once it is complete.
@@ -35,6 +37,7 @@ struct Fenced {
   std::string fence;               // as in FenceData
   std::vector<std::string> parts;  // one per host, in host order
   void fields(auto& a) { a(attempt, service, fence, parts); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 // From the service on one host to the one on the host of another rank; the launcher forwards it without interpreting
@@ -46,6 +49,10 @@ struct Relay {
   Rank to;
   std::string bytes;  // at most kMaxPiece
   void fields(auto& a) { a(attempt, service, from, to, bytes); }
+  static constexpr Rules kRules{.receiver = Receiver::Services,
+                                .peer_check = PeerCheck::Unchecked,
+                                .phase = Phase::Connection,
+                                .text_size = TextSize::OwnLimits};
 };
 
 // ---- spawning (MPI_Comm_spawn)
@@ -68,6 +75,7 @@ struct SpawnWish {
   std::vector<plan::SpawnProgram> programs;
   std::vector<SpawnKey> keys;
   void fields(auto& a) { a(attempt, service, from, call, programs, keys); }
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
 };
 
 enum class Go : std::uint8_t { No, Yes };
@@ -79,6 +87,7 @@ struct StartAdded {
   Go go = Go::No;
   std::uint32_t ranks = 0;
   void fields(auto& a) { a(attempt, first, go, ranks); }
+  static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 
 // The result of a SpawnWish.
@@ -89,6 +98,7 @@ struct SpawnAnswer {
   std::string call;  // as in the request
   std::string why;   // a clause; empty: the ranks start
   void fields(auto& a) { a(attempt, service, to, call, why); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
 }  // namespace sml::wire

@@ -30,17 +30,9 @@ constexpr Duration kDefaultGrace = std::chrono::seconds(10);
 constexpr Duration kStoppedFor = std::chrono::seconds(1);
 
 template <class Message>
-constexpr bool kForWorkers = std::is_same_v<Message, wire::Signal> || std::is_same_v<Message, wire::StdinData> ||
-                             std::is_same_v<Message, wire::StdinEof> || std::is_same_v<Message, wire::PeerVerdicts> ||
-                             std::is_same_v<Message, wire::Fenced> || std::is_same_v<Message, wire::Relay> ||
-                             std::is_same_v<Message, wire::AskTraces> || std::is_same_v<Message, wire::AskUse> ||
-                             std::is_same_v<Message, wire::AskRecorded> || std::is_same_v<Message, wire::AddWorkers> ||
-                             std::is_same_v<Message, wire::StartAdded> || std::is_same_v<Message, wire::SpawnAnswer> ||
-                             std::is_same_v<Message, wire::HorovodRound> || std::is_same_v<Message, wire::HorovodCall>;
-
-template <class Message>
 AgentEvent event_for(const Message&) {
-  return kForWorkers<Message> ? AgentEvent::ForWorkers : AgentEvent::Question;
+  const bool is_for_services = wire::rules_of<Message>().receiver == wire::Receiver::Services;
+  return is_for_services ? AgentEvent::ForWorkers : AgentEvent::Question;
 }
 AgentEvent event_for(const wire::Hello& m) {
   return m.version == wire::kProtocolVersion ? AgentEvent::Hello : AgentEvent::OtherVersion;

@@ -158,12 +158,12 @@ TEST_CASE("conduct: answers that nobody asked for") {
   host.may_not(wire::Pong{8, 1}, "answered a ping that nobody had sent");
   host.may(wire::Pong{7, 1});
   host.may_not(wire::Pong{7, 1}, "answered a ping that nobody had sent");
-  host.may_not(wire::Inspected{}, "sent what its host is like, that nobody had asked for");
-  host.may_not(wire::LeftEnded{}, "sent what it had ended, that nobody had asked for");
+  host.may_not(wire::Inspected{}, "sent an answer that nobody had asked for: Inspected");
+  host.may_not(wire::LeftEnded{}, "sent an answer that nobody had asked for: LeftEnded");
   host.conduct.asked(wire::EndLeft{});
   host.may(wire::LeftEnded{});
-  host.may_not(wire::Joined{}, "sent who has joined, that nobody had asked for");
-  host.may_not(wire::Probed{}, "sent what it had probed, that nobody had asked for");
+  host.may_not(wire::Joined{}, "sent an answer that nobody had asked for: Joined");
+  host.may_not(wire::Probed{}, "sent an answer that nobody had asked for: Probed");
   host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may_not(wire::Probed{{{"\x1b[2J", 0}}}, "told of an address that it was not to try");
   host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
@@ -512,17 +512,18 @@ TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds
 TEST_CASE("conduct: what workers use is told when it was asked for, once, of those of the host") {
   Host host;
   host.start();
-  host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
+  const std::string unasked = "sent an answer that nobody had asked for: WorkersUse";
+  host.may_not(wire::WorkersUse{1, {}}, unasked);
   for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskUse{id});
   host.may(wire::WorkersUse{1, {{Rank(2), {10, 20, 1}}, {Rank(5), {}}}});
-  host.may_not(wire::WorkersUse{1, {}}, "told what its workers use, that nobody had asked for");
   host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
-  CHECK_FALSE(host.conduct.check(wire::WorkersUse{3, std::vector<wire::RankUse>(3, {Rank(2), {}})}).has_value());
+  host.may_not(wire::WorkersUse{3, {{Rank(2), {}}, {Rank(2), {}}}}, "spoke twice of rank 2 in one message");
+  host.may_not(wire::WorkersUse{3, {}}, unasked);
 }
 
 TEST_CASE("conduct: a host tells whether it is well when it is asked, and in few words") {
   Host host;
-  host.may_not(wire::Health{1, {}}, "sent whether it is well, that nobody had asked for");
+  host.may_not(wire::Health{1, {}}, "sent an answer that nobody had asked for: Health");
   for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskHealth{id, {}, 0, 0});
   host.may(wire::Health{1, {"no memory"}});
   host.may_not(wire::Health{2, {kLong}}, "sent a text of 65537 bytes, more than 65536");

@@ -21,33 +21,43 @@ AgentProtocolValidator::AgentProtocolValidator(const wire::Hello& hello, const w
     : now_(prepare), credit_(hello.credit) {}
 
 void AgentProtocolValidator::asked(const wire::ToAgent& message) {
+  ++unanswered_[message.index()];
   std::visit([this](const auto& m) { note(m); }, message);
 }
 
 void AgentProtocolValidator::note(const wire::Credit& m) { credit_ += m.bytes; }
 void AgentProtocolValidator::note(const wire::Ping& m) { pings_.push_back(m.token); }
 void AgentProtocolValidator::note(const wire::Probe& m) {
-  ++probes_;
   probed_.insert(probed_.end(), m.addresses.begin(), m.addresses.end());
 }
-void AgentProtocolValidator::note(const wire::Inspect&) { ++inspections_; }
-void AgentProtocolValidator::note(const wire::AskJoined&) { ++joins_; }
-void AgentProtocolValidator::note(const wire::EndLeft&) { ++clean_ups_; }
 void AgentProtocolValidator::note(const wire::CheckPeerOwnership& m) {
   for (const wire::Caller& caller : m.callers) to_vouch_for_.insert(caller.id);
 }
 void AgentProtocolValidator::note(const wire::PeerVerdicts& m) { callers_ -= std::min(callers_, m.rulings.size()); }
-ValidationResult AgentProtocolValidator::check(const wire::ToLauncher& message) {
-  return std::visit([this](const auto& m) { return judge(m); }, message);
+
+template <class Message>
+ValidationResult AgentProtocolValidator::answered() {
+  std::size_t& unanswered = unanswered_[wire::index_in_to_agent<typename Message::Answers>()];
+  if (unanswered == 0) {
+    return broken("sent an answer that nobody had asked for: " + std::string(wire::message_name<Message>()));
+  }
+  --unanswered;
+  return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::HelloAck& m) {
-  if (std::exchange(greeted_, true)) return broken("greeted twice");
-  if (ValidationResult texts =
-          all_fit(std::initializer_list<std::string_view>{m.build_id, m.machine, m.cgroup, m.scratch, m.door});
-      !texts)
-    return texts;
-  return all_fit(m.addresses);
+ValidationResult AgentProtocolValidator::check(const wire::ToLauncher& message) {
+  const auto check_one = [this]<class Message>(const Message& m) -> ValidationResult {
+    if constexpr (wire::Reply<Message>) {
+      if (ValidationResult asked = answered<Message>(); !asked) return asked;
+    }
+    if (ValidationResult texts = texts_fit(m); !texts) return texts;
+    return judge(m);
+  };
+  return std::visit(check_one, message);
+}
+
+ValidationResult AgentProtocolValidator::judge(const wire::HelloAck&) {
+  return std::exchange(greeted_, true) ? broken("greeted twice") : ValidationResult();
 }
 
 // Messages until here belonged to the previous attempt.
@@ -66,7 +76,6 @@ ValidationResult AgentProtocolValidator::judge(const wire::Output& m) {
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::Probed& m) {
-  if (ValidationResult open = answered(probes_, "what it had probed,"); !open) return open;
   if (ValidationResult few = at_most(m.results.size(), probed_.size(), "results of probes"); !few) return few;
   const auto tried = [this](const wire::ProbeResult& result) {
     return std::find(probed_.begin(), probed_.end(), result.address) != probed_.end();
@@ -75,9 +84,8 @@ ValidationResult AgentProtocolValidator::judge(const wire::Probed& m) {
   return broken("told of an address that it was not to try");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::AgentLog& m) {
-  if (ValidationResult few = at_most(++words_, kMostRemarksOfAgent, "remarks"); !few) return few;
-  return fits(m.text);
+ValidationResult AgentProtocolValidator::judge(const wire::AgentLog&) {
+  return at_most(++words_, kMostRemarksOfAgent, "remarks");
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::Pong& m) {
@@ -86,23 +94,11 @@ ValidationResult AgentProtocolValidator::judge(const wire::Pong& m) {
   return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Bye& m) { return fits(m.reason); }
-
-ValidationResult AgentProtocolValidator::judge(const wire::Joined& m) {
-  if (ValidationResult open = answered(joins_, "who has joined,"); !open) return open;
-  return now_.judge(m);
-}
-
 ValidationResult AgentProtocolValidator::judge(const wire::AskPeerOwnership& m) {
   if (!now_.serves_stores()) return broken("asked about callers of stores that it does not serve");
   callers_ += m.callers.size();
   if (ValidationResult few = at_most(m.callers.size(), wire::kMaxCallers, "callers at once"); !few) return few;
-  if (ValidationResult few = at_most(callers_, kMostCallers, "callers"); !few) return few;
-  for (const wire::Caller& caller : m.callers) {
-    const std::initializer_list<std::string_view> words{caller.address, caller.store_address};
-    if (ValidationResult texts = all_fit(words); !texts) return texts;
-  }
-  return {};
+  return at_most(callers_, kMostCallers, "callers");
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::PeerVerdictsOfHost& m) {
@@ -115,16 +111,12 @@ ValidationResult AgentProtocolValidator::judge(const wire::PeerVerdictsOfHost& m
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::LeftEnded& m) {
-  if (ValidationResult open = answered(clean_ups_, "what it had ended,"); !open) return open;
-  if (ValidationResult few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
-  return all_fit(m.left);
+  return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::Health& m) {
   constexpr std::size_t kMost = 100;
-  if (ValidationResult open = answered(health_, "whether it is well,"); !open) return open;
-  if (ValidationResult few = at_most(m.faults.size(), kMost, "faults"); !few) return few;
-  return all_fit(m.faults);
+  return at_most(m.faults.size(), kMost, "faults");
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::HorovodNews& m) {
@@ -144,19 +136,8 @@ ValidationResult AgentProtocolValidator::judge(const wire::HorovodAnswer& m) {
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::Inspected& m) {
-  if (ValidationResult open = answered(inspections_, "what its host is like,"); !open) return open;
-  const plan::HostFacts& f = m.facts;
-  const std::initializer_list<std::string_view> words{
-      f.system, f.driver, f.user, f.device, f.shared_memory.path, f.agent_folder.path, f.working_directory.path};
-  if (ValidationResult texts = all_fit(words); !texts) return texts;
-  if (ValidationResult few = at_most(f.programs.size(), now_.apps(), "programs"); !few) return few;
-  if (ValidationResult files = all_fit(f.programs); !files) return files;
-  if (ValidationResult few = at_most(f.mpi.size(), now_.apps(), "programs"); !few) return few;
-  for (const plan::MpiFinding& one : f.mpi) {
-    if (ValidationResult texts = all_fit(std::initializer_list<std::string_view>{one.library, one.seen_in}); !texts)
-      return texts;
-  }
-  return {};
+  if (ValidationResult few = at_most(m.facts.programs.size(), now_.apps(), "programs"); !few) return few;
+  return at_most(m.facts.mpi.size(), now_.apps(), "programs");
 }
 
 }  // namespace sml::launch

@@ -2,12 +2,14 @@
 // often, and how much. Pure. This bounds the launcher's memory and protects the other hosts: a compromised host is
 // limited to what a genuine agent would send.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/core/error.h"
@@ -31,18 +33,18 @@ class AgentProtocolValidator {
   void note(const wire::Credit& m);
   void note(const wire::Ping& m);
   void note(const wire::Probe& m);
-  void note(const wire::Inspect& m);
-  void note(const wire::AskJoined& m);
   void note(const wire::CheckPeerOwnership& m);
   void note(const wire::PeerVerdicts& m);
-  void note(const wire::EndLeft& m);
-  void note(const wire::AskHealth&) { ++health_; }
   void note(const wire::HorovodCall& m) { called_.insert(m.rank); }
-  // All other requests belong to the attempt.
+  // All other requests belong to the attempt, or have no state but that they are unanswered.
   template <class Message>
   void note(const Message& m) {
     if constexpr (requires { now_.note(m); }) now_.note(m);
   }
+
+  // Counts a reply to one of the requests that are unanswered.
+  template <class Message>
+  Result<void> answered();
 
   Result<void> judge(const wire::HelloAck& m);
   Result<void> judge(const wire::Prepared& m);
@@ -50,8 +52,6 @@ class AgentProtocolValidator {
   Result<void> judge(const wire::Output& m);
   Result<void> judge(const wire::AgentLog& m);
   Result<void> judge(const wire::Pong& m);
-  Result<void> judge(const wire::Bye& m);
-  Result<void> judge(const wire::Joined& m);
   Result<void> judge(const wire::Inspected& m);
   Result<void> judge(const wire::AskPeerOwnership& m);
   Result<void> judge(const wire::PeerVerdictsOfHost& m);
@@ -59,24 +59,23 @@ class AgentProtocolValidator {
   Result<void> judge(const wire::Health& m);
   Result<void> judge(const wire::HorovodNews& m);
   Result<void> judge(const wire::HorovodAnswer& m);
-  Result<void> judge(const wire::Received&) { return {}; }  // handled by the link
-  // All other messages belong to the attempt.
+  // All other messages belong to the attempt. Without a rule there, all their ranks are ranks of this host.
   template <class Message>
   Result<void> judge(const Message& m) {
-    return now_.judge(m);
+    if constexpr (requires { now_.judge(m); }) {
+      return now_.judge(m);
+    } else {
+      return now_.ranks_belong(m);
+    }
   }
 
   AttemptProtocolValidator now_;
   std::optional<AttemptProtocolValidator> next_;  // takes effect with its Prepared
   std::uint64_t credit_ = 0;                      // output bytes that the agent may send
   bool greeted_ = false;
-  std::deque<std::uint64_t> pings_;  // unanswered, the oldest first
-  std::size_t probes_ = 0;           // unanswered
-  std::size_t inspections_ = 0;
-  std::size_t joins_ = 0;
-  std::size_t clean_ups_ = 0;
-  std::size_t health_ = 0;
-  std::vector<std::string> probed_;            // all addresses that it was asked to try
+  std::deque<std::uint64_t> pings_;                                           // unanswered, the oldest first
+  std::array<std::size_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
+  std::vector<std::string> probed_;                                           // all addresses that it was asked to try
   std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked
   std::size_t callers_ = 0;  // number of callers about which the agent has asked without an answer so far
   std::size_t horovod_news_ = 0;

@@ -22,26 +22,10 @@ SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
 SessionEvent event_for(const wire::Cleared&) { return SessionEvent::Cleared; }
 SessionEvent event_for(const wire::StdinCredit&) { return SessionEvent::InputTaken; }
 SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
-SessionEvent event_for(const wire::Pong&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::AgentLog&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Joined&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Inspected&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Relay&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::AskPeerOwnership&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::PeerVerdictsOfHost&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Trace&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Traced&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Recorded&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::RecordedAll&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::WorkersUse&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Health&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::LeftEnded&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::HorovodNews&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::HorovodAnswer&) { return SessionEvent::Chatter; }
-SessionEvent event_for(const wire::Received&) { return SessionEvent::Chatter; }
 template <class Message>
 SessionEvent event_for(const Message&) {
-  return SessionEvent::WorkerNews;
+  const bool at_any_time = wire::rules_of<Message>().phase == wire::Phase::Connection;
+  return at_any_time ? SessionEvent::Chatter : SessionEvent::WorkerNews;
 }
 
 SessionEvent event_of(const wire::ToLauncher& message) {

@@ -20,7 +20,6 @@ class AnswerValidator {
   // Call when the launcher sends these.
   void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
   void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
-  void note(const wire::AskUse& m) { uses_asked_.insert(m.id); }
 
   // As those of AttemptProtocolValidator. `belongs` returns an error unless the rank is one of this host.
   using Belongs = std::function<Result<void>(Rank)>;
@@ -28,7 +27,6 @@ class AnswerValidator {
   Result<void> judge(const wire::Traced& m, const Belongs&);
   Result<void> judge(const wire::Recorded& m, const Belongs& belongs);
   Result<void> judge(const wire::RecordedAll& m, const Belongs&);
-  Result<void> judge(const wire::WorkersUse& m, const Belongs& belongs);
 
  private:
   struct Records {
@@ -39,7 +37,6 @@ class AnswerValidator {
   wire::TorchTraces torch_;
   std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // pending queries: ranks that have been answered
   std::map<std::uint32_t, Records> records_asked_;        // pending queries
-  std::set<std::uint32_t> uses_asked_;                    // pending queries
 };
 
 }  // namespace sml::launch

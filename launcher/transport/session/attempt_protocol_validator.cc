@@ -32,10 +32,6 @@ ValidationResult judge_services(const std::vector<wire::Service>& services,
   return {};
 }
 
-ValidationResult judge_names(const wire::MpiUse& m) {
-  return all_fit(std::initializer_list<std::string_view>{m.program, m.library});
-}
-
 ValidationResult judge_attempt(std::uint32_t attempt, std::uint32_t now) {
   if (attempt == now) return {};
   return broken("spoke of attempt " + number(attempt) + ", which it is not at");
@@ -119,35 +115,37 @@ ValidationResult AttemptProtocolValidator::belongs(Rank rank) {
   return {};
 }
 
+ValidationResult AttemptProtocolValidator::belong_once(std::vector<Rank> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  if (const auto twice = std::adjacent_find(ranks.begin(), ranks.end()); twice != ranks.end()) {
+    return broken("spoke twice of rank " + number(twice->value()) + " in one message");
+  }
+  for (const Rank rank : ranks) {
+    if (ValidationResult ours = belongs(rank); !ours) return ours;
+  }
+  return {};
+}
+
 Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::started_one(Rank rank) {
   if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
   return of_rank(rank);
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::Prepared& m) {
-  for (const wire::PreflightError& obstacle : m.obstacles) {
-    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
-    if (ValidationResult texts = all_fit(words); !texts) return texts;
-  }
   if (ValidationResult few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
     return few;
   if (ValidationResult few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
-  if (ValidationResult texts = all_fit(m.warnings); !texts) return texts;
-  if (ValidationResult texts = all_fit(m.addresses); !texts) return texts;
-  if (ValidationResult text = fits(m.pmix); !text) return text;
   if (ValidationResult services = judge_services(m.services, services_); !services) return services;
   if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
   if (ValidationResult few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few)
     return few;
   for (const wire::Bound& bound : m.bindings) {
     if (auto entry = of_rank(bound.rank); !entry) return entry.error();
-    if (ValidationResult text = fits(bound.where); !text) return text;
   }
   if (ValidationResult few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few)
     return few;
   for (const wire::MpiUse& use : m.mpi) {
     if (auto entry = of_rank(use.rank); !entry) return entry.error();
-    if (ValidationResult texts = judge_names(use); !texts) return texts;
   }
   return {};
 }
@@ -155,8 +153,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Prepared& m) {
 ValidationResult AttemptProtocolValidator::judge(const wire::MpiUse& m) {
   const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
   if (ValidationResult few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
-  if (auto entry = of_rank(m.rank); !entry) return entry.error();
-  return judge_names(m);
+  return belongs(m.rank);
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::Started& m) {
@@ -264,13 +261,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Added& m) {
     return broken("told of ranks that it was not asked about");
   }
   added_state_ = AddedState::Waits;
-  if (ValidationResult few = at_most(m.obstacles.size(), added_->apps.size() + kMostObstacles, "obstacles"); !few)
-    return few;
-  for (const wire::PreflightError& obstacle : m.obstacles) {
-    const std::initializer_list<std::string_view> words{obstacle.message, obstacle.hint};
-    if (ValidationResult texts = all_fit(words); !texts) return texts;
-  }
-  return {};
+  return at_most(m.obstacles.size(), added_->apps.size() + kMostObstacles, "obstacles");
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::HostUsed& m) {
@@ -293,13 +284,12 @@ ValidationResult AttemptProtocolValidator::judge(const wire::RankFault& m) {
     return broken("told a fault of rank " + number(m.rank.value()) + " again, or after its end");
   }
   if (m.code < 1 || m.code > 255) return broken("told a status that no process can have");
-  return fits(m.why);
+  return {};
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::Cleared& m) {
   if (m.attempt != number_) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
-  if (ValidationResult few = at_most(m.left.size(), wire::kMaxLeft, "processes that are left"); !few) return few;
-  return all_fit(m.left);
+  return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::ErrorFile& m) {
@@ -309,12 +299,11 @@ ValidationResult AttemptProtocolValidator::judge(const wire::ErrorFile& m) {
   if (std::exchange((*entry)->error_file, true) || ended) {
     return broken("sent an error file of rank " + number(m.rank.value()) + " again, or after its end");
   }
-  return fits(m.text);
+  return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::OutOfMemory& m) {
-  if (ValidationResult few = at_most(++kills_, ranks_.size(), "words on lack of memory"); !few) return few;
-  return fits(m.evidence);
+ValidationResult AttemptProtocolValidator::judge(const wire::OutOfMemory&) {
+  return at_most(++kills_, ranks_.size(), "words on lack of memory");
 }
 
 ValidationResult AttemptProtocolValidator::judge(const wire::Joined& m) {
@@ -326,14 +315,12 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Joined& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::LogFailed& m) {
-  if (ValidationResult few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
-  return fits(m.why);
+ValidationResult AttemptProtocolValidator::judge(const wire::LogFailed&) {
+  return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::FifoFailed& m) {
-  if (ValidationResult few = at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures"); !few) return few;
-  return fits(m.why);
+ValidationResult AttemptProtocolValidator::judge(const wire::FifoFailed&) {
+  return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
 }
 
 }  // namespace sml::launch

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "common/core/strong.h"
 #include "common/wire/messages.h"
 #include "launcher/transport/session/answer_validator.h"
+#include "launcher/transport/session/validation_result.h"
 
 namespace sml::launch {
 
@@ -60,6 +62,16 @@ class AttemptProtocolValidator {
     return answers_.judge(m, [this](Rank rank) { return belongs(rank); });
   }
 
+  // The same, of a message that has no rule of its own: it is about ranks of this host only, once about each.
+  template <class Message>
+  Result<void> ranks_belong(const Message& m) {
+    std::vector<Rank> ranks;
+    FieldWalk([&ranks]<class T>(const T& value) {
+      if constexpr (std::is_same_v<T, Rank>) ranks.push_back(value);
+    })(m);
+    return belong_once(std::move(ranks));
+  }
+
  private:
   enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
   struct RankEntry {
@@ -69,8 +81,9 @@ class AttemptProtocolValidator {
     std::uint64_t input_out = 0;  // bytes that were sent to it and that it has not taken
   };
 
-  Result<RankEntry*> of_rank(Rank rank);      // fails unless the rank is one of this host
-  Result<void> belongs(Rank rank);            // the same, without the entry
+  Result<RankEntry*> of_rank(Rank rank);  // fails unless the rank is one of this host
+  Result<void> belongs(Rank rank);        // the same, without the entry
+  Result<void> belong_once(std::vector<Rank> ranks);
   Result<RankEntry*> started_one(Rank rank);  // and fails unless the host has reported Started
 
   std::uint32_t number_;

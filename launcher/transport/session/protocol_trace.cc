@@ -63,15 +63,6 @@ class FieldText {
   std::string out_;
 };
 
-// "sml::wire::Prepare" as GCC and Clang write it in __PRETTY_FUNCTION__.
-template <class T>
-std::string_view name_of_message() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("T = ") + 4);
-  text = text.substr(0, text.find_first_of("];"));
-  return text.substr(text.rfind(':') + 1);
-}
-
 template <class Message>
 std::string line_of(double seconds, std::string_view host, std::string_view to, const Message& message) {
   return std::visit(
@@ -79,7 +70,7 @@ std::string line_of(double seconds, std::string_view host, std::string_view to, 
         FieldText fields;
         const_cast<T&>(one).fields(fields);
         return fmt::format("{{\"t\":{:.6f},\"host\":\"{}\",\"to\":\"{}\",\"message\":\"{}\",\"fields\":{}}}\n", seconds,
-                           show(host), to, name_of_message<T>(), fields.take());
+                           show(host), to, wire::message_name<T>(), fields.take());
       },
       message);
 }

@@ -1,12 +1,16 @@
 // Building blocks of the protocol validators: the error for a broken rule, and frequently used checks. Pure.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "common/core/error.h"
 #include "common/wire/limits.h"
+#include "common/wire/message_rules.h"
 
 namespace sml::launch {
 
@@ -16,27 +20,51 @@ using ValidationResult = Result<void>;
 inline Error broken(std::string rule) { return Error(ErrorKind::Protocol, std::move(rule)); }
 inline std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// Counts an answer to one of `open` queries.
-inline ValidationResult answered(std::size_t& open, std::string_view what) {
-  if (open == 0) return broken("sent " + std::string(what) + " that nobody had asked for");
-  --open;
-  return {};
-}
-
 inline ValidationResult at_most(std::size_t count, std::size_t limit, std::string_view what) {
   if (count <= limit) return {};
   return broken("sent " + number(count) + " " + std::string(what) + ", more than " + number(limit));
 }
 
-inline ValidationResult fits(std::string_view text) {
-  if (text.size() <= wire::kMaxText) return {};
-  return broken("sent a text of " + number(text.size()) + " bytes, more than " + number(wire::kMaxText));
-}
+// Calls `f` with each number and byte string of a message, those of its lists and structs included; serves as the
+// archive of fields() in place of wire::Writer.
+template <class F>
+class FieldWalk {
+ public:
+  explicit FieldWalk(F f) : f_(std::move(f)) {}
 
-template <class Texts>
-ValidationResult all_fit(const Texts& texts) {
-  for (const auto& text : texts) {
-    if (ValidationResult one = fits(text); !one) return one;
+  template <class... T>
+  void operator()(const T&... values) {
+    (look(values), ...);
+  }
+
+ private:
+  template <class T>
+  void look(const T& value) {
+    if constexpr (requires(T & t, FieldWalk & archive) { t.fields(archive); }) {
+      const_cast<T&>(value).fields(*this);  // fields() only reads when given this
+    } else if constexpr (!std::is_convertible_v<const T&, std::string_view> && requires { value.begin(); }) {
+      for (const auto& item : value) look(item);
+    } else {
+      f_(value);
+    }
+  }
+
+  F f_;
+};
+
+// Every text of the message has at most kMaxText bytes, unless the message has limits of its own.
+template <class Message>
+ValidationResult texts_fit(const Message& message) {
+  if constexpr (wire::rules_of<Message>().text_size == wire::TextSize::Text) {
+    std::size_t longest = 0;
+    FieldWalk([&longest]<class T>(const T& value) {
+      if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+        longest = std::max(longest, std::string_view(value).size());
+      }
+    })(message);
+    if (longest > wire::kMaxText) {
+      return broken("sent a text of " + number(longest) + " bytes, more than " + number(wire::kMaxText));
+    }
   }
   return {};
 }
