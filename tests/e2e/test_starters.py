@@ -27,6 +27,13 @@ class SlurmCase(TestCase):
     """Tests in batch jobs of a real Slurm on all hosts, with 2 tasks each (1 where there are more than 8 hosts)."""
 
     hosts = 4
+    root = None  # the folder of another Debian, whose Slurm it is
+
+    @classmethod
+    def slurm_up(cls):
+        options = ["--root", cls.root] if cls.root else []
+        subprocess.run([REPO / "tests/testbed/slurm-up", *options, "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
+                       stdout=subprocess.DEVNULL)
 
     @classmethod
     def setUpClass(cls):
@@ -36,8 +43,7 @@ class SlurmCase(TestCase):
         else:
             cls.bed = Testbed.shared(cls.hosts)
         cls.tasks = 2 if cls.hosts <= 8 else 1
-        subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
-                       stdout=subprocess.DEVNULL)
+        cls.slurm_up()
         without_ssh(cls.bed)
         base = pathlib.Path(os.environ.get("SML_TESTBED_DIR", "/run/sml-testbed"))
         cls.shared = base / cls.bed.name / "shared"
@@ -45,7 +51,11 @@ class SlurmCase(TestCase):
     def setUp(self):
         self.output = self.shared / f"{self.id().rsplit('.', 1)[1]}.out"
         self.addCleanup(self.output.unlink, missing_ok=True)
-        self.addCleanup(self.bed.exec, "head", ["scancel", "--user=root"])
+        self.addCleanup(self.slurm, "scancel", "--user=root")
+
+    def slurm(self, *words):
+        """A command of Slurm, on the host from which jobs are submitted."""
+        return self.bed.exec("head", [*(["chroot", str(self.root)] if self.root else []), *words])
 
     def submit(self, script, *options):
         """A batch job on all hosts; what it prints is in self.output."""
@@ -56,12 +66,12 @@ class SlurmCase(TestCase):
 
     def batch(self, script, *options):
         """The same, awaited: the job's status and what was printed."""
-        done = self.bed.exec("head", self.submit(script, "--wait", *options))
+        done = self.slurm(*self.submit(script, "--wait", *options))
         return done.returncode, self.output.read_text(errors="replace")
 
     def started(self, script, *options):
         """The number of a job that runs."""
-        done = self.bed.exec("head", self.submit(script, *options))
+        done = self.slurm(*self.submit(script, *options))
         self.assert_status(done, 0)
         return done.stdout.strip()
 
@@ -139,7 +149,7 @@ class Slurm(SlurmCase):
     def test_scancel_leaves_nothing(self):
         job = self.started(f"{SML} sh -c 'echo up; sleep 600'")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
-        self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
+        self.assert_status(self.slurm("scancel", job), 0)
         self.bed.assert_clean()
         self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
 
@@ -147,7 +157,7 @@ class Slurm(SlurmCase):
         self.started(f"{SML} sh -c 'echo up; sleep 600'")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
         self.assert_status(self.bed.exec("algo-1", ["pkill", "-KILL", "-f", "srun .*--nodelist=algo-3"]), 0)
-        wait_until(lambda: not self.bed.exec("head", ["squeue", "-h"]).stdout, self.printed)
+        wait_until(lambda: not self.slurm("squeue", "-h").stdout, self.printed)
         self.assertIn("algo-3: its agent has gone before its work was done: srun was killed by SIGKILL (killed)\n", self.printed())
         self.bed.assert_clean()
 
@@ -178,14 +188,14 @@ class Slurm(SlurmCase):
         self.assertNotIn("noise", out)
 
     def test_an_allocation_without_a_batch_script_starts_from_outside(self):
-        done = self.bed.exec("head", ["salloc", "--quiet", "-N4", "-n4", str(SML_RUN), "hostname"])
+        done = self.slurm("salloc", "--quiet", "-N4", "-n4", str(SML_RUN), "hostname")
         self.assert_status(done, 0)
         self.assertEqual(sorted(done.stdout.split()), sorted(f"{word}" for r in range(4) for word in (f"[{r}]", f"algo-{r + 1}")))
 
     def test_the_time_limit_leaves_nothing(self):
         job = self.started(f"{SML} sh -c 'echo up; sleep 600'")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
-        self.assert_status(self.bed.exec("head", ["scontrol", "update", f"jobid={job}", "timelimit=0:01"]), 0)
+        self.assert_status(self.slurm("scontrol", "update", f"jobid={job}", "timelimit=0:01"), 0)
         self.bed.assert_clean()
         self.assertIn("TIME LIMIT", self.printed())
 
@@ -210,8 +220,7 @@ class Slurm(SlurmCase):
         wait_until(lambda: "2 hosts" in self.printed() or "algo-[3-4]" in self.printed(), self.printed)
         self.bed.assert_clean(["head", "algo-1", "algo-2"])
         self.bed.start("algo-3", "algo-4")
-        subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": self.bed.name}, check=True,
-                       stdout=subprocess.DEVNULL)
+        self.slurm_up()
         for host in ("algo-3", "algo-4"):
             self.bed.exec(host, ["pkill", "-x", "sshd"])
 
