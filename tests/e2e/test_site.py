@@ -92,6 +92,19 @@ class Site(TestCase):
             self.assertIn(page, self.pages, name)
             self.assertIn(page, home, "the first page leads to each")
 
+    def test_lines_break_at_no_dash_of_an_option(self):
+        text = (self.folder / "index.html").read_text()
+        self.assertIn('<code><span class="word">sml-run</span> <span class="word">--nnodes</span> 2 ', text)
+        self.assertNotRegex(text, r"<pre><code[^>]*>[^<]*<span")
+        self.assertRegex((self.folder / "style.css").read_text(), r"\.word\b[^{]*\{ white-space: nowrap; \}")
+
+    def test_a_page_of_the_manual_is_a_link_wherever_a_sentence_names_it(self):
+        readme = (REPO / "README.md").read_text()
+        named = re.findall(r"(?<!\[)(sml-run[\w-]*)\((\d)\)", readme)
+        self.assertGreater(len(named), 0)
+        for name, section in named:
+            self.assertIn(f'<a href="{name}.{section}.html">{name}({section})</a>', (self.folder / "index.html").read_text())
+
     def test_nothing_comes_from_elsewhere(self):
         for path in self.folder.glob("*.html"):
             self.assertEqual(re.findall(r'<(?:script|img|link|iframe|source)[^>]*(?:src|href)="(?:https?:)?//[^"]*"', path.read_text()), [], path.name)
