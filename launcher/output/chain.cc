@@ -168,7 +168,7 @@ void Chain::begin_again(Source source, TagSubject subject) {
   if (state.collapse) state.collapse.emplace();
   Folding& of_stream = folding(state);
   of_stream.last_tag.reset();
-  if (of_stream.dedup) of_stream.dedup->begin_again();
+  if (of_stream.dedup) of_stream.dedup->begin_again(state.folded_as);
 }
 
 std::optional<TimePoint> Chain::deadline() const {

@@ -43,14 +43,19 @@ void Dedup::add_line(Source source, std::string_view line, const Moment& moment)
   auto& text = *texts_.try_emplace(std::string(line)).first;
   if (Group* group = find_place(source, text.second)) {
     join(*group, source);
-    if (group->sources.size() == sources_.size()) send(*group);
+    if (group->sources.size() == 2) wait_on(*group);
+    if (is_written_by_all(*group)) send(*group);
   } else {
     const std::deque<Group*>& waiting = sources_[source].waiting;
     const std::uint64_t level = waiting.empty() ? 0 : waiting.back()->level + 1;
-    groups_.push_back(std::make_unique<Group>(Group{&text, level, {}, moment.now + kWindow, moment.read_at}));
-    text.second.emplace(level, groups_.back().get());
+    const Due due{moment.now + kAlone, ++last_number_};
+    groups_.push_back(std::make_unique<Group>(Group{&text, level, {}, due, moment.read_at}));
+    Group& first = *groups_.back();
+    text.second.emplace(level, &first);
+    dues_.emplace(due, &first);
     held_ += line.size() + kGroupCost;
-    join(*groups_.back(), source);
+    join(first, source);
+    if (is_written_by_all(first)) send(first);
   }
   while (held_ > kMaxHeld) send(*groups_.front());
   drop_gone();
@@ -76,6 +81,20 @@ Dedup::Group* Dedup::find_place(Source source, Texts::mapped_type& groups) {
 bool Dedup::is_last_of_all(const Group& group) const {
   return std::all_of(group.sources.begin(), group.sources.end(),
                      [&](Source source) { return sources_[source].waiting.back() == &group; });
+}
+
+bool Dedup::is_written_by_all(const Group& group) const {
+  if (group.sources.size() < sources_.size() - ended_) return false;
+  const auto open =
+      std::count_if(group.sources.begin(), group.sources.end(), [&](Source source) { return !sources_[source].ended; });
+  return static_cast<std::size_t>(open) == sources_.size() - ended_;
+}
+
+// A line that two have is likely to be written by others, too.
+void Dedup::wait_on(Group& group) {
+  dues_.erase(group.due);
+  group.due.first += kWindow - kAlone;
+  dues_.emplace(group.due, &group);
 }
 
 void Dedup::join(Group& group, Source source) {
@@ -109,6 +128,7 @@ void Dedup::send(Group& wanted) {
     todo.pop_back();
     if (std::exchange(group.gone, true)) continue;
     for (const Source source : group.sources) sources_[source].waiting.pop_front();
+    dues_.erase(group.due);
     const std::string& line = group.text->first;
     held_ -= line.size() + kGroupCost + group.sources.size() * sizeof(Source);
     emit_(group.sources, line, group.read_at);
@@ -128,7 +148,7 @@ void Dedup::drop_gone() {
 }
 
 void Dedup::on_time(TimePoint now) {
-  while (!groups_.empty() && groups_.front()->due <= now) send(*groups_.front());
+  while (!dues_.empty() && dues_.begin()->first.first <= now) send(*dues_.begin()->second);
 }
 
 void Dedup::let_go(Source source) {
@@ -137,13 +157,19 @@ void Dedup::let_go(Source source) {
 
 void Dedup::finish(Source source) {
   let_go(source);
+  sources_[source].ended = true;
   if (++ended_ < sources_.size()) return;
   while (!groups_.empty()) send(*groups_.front());
 }
 
+void Dedup::begin_again(Source source) {
+  sources_[source].ended = false;
+  --ended_;
+}
+
 std::optional<TimePoint> Dedup::deadline() const {
-  if (groups_.empty()) return std::nullopt;
-  return groups_.front()->due;
+  if (dues_.empty()) return std::nullopt;
+  return dues_.begin()->first.first;
 }
 
 }  // namespace sml::output

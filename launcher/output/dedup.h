@@ -1,9 +1,10 @@
 // Folds equal lines of many workers into one line. Pure; one instance for each stream.
 //
-// A line waits for at most kWindow for the same line of other sources; it is emitted at once when all sources have
-// written it. The lines of one source are always emitted in its own order, so earlier lines are emitted before a later
-// one. At most kMaxHeld bytes wait: if there are more, the oldest lines are emitted early. A line longer than kMaxLine
-// is not folded and passes in pieces.
+// A line waits for the same line of other sources, and is emitted at once when all sources that have not ended have
+// written it. A line of one source waits for kAlone at most, which a person who looks on does not notice; when a second
+// source writes it, it waits on for the others, for kWindow in all. The lines of one source are always emitted in its
+// own order, so earlier lines are emitted before a later one. At most kMaxHeld bytes wait: if there are more, the
+// oldest lines are emitted early. A line longer than kMaxLine is not folded and passes in pieces.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@ namespace sml::output {
 class Dedup {
  public:
   using Source = std::uint32_t;
+  static constexpr Duration kAlone = std::chrono::milliseconds(100);
   static constexpr Duration kWindow = std::chrono::milliseconds(500);
   static constexpr std::size_t kMaxLine = std::size_t{64} << 10;
   static constexpr std::size_t kMaxHeld = std::size_t{4} << 20;
@@ -43,21 +45,23 @@ class Dedup {
   // Ends the source: emits the rest of its last line, and everything after the last source has ended. Call once for
   // each source.
   void finish(Source source);
-  // Reopens one of the sources that have ended.
-  void begin_again() { --ended_; }
+  // Reopens a source that has ended.
+  void begin_again(Source source);
   std::optional<TimePoint> deadline() const;
 
  private:
   struct Group;
   // The waiting groups with the same text, by level.
   using Texts = std::unordered_map<std::string, std::map<std::uint64_t, Group*>>;
+  // When the wait of a group is over; the number orders those of one moment by age.
+  using Due = std::pair<TimePoint, std::uint64_t>;
   // A line that waits, and the sources that have written it. Levels increase along the lines of each source, so that no
   // two groups can each have to precede the other.
   struct Group {
     Texts::value_type* text;
     std::uint64_t level;
     std::vector<Source> sources;
-    TimePoint due;
+    Due due;
     WallTime read_at;
     bool gone = false;
   };
@@ -66,11 +70,14 @@ class Dedup {
     bool passing = false;        // the beginning of the current line has been emitted
     std::deque<Group*> waiting;  // the source's lines that wait, in order
     WallTime read_at;
+    bool ended = false;
   };
   void add_line(Source source, std::string_view line, const Moment& moment);
   Group* find_place(Source source, Texts::mapped_type& groups);
   bool is_last_of_all(const Group& group) const;
+  bool is_written_by_all(const Group& group) const;
   void join(Group& group, Source source);
+  void wait_on(Group& group);
   void pass(Source source);
   void send(Group& group);
   void send_all_of(Source source);
@@ -80,6 +87,8 @@ class Dedup {
   std::vector<SourceState> sources_;
   std::size_t ended_ = 0;
   std::deque<std::unique_ptr<Group>> groups_;  // oldest first; some in between may be gone
+  std::map<Due, Group*> dues_;                 // of those that are not gone
+  std::uint64_t last_number_ = 0;
   std::size_t held_ = 0;
   Texts texts_;
 };

@@ -48,13 +48,48 @@ TEST_CASE("a line that all have goes on at once") {
 TEST_CASE("a line that only some have goes on when the window is over") {
   Three t;
   t.add(1, "warning\n");
-  CHECK(t.dedup.deadline() == t.now + Dedup::kWindow);
-  t.now += 100ms;
+  CHECK(t.dedup.deadline() == t.now + Dedup::kAlone);
+  t.now += 50ms;
   t.add(2, "warning\n");
-  CHECK(t.wait(Dedup::kWindow - 101ms).empty());
+  CHECK(t.wait(Dedup::kWindow - 51ms).empty());
+  CHECK(t.dedup.deadline() == t.now + 1ms);
   CHECK(t.wait(1ms) == "1,2:warning\n");
-  t.add(0, "warning\n");
-  CHECK(t.wait(Dedup::kWindow) == "0:warning\n");
+  CHECK_FALSE(t.dedup.deadline());
+}
+
+TEST_CASE("a line that one alone has is late by no more than a person notices") {
+  Three t;
+  t.add(0, "step 1\n");
+  CHECK(t.wait(Dedup::kAlone - 1ms).empty());
+  CHECK(t.wait(1ms) == "0:step 1\n");
+  t.add(1, "in common\n");  // waits on for the third
+  t.add(2, "in common\n");
+  t.add(0, "step 2\n");
+  CHECK(t.wait(Dedup::kAlone) == "0:step 2\n");
+  t.add(1, "mine\n");
+  CHECK(t.wait(Dedup::kAlone) == "1,2:in common\n1:mine\n");
+  CHECK_FALSE(t.dedup.deadline());
+}
+
+TEST_CASE("a line waits for nobody who has ended") {
+  Three t;
+  t.add(0, "last\n");
+  t.dedup.finish(0);
+  t.add(1, "last\n");
+  CHECK(t.take().empty());
+  t.add(2, "last\n");
+  CHECK(t.take() == "0,1,2:last\n");
+  t.add(1, "rest\n");
+  t.add(2, "rest\n");
+  CHECK(t.take() == "1,2:rest\n");
+  t.dedup.finish(2);
+  t.add(1, "alone\n");
+  CHECK(t.take() == "1:alone\n");
+  t.dedup.begin_again(2);
+  t.add(1, "again\n");
+  CHECK(t.take().empty());
+  t.add(2, "again\n");
+  CHECK(t.take() == "1,2:again\n");
 }
 
 TEST_CASE("the lines of one source stay in their order") {

@@ -25,8 +25,9 @@ OptionGroup options_of_the_output() {
        {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
        {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
        {"--dedup", "", constant<EqualLines::Fold, &Options::output, &OutputOptions::equal_lines>,
-        "Print lines that workers have in common once, with all their ranks in the tag; lines wait half a second for "
-        "their like. The default for several workers at a terminal."},
+        "Print lines that workers have in common once, with all their ranks in the tag. The default for several "
+        "workers "
+        "at a terminal."},
        {"--merge-stderr", "", set_merge_stderr,
         "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
        {"--pty", "", set_pty,
