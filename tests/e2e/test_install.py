@@ -136,6 +136,18 @@ class Quickstart(TestCase):
             self.assert_status(done, 0)
             self.assertEqual("python3-torch" in done.stdout.split(), missing, there)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root puts another system's name in the place of this one's")
+    def test_each_debian_has_its_own_names(self):
+        release = pathlib.Path(self.temporary_directory(), "os-release")
+        for name, wanted, other in (("bookworm", {"libboost1.81-dev", "libboost-filesystem1.81-dev"}, {"libboost-dev"}),
+                                    ("trixie", {"libboost-dev", "libboost-filesystem-dev"}, {"libboost1.81-dev"})):
+            release.write_text(f'ID=debian\nVERSION_CODENAME={name}\n')
+            done = run(["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/os-release && exec "$@"', release,
+                        REPO / "packaging/dependencies", "list", "build"])
+            self.assert_status(done, 0)
+            names = set(done.stdout.split())
+            self.assertEqual((wanted - names, other & names), (set(), set()))
+
     def test_a_word_that_it_does_not_know(self):
         self.assert_status(run(self.quickstart("--what")), 2)
 
