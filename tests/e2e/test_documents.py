@@ -28,9 +28,16 @@ RUN_ELSEWHERE = {
     "packaging/quickstart": "e2e.test_install.Quickstart.test_a_second_run",
     "sml-run top": "e2e.test_top.Top.test_a_failing_job_is_seen_asked_and_stopped",
     DOCKER: "e2e.test_documents.Docker.test_the_line_builds_what_it_takes_out",
+    "pip uninstall sml-run": "release.test_release.Wheel.test_pip_puts_it_on_the_path",
+    "pip install ./packaging/python": "release.test_release.FromSource.test_what_is_missing_for_the_build_is_said_in_one_sentence",
+    "packaging/release": "release.test_release.Bytes.test_a_second_run_gives_the_same",
+    "srun --ntasks-per-node=1 sml-run python3 train.py": "e2e.test_steps.Steps.test_one_on_each_host_is_one_job_whatever_the_file_of_sagemaker_says",
 }
-# Removals by a form's own program, a build that takes minutes, and words that are no command line.
-NOT_RUN = ("pip uninstall ", "conda ", "tar -tf", "COPY ", "pip install ./packaging/python")
+# Those of them whose tests have a stand-in for minutes of building; by hand, as RELEASING.md says, they are run as they stand.
+BY_HAND = {"packaging/quickstart": "tests/release/from_source", DOCKER: "tests/release/from_source",
+           "pip install ./packaging/python": "pip install ./packaging/python"}
+# No whole command lines, and one for conda, which Debian does not have.
+NOT_RUN = ("tar -tf", "COPY ", "conda remove ")
 
 FAILS = """
 import os, sys, time
@@ -67,6 +74,14 @@ def of_manual(text):
             yield block
         elif re.match(r"(\w+=\S+ )?sml-run ", block):
             yield from block.replace("\\e\n", "\\\n").replace("\\\n    ", " ").splitlines()
+
+
+def in_sentences(page):
+    """Commands that the text names between its blocks and tables; tests/run is what runs this."""
+    text = re.sub(r"^ *```.*?^ *```|^\|.*?$", "", (REPO / page).read_text(), flags=re.M | re.S)
+    for line in re.findall(r"`((?:sml-run|packaging/\w+|man|rm|srun)(?:[ /][^`]*)?)`", text):
+        if " " in line or "/" in line:
+            yield " ".join(line.split())
 
 
 def commands(page):
@@ -205,6 +220,22 @@ class Commands(HostsCase):
         self.check("README.md", 25)
 
     @gate
+    def test_of_the_readme_s_sentences(self):
+        self.bed.exec("algo-1", [SML_RUN, "-H", "algo-2:1", "true"], env=self.environment("sml-run"))
+        count = 0
+        for line in in_sentences("README.md"):
+            if line in (*RUN_ELSEWHERE, *commands("README.md")) or line.endswith("/README.md"):
+                continue
+            host = "algo-2" if line.startswith("rm ") else "algo-1"
+            site = f"{PLACE}/site"
+            with self.subTest(line=line):
+                done = self.bed.exec(host, ["sh", "-c", line.replace("TOPIC", "restarts").replace("FOLDER", site)],
+                                     env={**self.environment("sml-run"), "MANPAGER": "cat"}, cwd=PLACE if line.startswith("sml-run") else REPO)
+                self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
+            count += 1
+        self.assertGreaterEqual(count, 5, "the commands cannot be found any more")
+
+    @gate
     def test_of_the_page_for_assistants(self):
         self.check("SKILL.md", 10)
 
@@ -273,7 +304,7 @@ class MovingPicture(HostsCase):
 
 class Elsewhere(TestCase):
     def test_each_has_a_test(self):
-        lines = {line for page in PAGES for line in commands(page)}
+        lines = {line for page in PAGES for line in commands(page)} | set(in_sentences("README.md"))
         for line, where in RUN_ELSEWHERE.items():
             self.assertIn(line, lines)
             folder, module, case, test = where.split(".")
@@ -281,9 +312,17 @@ class Elsewhere(TestCase):
             self.assertRegex(text, rf"class {case}\(")
             self.assertIn(f"def {test}(", text)
 
+    def test_what_a_stand_in_runs_is_run_by_hand_before_a_release(self):
+        self.assertEqual(set(BY_HAND) - set(RUN_ELSEWHERE), set())
+        told = (REPO / "RELEASING.md").read_text()
+        for words in BY_HAND.values():
+            self.assertIn(words, told)
+            if words.startswith("tests/"):
+                self.assertTrue(os.access(REPO / words, os.X_OK))
+
 
 class Docker(TestCase):
-    """No test can build an image, as there is no daemon; the line names what the file has."""
+    """An image takes minutes to build, which tests/release/from_source does; the line names what the file has."""
 
     def test_the_line_builds_what_it_takes_out(self):
         _, stage, name, taken = re.search(r"^(docker) build --target (\w+) -f (\S+) .* cat (\S+) > ", DOCKER).groups()
@@ -292,6 +331,12 @@ class Docker(TestCase):
         self.assertIn(f"cmake --build {taken.rpartition('/')[0]} --target sml-run ", steps)
         self.assertIn(f"COPY --from={stage} {taken} ", text)
         self.assertIn(f"`{DOCKER}`", (REPO / "README.md").read_text())
+
+    def test_the_line_that_is_built_by_hand_is_this_one(self):
+        script = (REPO / "tests/release/from_source").read_text()
+        found = re.search(r"^  line=\$\(sed -n '(.*)' \"\$repo/README.md\"\)$", script, re.M)[1]
+        done = run(["sed", "-n", found, REPO / "README.md"])
+        self.assertEqual(done.stdout, DOCKER + "\n")
 
 
 class Json(TestCase):

@@ -144,10 +144,9 @@ class Bytes(ReleaseCase):
 
 class Tarball(ReleaseCase):
     def test_it_runs_where_it_is_unpacked(self):
-        folder = pathlib.Path(self.temporary_directory())
-        run(["tar", "-C", folder, "-xf", form("*-{}.tar.gz".format(MACHINE))])
-        top, = folder.iterdir()
-        self.assertEqual(top.name, f"sml-run-{VERSION}-{MACHINE}")
+        top = pathlib.Path(self.temporary_directory())
+        tarball = form("*-{}.tar.gz".format(MACHINE))
+        self.assert_status(run(["tar", "-C", top, "--strip-components=1", "-xf", tarball]), 0)
         names = [str(p.relative_to(top)) for p in top.rglob("*")]
         self.assert_is_complete(names)
         self.assertEqual({"share/doc/sml-run/LICENSE", "share/doc/sml-run/README.md", "share/man/man1/sml-run-agent.1",
@@ -155,6 +154,12 @@ class Tarball(ReleaseCase):
                           "bin/sml-run-agent"} - set(names), set())
         self.assertEqual(sorted(p.name for p in top.iterdir()), ["bin", "share"])
         self.assert_starts_workers(top / "bin/sml-run")
+        for name in run(["tar", "-tf", tarball]).stdout.splitlines():
+            folder, _, path = name.partition("/")
+            self.assertEqual(folder, f"sml-run-{VERSION}-{MACHINE}")
+            if (top / path).is_file():
+                (top / path).unlink()
+        self.assertEqual([p for p in top.rglob("*") if not p.is_dir()], [])
 
 
 class Deb(ReleaseCase):
