@@ -212,9 +212,10 @@ Result<JobKey> key_without_step(const Options& options, const ThisHost& here, co
   if (platform) {
     return key_of_facts(
         platform->facts, settings,
-        fmt::format("the hosts know each other by what {} tells this job; an entry SML_JOB_SECRET in the "
-                    "job's environment is a real secret",
-                    platform->name));
+        fmt::format(
+            "the key of the connections is made of what {} tells this job; for a secret one, set SML_JOB_SECRET "
+            "in the job's environment",
+            platform->name));
   }
   if (!insecure) return step ? key_of_shared_home(options, here, *step) : no_secret();
   return key_of_facts("", settings,

@@ -638,9 +638,10 @@ TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all th
     here.exists = [container](const std::string& path) { return container.view().exists(path); };
     const auto settings = chosen_on(here, {"-H", "algo-1,algo-2", "--node-rank", "1", "true"});
     REQUIRE(settings.has_value());
-    CHECK((*settings)->advice ==
-          "the hosts know each other by what SageMaker tells this job; an entry SML_JOB_SECRET in "
-          "the job's environment is a real secret");
+    CHECK(
+        (*settings)->advice ==
+        "the key of the connections is made of what SageMaker tells this job; for a secret one, set SML_JOB_SECRET in "
+        "the job's environment");
     return (*settings)->key;
   };
   const Key first = on("algo-1", "s3://a");
