@@ -1,5 +1,6 @@
 """`sml-run train` as the entry point of a SageMaker training container of one host: a made-up /opt/ml, found through
 SAGEMAKER_BASE_DIR, and real programs."""
+import gzip
 import io
 import json
 import os
@@ -7,7 +8,7 @@ import shutil
 import subprocess
 import tarfile
 
-from harness import PYTHON, REPO, TRAIN_DDP, TestCase, gate, sml_run, watchdog
+from harness import PYTHON, REPO, SML_RUN, TRAIN_DDP, TestCase, gate, run, sml_run, watchdog
 
 PATH = f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}"  # "python3" is the one that has torch
 
@@ -19,7 +20,10 @@ print(json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
 """
 
 
-class Train(TestCase):
+DRIVER = REPO / "packaging/python/sml_run/sagemaker/driver/sml_driver.py"
+
+
+class Container(TestCase):
     def setUp(self):
         self.base = self.temporary_directory()
         self.ml = self.base / "opt/ml"
@@ -34,6 +38,12 @@ class Train(TestCase):
     def config(self, name, value):
         (self.ml / f"input/config/{name}.json").write_text(json.dumps(value))
 
+    def failure(self):
+        file = self.ml / "output/failure"
+        return file.read_text() if file.exists() else None
+
+
+class Train(Container):
     def program(self, name, text, **hyperparameters):
         (self.ml / "code" / name).write_text(text)
         self.config("hyperparameters", {"sagemaker_program": json.dumps(name), **hyperparameters})
@@ -42,10 +52,6 @@ class Train(TestCase):
         """As SageMaker starts a container: with one word. The name algo-1 is known to no resolver."""
         variables = {"SAGEMAKER_BASE_DIR": str(self.base), "A": None, "PATH": PATH, **(env or {})}
         return sml_run(*options, "train", env=variables, **kw)
-
-    def failure(self):
-        file = self.ml / "output/failure"
-        return file.read_text() if file.exists() else None
 
     @gate
     def test_the_program_gets_hyperparameters_and_variables_as_from_the_training_toolkit(self):
@@ -200,6 +206,13 @@ class Train(TestCase):
         (self.ml / "code/requirements.txt").write_text("some-package\n")
 
     @gate
+    def test_an_image_without_python(self):
+        self.program("show.py", SHOW)
+        done = self.train(env={"PATH": "/nowhere"})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("python3", done.stderr)
+        self.assertIn("python3", self.failure())
+
     def test_requirements_are_installed_once_before_the_workers(self):
         self.program("show.py", "print(open('installed').read())", sagemaker_mpi_enabled="true",
                      sagemaker_mpi_num_of_processes_per_host="2")
@@ -374,3 +387,45 @@ class Train(TestCase):
         message = (self.ml / "output/message").read_bytes()
         self.assertTrue(message.startswith(b"ValueError: bbb"), message)
         self.assertLessEqual(len(message), 1024)
+
+
+class Driver(Container):
+    """The driver of the Python package's class SmlRun, and the programs that the job brings, without the SDK."""
+
+    def setUp(self):
+        super().setUp()
+        self.sent = self.ml / "input/data/sm_drivers"
+        (self.sent / "distributed_drivers").mkdir(parents=True)
+        (self.sent / "distributed.json").write_text(json.dumps({"process_count_per_node": 2}))
+        (self.sent / "sourcecode.json").write_text(json.dumps({"entry_script": "show.py"}))
+        (self.sent / "sm_train.sh").touch()
+        (self.ml / "input/data/code").mkdir()
+        (self.ml / "input/data/code/show.py").write_text(SHOW)
+        self.config("hyperparameters", {})
+        shutil.copy(DRIVER, self.sent / "distributed_drivers")
+
+    def bring(self, machine, data):
+        (self.sent / f"distributed_drivers/sml-run-{machine}.gz").write_bytes(gzip.compress(data, 1))
+
+    def drive(self, machine):
+        """The driver on a machine that says it is this one."""
+        site = self.base / "site"
+        site.mkdir(exist_ok=True)
+        (site / "sitecustomize.py").write_text("import os\nclass Name: machine = %r\nos.uname = Name\n" % machine)
+        return run([PYTHON, self.sent / "distributed_drivers" / DRIVER.name],
+                   env={"SAGEMAKER_BASE_DIR": str(self.base), "PATH": PATH, "PYTHONPATH": str(site), "SM_HOSTS": '["algo-1"]', "SM_CURRENT_HOST": "algo-1"})
+
+    def test_the_program_for_the_processor_is_started(self):
+        self.bring("x86_64", b"for another one")
+        self.bring("aarch64", SML_RUN.read_bytes())
+        done = self.drive("aarch64")
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(json.loads(line.partition("] ")[2])["env"]["RANK"] for line in done.stdout.splitlines()), ["0", "1"])
+
+    def test_a_program_for_no_processor_of_here(self):
+        """Where its name is right and its content is not, the kernel refuses it."""
+        self.bring("x86_64", b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00\xf3\x00" + bytes(200))
+        done = self.drive("x86_64")
+        self.assert_status(done, 1)
+        self.assertIn("sml-run cannot be run from anywhere in this container: memory: Exec format error", done.stderr)
+        self.assertIn("Exec format error", self.failure())
