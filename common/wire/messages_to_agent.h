@@ -22,7 +22,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 22;
+inline constexpr std::uint32_t kProtocolVersion = 23;
 
 enum class StdinSource : std::uint8_t { Null, Launcher };
 
@@ -56,6 +56,10 @@ struct App {
 };
 
 enum class StderrPipe : std::uint8_t { Own, OfStdout };
+enum class ResultPipe : std::uint8_t {
+  No,
+  Yes
+};  // Yes: a pipe beside stdout and stderr, whose variable is SML_RESULTS_FD
 enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe, where the host has no more of them
 
 struct Worker {
@@ -69,8 +73,10 @@ struct Worker {
   std::string cores{};  // as a rankfile names them; empty: any
   StderrPipe stderr_pipe = StderrPipe::Own;
   StdoutEnd stdout_end = StdoutEnd::Pipe;
+  ResultPipe result_pipe = ResultPipe::No;
   void fields(auto& a) {
     a(rank, local_rank, app, stdin_source, environment, stdout_log, stderr_log, cores, stderr_pipe, stdout_end);
+    a(result_pipe);
   }
 };
 

@@ -218,7 +218,9 @@ std::size_t HostAttempt::output_allowance() const {
 }
 
 void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
-  for (HostService* reader : readers_) reader->output(rank, stream, bytes);
+  if (stream != Stream::Results) {
+    for (HostService* reader : readers_) reader->output(rank, stream, bytes);
+  }
   around_.link.send_output(rank, stream, read_at, bytes);
 }
 

@@ -66,7 +66,8 @@ std::vector<wire::Worker> workers_of(const plan::MappedHost& host, const plan::L
                    .environment = plan::rank_environment(plan.map, assignment, plan.job),
                    .cores = plan.map.cores.empty() ? std::string() : plan.map.cores[rank.value()],
                    .stderr_pipe = settings.stderr_pipe,
-                   .stdout_end = settings.stdout_end});
+                   .stdout_end = settings.stdout_end,
+                   .result_pipe = settings.result_pipe});
   }
   return out;
 }
@@ -221,6 +222,7 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .interfaces = options.interfaces,
           .stderr_pipe = stderr_pipe_of(options),
           .stdout_end = stdout_end_of(options),
+          .result_pipe = options.results.file.empty() ? wire::ResultPipe::No : wire::ResultPipe::Yes,
           .usage = options.usage,
           .preload = options.preload,
           .monitor = monitor_of(options.rank_monitor),

@@ -24,6 +24,7 @@ struct SessionSettings {
   std::vector<std::string> interfaces{};  // that the workers must use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
   wire::StdoutEnd stdout_end = wire::StdoutEnd::Pipe;
+  wire::ResultPipe result_pipe = wire::ResultPipe::No;
   UsageLook usage = UsageLook::Yes;
   std::vector<std::string> preload{};  // modules
   plan::RankMonitor monitor{};

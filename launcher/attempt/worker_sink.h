@@ -26,11 +26,13 @@ class WorkerSink {
   virtual void workers_run() = 0;
   // `read_at`: on the launcher's clock.
   virtual void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) = 0;
+  // Bytes of Stream::Results.
+  virtual void worker_results(Rank rank, std::string_view bytes) = 0;
   // No more output of the rank follows. May be called twice.
   virtual void worker_drained(Rank rank) = 0;
   virtual void worker_ended(Rank rank) = 0;
   virtual void input_taken(Rank rank, std::uint64_t bytes) = 0;
-  // Bytes of output that the launcher's reader has not taken.
+  // Bytes of output and results that the launcher's readers have not taken.
   virtual std::size_t pending_output() const = 0;
 };
 

@@ -61,10 +61,14 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
 }
 
 void Workers::handle(const fleet::Host& host, const wire::Output& m) {
+  hosts_[host.position].owed += m.bytes.size();
+  if (m.stream == Stream::Results) {
+    sink_.worker_results(m.rank, m.bytes);
+    return give_credit();
+  }
   if (m.stream == Stream::Stderr) table_.wrote_errors(m.rank, m.bytes);
   if (m.stream == Stream::Stdout) table_.printed(m.rank, m.bytes.size());
   sink_.worker_output(m.rank, m.stream, m.bytes, on_our_clock(host, m.at_ns));
-  hosts_[host.position].owed += m.bytes.size();
   give_credit();
 }
 

@@ -72,6 +72,12 @@ struct LogOptions {
   CopyToOutput copy = CopyToOutput::Yes;
 };
 
+// The bytes that ranks write to the descriptor SML_RESULTS_FD, for the caller of sml-run.
+struct ResultOptions {
+  std::string file;                               // empty: ranks have no such descriptor
+  std::uint64_t limit = std::uint64_t{64} << 20;  // bytes of a rank in an attempt
+};
+
 // The file from which a platform reads the reason of a failure.
 enum class FailureFile : std::uint8_t { Wanted, None };
 enum class FailureKind : std::uint8_t { Failure, Message };  // the file of a training job, or of a processing job
@@ -130,8 +136,9 @@ struct JobOptions {
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdoutOfWorkers stdout_of_workers = StdoutOfWorkers::Pipe;
   StdinRule stdin_rule = StdinRule::OneRank;
-  Rank stdin_rank;                          // for OneRank
-  std::string report_file;                  // empty: none
+  Rank stdin_rank;          // for OneRank
+  std::string report_file;  // empty: none
+  ResultOptions results;
   std::string events_file;                  // empty: none
   std::vector<std::string> timeline_files;  // .html or .json
   std::string protocol_file;                // of --trace-protocol; empty: none

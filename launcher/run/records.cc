@@ -78,6 +78,7 @@ class Names {
 Result<void> check_names(const JobOptions& options) {
   Names names;
   Result<void> added = names.add("--report", options.report_file);
+  if (added) added = names.add("--results", options.results.file);
   if (added) added = names.add("--events", options.events_file);
   if (added) added = names.add("--trace-protocol", options.protocol_file);
   for (const std::string& path : options.timeline_files) {
@@ -99,6 +100,9 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   Result<os::UniqueFd> report = open_named("--report", options.report_file, kReportMode);
   if (!report) return report.error();
   records.report_file_ = {options.report_file, std::move(*report)};
+  Result<os::UniqueFd> results = open_named("--results", options.results.file, kReportMode);
+  if (!results) return results.error();
+  records.results_ = ResultsFile(std::move(*results), options.results.limit);
   Result<HangFolder> hang_folder = HangFolder::open(options.progress.hang_folder);
   if (!hang_folder) return hang_folder.error();
   records.hang_folder_ = std::move(*hang_folder);
@@ -239,6 +243,7 @@ void Records::finish(const Say& say) {
       say("--trace: " + written.error().message());
     }
   }
+  results_.flush(kLastLinesMs);
   if (events_stream_) events_stream_->flush(kLastLinesMs);
   if (protocol_stream_) protocol_stream_->flush(kLastLinesMs);
   logs_.flush(std::chrono::milliseconds(kLastLinesMs));

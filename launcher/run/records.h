@@ -25,6 +25,7 @@
 #include "launcher/report/events/timeline.h"
 #include "launcher/report/live/goodput.h"
 #include "launcher/run/rank_logs.h"
+#include "launcher/run/results_file.h"
 #include "launcher/run/watch/hang_folder.h"
 #include "launcher/transport/session/protocol_trace.h"
 
@@ -42,6 +43,7 @@ class Records {
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
              const Say& say);
   RankLogs& logs() { return logs_; }
+  ResultsFile& results() { return results_; }
   // Writes the messages for --trace-protocol; null: none. Valid after begin().
   launch::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
   metrics::Outlets take_metrics() { return std::move(metrics_); }
@@ -86,6 +88,7 @@ class Records {
   RankLogs logs_;
   HangFolder hang_folder_;
   NamedFile report_file_;
+  ResultsFile results_;
   metrics::Outlets metrics_;
   os::UniqueFd events_file_;
   std::unique_ptr<os::OutStream> events_stream_;

@@ -51,7 +51,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
       progress_file_(options.restart.progress_file),
       rest_timer_(loop_),
       streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
-                                      console_, records_.logs(), events_, progress_, control_}),
+                                      console_, records_, events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this), streams_)),
       changing_hosts_(loop_, options.restart, attempt_->plan().map,
@@ -172,6 +172,8 @@ void Run::begin_records() {
   }
   records_.begin(loop_.get_executor(), events_, progress_.goodput(),
                  [this](const std::string& warning) { console_.say(warning); });
+  records_.results().begin(loop_.get_executor(), {.say = [this](const std::string& text) { console_.say(text); },
+                                                  .caught_up = [this] { reader_caught_up(); }});
   fleet_.trace(records_.protocol_trace());
   observers_.begin(events_, records_.take_metrics());
   listen_to_logs();
@@ -383,7 +385,8 @@ void Run::reader_caught_up() {
 }
 
 void Run::look_at_reader() {
-  if ((console_.pending() == 0 || output_gone_) && !records_.logs().is_busy()) tell(RunEvent::ReaderDone);
+  const bool kept = !records_.logs().is_busy() && records_.results().pending() == 0;
+  if ((console_.pending() == 0 || output_gone_) && kept) tell(RunEvent::ReaderDone);
 }
 
 void Run::output_gone(int sys_errno) {

@@ -37,16 +37,20 @@ void WorkerStreams::take_input_back() {
 
 void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {
   deps_.console.grow(tag_subjects(plan.map), first, deps_.options.output);
-  deps_.logs.begin(first);
+  deps_.records.logs().begin(first);
 }
 
 void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
   if (deps_.options.logs.copy == CopyToOutput::Yes) deps_.console.worker_output(rank, stream, bytes, read_at);
-  deps_.logs.write(rank, stream, bytes);
+  deps_.records.logs().write(rank, stream, bytes);
   deps_.events.tell(report::RankOutput{rank, stream, bytes.size()});
   deps_.progress.output(rank, stream, bytes);
   deps_.control.output(rank, stream, bytes);
   deps_.console.flush();
+}
+
+void WorkerStreams::worker_results(Rank rank, std::string_view bytes) {
+  deps_.records.results().write(deps_.plan().job.attempt + 1, rank, bytes);
 }
 
 void WorkerStreams::worker_drained(Rank rank) {

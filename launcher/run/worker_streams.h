@@ -13,7 +13,7 @@
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/run/console.h"
-#include "launcher/run/rank_logs.h"
+#include "launcher/run/records.h"
 #include "launcher/run/stdin_forwarder.h"
 #include "launcher/run/watch/job_control.h"
 #include "launcher/run/watch/progress_watch.h"
@@ -28,7 +28,7 @@ class WorkerStreams final : public attempt::WorkerSink {
     std::function<const plan::LaunchPlan&()> plan;
     fleet::Fleet& fleet;
     Console& console;
-    RankLogs& logs;
+    Records& records;
     const report::EventFeed& events;
     ProgressWatch& progress;
     JobControl& control;
@@ -41,15 +41,18 @@ class WorkerStreams final : public attempt::WorkerSink {
   void take_input_back();
 
   Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) override {
-    return deps_.logs.add(plan, first, deps_.options.output.routes, messages);
+    return deps_.records.logs().add(plan, first, deps_.options.output.routes, messages);
   }
   void add_workers(const plan::LaunchPlan& plan, Rank first) override;
   void workers_run() override { stdin_.start(); }
   void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) override;
+  void worker_results(Rank rank, std::string_view bytes) override;
   void worker_drained(Rank rank) override;
   void worker_ended(Rank rank) override { stdin_.remove_reader(rank); }
   void input_taken(Rank rank, std::uint64_t bytes) override { stdin_.taken(rank, bytes); }
-  std::size_t pending_output() const override { return deps_.console.pending() + deps_.logs.pending(); }
+  std::size_t pending_output() const override {
+    return deps_.console.pending() + deps_.records.logs().pending() + deps_.records.results().pending();
+  }
 
  private:
   void send_to(Rank rank, const wire::ToAgent& message);

@@ -25,8 +25,9 @@ std::vector<ToAgent> to_agent(const std::string& text) {
                 .launcher_environment = {"A=" + text, "B="},
                 .user_environment = {text},
                 .search_path = text};
-  const wire::Worker worker{Rank(7), LocalRank(3), 1,       StdinSource::Launcher, {"RANK=7", text},
-                            text,    "/err",       "0:0-1", StderrPipe::OfStdout,  StdoutEnd::Terminal};
+  const wire::Worker worker{Rank(7),        LocalRank(3), 1,       StdinSource::Launcher, {"RANK=7", text},
+                            text,           "/err",       "0:0-1", StderrPipe::OfStdout,  StdoutEnd::Terminal,
+                            ResultPipe::Yes};
   const plan::BindingWish binding{plan::BindTo::Socket,
                                   3,
                                   plan::MemoryPolicy::Interleave,

@@ -33,6 +33,7 @@ Worker::Worker(boost::asio::io_context& loop, Processes& processes, WorkerOwner&
       spec_(std::move(spec)),
       stdout_(loop, wire::Stream::Stdout),
       stderr_(loop, wire::Stream::Stderr),
+      results_(loop, wire::Stream::Results),
       stdin_(loop) {}
 
 Result<os::Pipe> Worker::make_stdout() {
@@ -49,12 +50,15 @@ void Worker::spawn(const Surroundings& surroundings) {
   Result<os::Pipe> out = make_stdout();
   Result<os::Pipe> err = os::make_pipe();
   Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
-  if (!out || !err || !in) {
+  Result<os::Pipe> results = spec_.result_pipe == wire::ResultPipe::Yes ? os::make_pipe() : os::Pipe{};
+  if (!out || !err || !in || !results) {
     return give_up({SpawnStep::Pipe, EMFILE});  // there is no other reason
   }
   if (stdout_.is_pipe) os::widen_pipe(out->read.get(), surroundings.pipe_size);
   os::widen_pipe(err->read.get(), surroundings.pipe_size);
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
+  std::vector<int> descriptors(surroundings.more_descriptors.begin(), surroundings.more_descriptors.end());
+  if (results->write) descriptors.push_back(results->write.get());
   const auto started = surroundings.start({.program = surroundings.program,
                                            .argv = surroundings.argv,
                                            .environment = surroundings.environment,
@@ -65,10 +69,12 @@ void Worker::spawn(const Surroundings& surroundings) {
                                            .descriptor_limit = surroundings.descriptor_limit,
                                            .ignored_signals = surroundings.ignored_signals,
                                            .binding = surroundings.binding,
-                                           .more_descriptors = surroundings.more_descriptors});
+                                           .more_descriptors = descriptors});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) return give_up(*failed);
   pid_ = std::get<pid_t>(started);
-  for (auto [output, pipe] : {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}}) {
+  for (auto [output, pipe] :
+       {std::pair{&stdout_, &*out}, std::pair{&stderr_, &*err}, std::pair{&results_, &*results}}) {
+    if (!pipe->read) continue;
     output->pipe.assign(pipe->read.release());
     await_output(*output);  // makes the read end non-blocking
   }
@@ -95,8 +101,8 @@ void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now)
   usage_ = usage;
   ended_at_ = now;
   drain_.begin(now);
-  for (Output* output : {&stdout_, &stderr_}) output->owed = unread(*output);
-  if (stdout_.owed + stderr_.owed == 0) drain_.own_read(now);
+  for (Output* output : outputs()) output->owed = unread(*output);
+  if (!owes_output()) drain_.own_read(now);
   close_input();
   tell(WorkerEvent::Reaped);
 }
@@ -119,6 +125,11 @@ std::size_t Worker::unread(Output& output) {
   int there = 0;
   if (!output.pipe.is_open() || ::ioctl(output.pipe.native_handle(), FIONREAD, &there) != 0) return 0;
   return static_cast<std::size_t>(there) + (output.is_pipe ? 0 : kTerminalHolds);
+}
+
+bool Worker::owes_output() {
+  const std::array<Output*, 3> all = outputs();
+  return std::any_of(all.begin(), all.end(), [](const Output* one) { return one->owed > 0; });
 }
 
 std::optional<TimePoint> Worker::drain_deadline() const {
@@ -190,7 +201,7 @@ void Worker::took(Output& output, std::size_t size, TimePoint now) {
   drain_.heard(now);
   if (output.owed == 0) return;
   output.owed -= std::min(output.owed, size);
-  if (stdout_.owed + stderr_.owed == 0) drain_.own_read(now);
+  if (!owes_output()) drain_.own_read(now);
 }
 
 void Worker::starve(Output& output) {
@@ -199,23 +210,26 @@ void Worker::starve(Output& output) {
 }
 
 void Worker::wake() {
-  for (Output* output : {&stdout_, &stderr_}) {
+  for (Output* output : outputs()) {
     send_said(*output);
     if (!output->starved || owner_.output_allowance() == 0) continue;
     output->starved = false;
     read_output(*output);
   }
-  if (!stdout_.starved && !stderr_.starved) drain_.resume(Clock::now());
+  const std::array<Output*, 3> all = outputs();
+  if (std::none_of(all.begin(), all.end(), [](const Output* one) { return one->starved; })) drain_.resume(Clock::now());
 }
 
 void Worker::output_ended(Output& output) {
   took(output, output.owed, Clock::now());
   output.pipe.close();
-  if (!stdout_.pipe.is_open() && !stderr_.pipe.is_open()) tell(WorkerEvent::OutputEnded);
+  const std::array<Output*, 3> all = outputs();
+  if (std::none_of(all.begin(), all.end(), [](const Output* one) { return one->pipe.is_open(); }))
+    tell(WorkerEvent::OutputEnded);
 }
 
 void Worker::discard_output() {
-  for (Output* output : {&stdout_, &stderr_}) {
+  for (Output* output : outputs()) {
     output->starved = false;
     output->said.clear();
     boost::system::error_code ignored;

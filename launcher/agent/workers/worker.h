@@ -1,5 +1,6 @@
 // One worker process with its pipes. Drives a supervise::WorkerMachine.
 #pragma once
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -59,7 +60,7 @@ class Worker {
     int pipe_size = 0;  // of stdout and stderr, if larger than the system's default
     std::span<const int> ignored_signals;
     const os::ProcessBinding* binding = nullptr;
-    std::span<const int> more_descriptors{};  // 3, 4, ... of the worker; the caller's
+    std::span<const int> more_descriptors{};  // 3, 4, ... of the worker, then the pipe of its results; the caller's
     std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as Processes::start()
   };
   // Starts the process. On failure the machine is Done and `status()` has the reason.
@@ -110,6 +111,8 @@ class Worker {
   void took(Output& output, std::size_t size, TimePoint now);  // notes bytes that were read
   void starve(Output& output);
   static std::size_t unread(Output& output);
+  std::array<Output*, 3> outputs() { return {&stdout_, &stderr_, &results_}; }
+  bool owes_output();
   void output_ended(Output& output);
   void discard_output();  // drops unread output by closing the read ends
   void write_input();
@@ -127,6 +130,7 @@ class Worker {
   TimePoint ended_at_;
   Output stdout_;
   Output stderr_;
+  Output results_;  // closed unless the plan wants results
   boost::asio::posix::stream_descriptor stdin_;
   std::string input_;
   std::string writing_;

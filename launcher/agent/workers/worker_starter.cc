@@ -164,7 +164,7 @@ plan::Environment WorkerStarter::own_variables(const Worker& worker, const Resou
 
 void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch) {
   const std::uint32_t app = worker.spec().app;
-  const auto pipes = static_cast<int>(workers_.count()) * 2;
+  const auto pipes = static_cast<int>(workers_.count()) * 2;  // results need no large ones
   plan::Environment own = own_variables(worker, share);
   std::vector<os::UniqueFd> keep;
   std::vector<int> descriptors;
@@ -176,6 +176,9 @@ void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int e
       descriptors.push_back(one.descriptor.get());
       keep.push_back(std::move(one.descriptor));
     }
+  }
+  if (worker.spec().result_pipe == wire::ResultPipe::Yes) {
+    own.push_back("SML_RESULTS_FD=" + std::to_string(kFirstOwnDescriptor + descriptors.size()));
   }
   if (mpi_watch.wanted()) {
     mpi_watch.note_offer(worker.rank(), plan::process_manager_entries(own));

@@ -130,6 +130,14 @@ std::vector<OptionGroup> options_of_the_run() {
          "them SIG and give them up to D to save what they have and end."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
         {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
+        rare(
+            {"--results", "FILE", set_results,
+             "Give each worker a descriptor (SML_RESULTS_FD) beside its output; what workers write there goes to FILE, "
+             "as records of \"ATTEMPT RANK BYTES\", a line, and as many bytes."}),
+        needing("--results", rare({"--results-limit", "SIZE", set_results_limit,
+                                   "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, "
+                                   "which is said. Default: 64M.",
+                                   "64M"})),
         rare({"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
               "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
               "torchrun "

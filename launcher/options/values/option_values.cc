@@ -175,6 +175,17 @@ Result<void> set_report(Options& o, string_view value) {
   return keep(o.report_file, value);
 }
 
+Result<void> set_results(Options& o, string_view value) {
+  if (value.empty()) return bad_value(value, "the name of a file");
+  return keep(o.results.file, value);
+}
+
+Result<void> set_results_limit(Options& o, string_view value) {
+  const std::optional<std::uint64_t> size = parse_size(value);
+  if (!size || *size == 0) return bad_value(value, "a size, written as 65536, 64K, 10M or 2G");
+  return keep(o.results.limit, *size);
+}
+
 Result<void> set_master_address(Options& o, string_view value) {
   const std::string text(value);
   in6_addr bytes{};

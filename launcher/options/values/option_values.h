@@ -58,6 +58,8 @@ Result<void> set_signal_target(Options& o, std::string_view value);
 Result<void> set_checkpoint_signal(Options& o, std::string_view value);
 Result<void> set_stdin(Options& o, std::string_view value);
 Result<void> set_report(Options& o, std::string_view value);
+Result<void> set_results(Options& o, std::string_view value);
+Result<void> set_results_limit(Options& o, std::string_view value);
 Result<void> set_master_address(Options& o, std::string_view value);
 Result<void> set_preset(Options& o, std::string_view value);
 Result<void> set_role(Options& o, std::string_view value);

@@ -1,0 +1,46 @@
+// The file of --results.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "common/core/strong.h"
+#include "common/os/fd.h"
+#include "launcher/os/out_stream.h"
+#include "launcher/output/result_records.h"
+
+namespace sml::run {
+
+// Used by the thread of the loop. A file that can no longer be written causes one warning; the job goes on.
+class ResultsFile {
+ public:
+  ResultsFile() = default;  // drops everything
+  // `limit`: bytes that a rank may write in an attempt.
+  ResultsFile(os::UniqueFd file, std::uint64_t limit) : file_(std::move(file)), records_(limit) {}
+
+  struct Handlers {
+    std::function<void(const std::string& warning)> say;
+    std::function<void()> caught_up;  // pending() is 0 again, or the file cannot be written any more
+  };
+  // Never waits for a slow reader of a pipe.
+  void begin(const boost::asio::any_io_executor& loop, Handlers handlers);
+  // The attempt counts from 1.
+  void write(std::uint32_t attempt, Rank rank, std::string_view bytes);
+  std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes that are not yet in the file
+  // For the end of the program: waits for the file system, and up to `limit_ms` for the reader of a pipe.
+  void flush(int limit_ms);
+
+ private:
+  os::UniqueFd file_;
+  output::ResultRecords records_{0};
+  Handlers handlers_;
+  std::unique_ptr<os::OutStream> stream_;
+};
+
+}  // namespace sml::run
