@@ -4,7 +4,7 @@ import os
 import pathlib
 import signal
 
-from harness import BUILD, PYTHON, REPO, HostsCase, TestCase, gate, popen, run, wait_until
+from harness import BUILD, PYTHON, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, wait_until
 
 PACKAGE = REPO / "packaging/python"
 E2E = pathlib.Path(__file__).resolve().parent
@@ -118,6 +118,23 @@ class Python(TestCase):
         self.assertEqual(answer, {"results": [0, 1]})
         self.assertEqual(done.stdout.count("y" * 999 + "\n"), 40000)
 
+    def test_a_rank_that_prints_a_gigabyte(self):
+        file = self.temporary_directory() / "answer"
+        done = run(["bash", "-c", 'set -o pipefail; "$@" | wc -c', "sh", PYTHON, "-c", f"{TELL}\ntell(launched.prints, 1024, nproc=1)", file],
+                   env=ENVIRONMENT)
+        self.assert_status(done, 0)
+        self.assertEqual(json.loads(file.read_text()), {"results": [0]})
+        self.assertEqual(done.stdout, f"{1 << 30}\n")
+
+    def test_results_have_a_way_of_their_own(self):
+        """Whatever becomes of the output."""
+        answer, _ = self.launched("launched.has_no_output, nproc=2")
+        self.assertEqual(answer, {"results": [0, 1]})
+        for words in (["--quiet-workers"], ["--merge-stderr"], ["--show-ranks", "1"], ["--pty"],
+                      ["--log-dir", str(self.temporary_directory()), "--redirects", "3"]):
+            answer, _ = self.launched(f"launched.place, 'ab', nproc=2, options={words!r}")
+            self.assertEqual(answer, {"results": [[rank, "localhost", "ab"] for rank in (0, 1)]}, words)
+
     def test_a_restart_begins_anew(self):
         answer, _ = self.launched("launched.fails_once, nproc=2, max_restarts=1")
         self.assertEqual(answer, {"results": [1, 1]})
@@ -127,10 +144,10 @@ class Python(TestCase):
         self.assertEqual((answer["type"], answer["text"]), ("TimeoutError", "the job did not end within 1 s"))
 
     def test_words_that_would_keep_results_back_are_refused(self):
-        for word in ("--quiet-workers", "--stdin=0", "--", "--redirects"):
+        for word in ("--results=f", "--stdin=0", "--", "--report"):
             answer, _ = self.launched(f"launched.rank, nproc=1, options=[{word!r}]")
             self.assertEqual(answer["type"], "ValueError", answer)
-        answer, _ = self.launched("launched.rank, nproc=2", SML_QUIET_WORKERS="1", SML_SHOW_RANKS="1", SML_STDIN="none")
+        answer, _ = self.launched("launched.rank, nproc=2", SML_RESULTS="/nowhere/f", SML_STDIN="none")
         self.assertEqual(answer, {"results": [0, 1]})
         answer, _ = self.launched("launched.rank, nproc=2, options=['--tag', '<{rank}> ', '--grace', '1s']")
         self.assertEqual(answer, {"results": [0, 1]})
@@ -160,6 +177,50 @@ class Python(TestCase):
             if signo == signal.SIGINT:
                 self.assertIn("KeyboardInterrupt", done.stderr)
                 self.assertIn("sml-run: stopped by SIGINT", done.stderr)
+
+
+class Results(TestCase):
+    """`sml-run --results`, of which launch() is one user."""
+
+    def results(self, *words):
+        """(rank and attempt -> what it wrote, the run)"""
+        file = self.temporary_directory() / "results"
+        done = run([SML_RUN, "--results", file, *words])
+        out, data = {}, file.read_bytes()
+        while data:
+            head, _, data = data.partition(b"\n")
+            attempt, rank, size = map(int, head.split())
+            out[attempt, rank] = out.get((attempt, rank), b"") + data[:size]
+            data = data[size:]
+        return out, done
+
+    def test_what_ranks_write_there_is_no_output(self):
+        out, done = self.results("-np", "2", "sh", "-c", r'printf "\\000of\n%s" $RANK >&$SML_RESULTS_FD; echo said')
+        self.assert_status(done, 0)
+        self.assertEqual(out, {(1, rank): b"\0of\n%d" % rank for rank in (0, 1)})
+        self.assertEqual(sorted(done.stdout.splitlines()), ["[0] said", "[1] said"])
+
+    def test_each_attempt_has_its_own(self):
+        out, done = self.results("-np", "1", "--max-restarts", "1", "sh", "-c",
+                                 'printf $TORCHELASTIC_RESTART_COUNT >&$SML_RESULTS_FD; exit $((1 - TORCHELASTIC_RESTART_COUNT))')
+        self.assert_status(done, 0)
+        self.assertEqual(out, {(1, 0): b"0", (2, 0): b"1"})
+
+    def test_the_limit_is_said_and_the_job_goes_on(self):
+        out, done = self.results("--results-limit", "100K", "-np", "2", "sh", "-c",
+                                 'if [ $RANK = 1 ]; then head -c 20000000 /dev/zero >&$SML_RESULTS_FD; else printf x >&$SML_RESULTS_FD; fi; echo said')
+        self.assert_status(done, 0)
+        self.assertEqual(out, {(1, 0): b"x", (1, 1): bytes(100 << 10)})
+        self.assertEqual(done.stderr.count("rank 1 has written more than 102400 bytes of results (--results-limit); the rest is dropped\n"), 1, done)
+
+    def test_without_the_option_there_is_no_such_descriptor(self):
+        done = run([SML_RUN, "sh", "-c", "echo ${SML_RESULTS_FD-none}"])
+        self.assertEqual(done.stdout, "none\n")
+
+    def test_a_file_that_cannot_be_made(self):
+        done = run([SML_RUN, "--results", "/nowhere/f", "true"])
+        self.assert_status(done, 2)
+        self.assertRegex(done.stderr, "--results: cannot open /nowhere/f: no such file or directory")
 
 
 class PythonOnHosts(HostsCase):

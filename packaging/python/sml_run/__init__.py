@@ -9,8 +9,6 @@
 """
 import importlib
 import os
-import pathlib
-import shutil
 
 __all__ = ["path", "run", "launch", "Completed", "Report", "Results", "LaunchError", "RankFailed", "RemoteError",
            "RemoteTraceback"]
@@ -23,16 +21,22 @@ _LATER = {"run": "_run", "Completed": "_run", "Report": "_report", "launch": "_l
 def path():
     """The program sml-run that was installed with this package, else the first one in PATH. FileNotFoundError if there is
     neither."""
-    here = pathlib.Path(__file__).resolve().parent
+    here = folder = os.path.dirname(os.path.realpath(__file__))
     # PREFIX/lib/python3.N/site-packages/sml_run, or DIR/sml_run of `pip install --target DIR`
-    for folder in list(here.parents)[:4]:
-        program = folder / "bin" / "sml-run"
-        if program.is_file() and os.access(program, os.X_OK):
-            return str(program)
-    found = shutil.which("sml-run")
-    if found is None:
-        raise FileNotFoundError(f"there is no program sml-run beside {here} or in PATH; install it with: pip install sml-run")
-    return found
+    for _ in range(4):
+        folder = os.path.dirname(folder)
+        program = os.path.join(folder, "bin", "sml-run")
+        if _is_program(program):
+            return program
+    for folder in os.get_exec_path():
+        program = os.path.join(folder, "sml-run")
+        if _is_program(program):
+            return program
+    raise FileNotFoundError(f"there is no program sml-run beside {here} or in PATH; install it with: pip install sml-run")
+
+
+def _is_program(file):
+    return os.path.isfile(file) and os.access(file, os.X_OK)
 
 
 def __getattr__(name):

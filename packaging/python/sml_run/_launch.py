@@ -1,33 +1,38 @@
 """sml_run.launch(): calls a function on many ranks, and returns what each returned."""
-import base64
+import binascii
 import functools
 import importlib.util
+import json
 import marshal
 import os
 import pickle
-import secrets
 import subprocess
 import sys
-import tempfile
 
-from . import _errors, _frames, _process, _report, path
+# What is imported here is part of the time that a launch takes: little.
+from . import _errors, _files, _process, _results, path
 
 _IN_ENVIRONMENT = 384 << 10   # bytes of a call that travels as variables; a larger one is the input of each rank
 _CHUNK = 96 << 10             # of a variable: the kernel takes no string of 128 KiB
 _BEGIN = ("import os, marshal, binascii, _frozen_importlib_external as f; text, code = map(os.environ.pop, ('SMLRUN_TEXT', 'SMLRUN_CODE')); "
           "m = f.MAGIC_NUMBER.hex(); exec(marshal.loads(binascii.a2b_base64(code[len(m):])) if code.startswith(m) else text)")
-# What would keep results from coming here, or input from the ranks.
-_NOT_HERE = ("--quiet-workers", "--show-ranks", "--show-local-ranks", "--redirects", "--stdin", "-stdin", "--report", "--pty",
-             "--dedup", "--collapse-cr", "--sanitize", "--array-file", "--dry-run", "--check", "--plan",
-             "--preload", "--merge-stderr", "--tee")
+_SLACK = 1 << 20              # of what a rank may send beyond max_result: its traceback
+# What would keep results or the report from coming here, or input from the ranks.
+_NOT_HERE = ("--stdin", "-stdin", "--report", "--results", "--results-limit", "--array-file", "--dry-run", "--check", "--plan", "--preload")
 
 
 class Results(list):
-    """What the function returned, by rank: results[rank]. `report` is the report of the job."""
+    """What the function returned, by rank: results[rank]."""
 
-    def __init__(self, values, report=None):
+    def __init__(self, values, report=b""):
         super().__init__(values)
-        self.report = report
+        self._report = report
+
+    @property
+    def report(self):
+        """The report of the job."""
+        from . import _report
+        return _report.of(self._report)
 
 
 def launch(fn, *args, hosts=None, nproc=None, env=None, timeout=None, max_restarts=0, options=(), python=None,
@@ -46,30 +51,28 @@ def launch(fn, *args, hosts=None, nproc=None, env=None, timeout=None, max_restar
     Raises the exception of the rank that failed first, with its traceback there as the cause (RemoteTraceback); RankFailed
     if that rank ended otherwise; LaunchError if the job could not be run. Ctrl-C ends the job.
 
-    The function is sent by name, so it must be in a module that the ranks can import; with the package cloudpickle it may
-    be any function, of a notebook too. It travels in the connections of the job, never in the words of a command.
+    The function is sent by name, so it must be in a module that the ranks can import; with the package cloudpickle, here and
+    there, it may be any function, of a notebook too. It travels in the connections of the job, never in the words of a command.
     """
     if not callable(fn):
         raise TypeError(f"launch() calls a function, and {fn!r} is none")
     call = _pickled(fn, args, kwargs)
-    token = secrets.token_hex(16)
-    frames = _frames.Frames(token, max_result)
-    with _report.File() as file:
+    with _files.File() as report, _files.File() as results:
         by_input = len(call) > _IN_ENVIRONMENT
         if by_input and max_restarts:
             raise ValueError(f"the function and its arguments have {len(call)} bytes; with max_restarts no more than "
                              f"{_IN_ENVIRONMENT} can be sent, as a rank reads its input once. Put the data into a file")
-        variables = {"SMLRUN_TOKEN": token, "SMLRUN_LIMIT": str(max_result), **_worker(), **_variables_of(call, by_input), **{str(k): str(v) for k, v in (env or {}).items()}}
-        words = [path(), "--report", file.path, *_words(hosts, nproc, timeout, max_restarts, by_input, options)]
+        variables = {"SMLRUN_LIMIT": str(max_result), **_worker(), **_variables_of(call, by_input), **{str(k): str(v) for k, v in (env or {}).items()}}
+        words = [path(), "--report", report.path, "--results", results.path, "--results-limit", str(max_result + _SLACK),
+                 *_words(hosts, nproc, timeout, max_restarts, by_input, options)]
         for name in variables:
             words += ["-x", name]
         words += ["--", python or sys.executable or "python3", "-c", _BEGIN]
-        with tempfile.TemporaryFile() as source:
-            source.write(call if by_input else b"")
-            source.seek(0)
-            status = _process.run(words, env={**_environment(), **variables}, filter_output=frames.take, inherited=(file.fd,),
-                                  stdin=source if by_input else subprocess.DEVNULL)
-        return _outcome(status, file.read(), frames, timeout)
+        with _files.File(call if by_input else b"") as source:
+            status = _process.run(words, env={**_environment(), **variables}, inherited=(report.fd, results.fd),
+                                  stdin=source.fd if by_input else subprocess.DEVNULL)
+        results.file.seek(0)
+        return _outcome(status, report.read(), results.file, timeout)
 
 
 @functools.lru_cache(maxsize=None)
@@ -78,7 +81,11 @@ def _worker():
     with open(os.path.join(os.path.dirname(__file__), "_worker.py"), encoding="utf-8") as file:
         text = file.read()
     code = marshal.dumps(compile(text, "<sml_run>", "exec"))
-    return {"SMLRUN_TEXT": text, "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + base64.b64encode(code).decode()}
+    return {"SMLRUN_TEXT": text, "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + _as_text(code)}
+
+
+def _as_text(data):
+    return binascii.b2a_base64(data, newline=False).decode()
 
 
 def _environment():
@@ -91,7 +98,27 @@ def _name_of(fn):
     return getattr(fn, "__qualname__", None) or type(fn).__qualname__
 
 
+def _by_name(what):
+    """What plain pickle makes of it, or None if it cannot, or only with things of __main__, which the ranks do not have."""
+    if "cloudpickle" in sys.modules:  # it may have been given modules to send by value; and its import costs nothing now
+        return None
+    try:
+        body = pickle.dumps(what)
+    except Exception:
+        return None
+    return None if b"__main__" in body else body
+
+
 def _pickled(fn, args, kwargs):
+    how, body = "pickle", _by_name((fn, args, kwargs))
+    if body is None:
+        how, body = _by_value(fn, args, kwargs)
+    more = how == "cloudpickle" or importlib.util.find_spec("cloudpickle") is not None
+    folders = [os.path.abspath(folder) for folder in sys.path if folder and not folder.endswith(".zip")]
+    return pickle.dumps((how, more, folders, body))
+
+
+def _by_value(fn, args, kwargs):
     try:
         import cloudpickle
         how, dumps = "cloudpickle", cloudpickle.dumps
@@ -101,18 +128,16 @@ def _pickled(fn, args, kwargs):
         raise pickle.PicklingError(f"{_name_of(fn)} is a function of __main__ (a notebook, or the script itself), which the ranks "
                                    "cannot import: install cloudpickle (pip install cloudpickle), or put it into a module")
     try:
-        body = dumps((fn, args, kwargs))
+        return how, dumps((fn, args, kwargs))
     except Exception as error:
         hint = "" if how == "cloudpickle" else "; with the package cloudpickle more can be sent"
         raise pickle.PicklingError(f"{_name_of(fn)} or its arguments cannot be sent to the ranks: {error}{hint}") from error
-    folders = [os.path.abspath(folder) for folder in sys.path if folder and not folder.endswith(".zip")]
-    return pickle.dumps((how, folders, body))
 
 
 def _variables_of(call, by_input):
     if by_input:
         return {"SMLRUN_CALL": "0"}
-    text = base64.b64encode(call).decode()
+    text = _as_text(call)
     chunks = [text[i:i + _CHUNK] for i in range(0, len(text), _CHUNK)]
     return {"SMLRUN_CALL": str(len(chunks)), **{f"SMLRUN_CALL_{i}": chunk for i, chunk in enumerate(chunks)}}
 
@@ -123,7 +148,7 @@ def _words(hosts, nproc, timeout, max_restarts, by_input, options):
     options = [str(word) for word in options]
     for word in options:
         if word == "--" or word.partition("=")[0] in _NOT_HERE:
-            raise ValueError(f"options of launch() cannot have {word}: the ranks' input and output carry the function and its results")
+            raise ValueError(f"options of launch() cannot have {word}: launch() uses it itself, or no results would come")
     words = ["--stdin", "all" if by_input else "none"]
     if hosts is not None:
         words += ["-H", hosts if isinstance(hosts, str) else ",".join(map(str, hosts))]
@@ -147,10 +172,10 @@ def _raise(rank, host, kind, data, status, report):
     """The exception of a rank."""
     said, trace, pickled = pickle.loads(data)
     cause = _errors.RemoteTraceback(f"rank {rank} on {host}:\n{trace}")
-    if kind == "load":
+    if kind == _results.UNLOADED:
         raise _errors.RemoteError(f"rank {rank} on {host} cannot load the function or its arguments: {said}. It imports modules by "
                                   "their names; what is in __main__ needs the package cloudpickle, there too", rank, host, status, report) from cause
-    if kind == "unsent":
+    if kind == _results.UNSENT:
         raise _errors.RemoteError(f"the result of rank {rank} on {host} cannot be sent: {said}. Let the function return plain values, or "
                                   "write to a file and return its name", rank, host, status, report) from cause
     error = None
@@ -166,8 +191,24 @@ def _raise(rank, host, kind, data, status, report):
     raise error from cause
 
 
-def _outcome(status, report, frames, timeout):
-    failed = {rank: message for rank, message in frames.sent.items() if message[0] != "result"}
+def _outcome(status, written, file, timeout):
+    """Results, if the job and every rank ended well; `written` is the report, and `file` has what the ranks have sent."""
+    try:
+        data = json.loads(written) if written.strip() else {}
+    except ValueError:
+        data = {}
+    attempts = data.get("attempts") or [{}]
+    sent = _results.read(file, attempts[-1].get("attempt"))
+    hosts = {end["rank"]: end["host"] for end in data.get("ranks") or []}
+    ranks = sorted(hosts) or sorted(sent)
+    if status != 0 or any(rank not in sent or sent[rank][0] != _results.RESULT for rank in ranks):
+        from . import _report
+        _fail(status, _report.of(written), sent, hosts, timeout)
+    return Results([_loaded(rank, sent[rank][1]) for rank in ranks], written)
+
+
+def _fail(status, report, sent, hosts, timeout):
+    failed = {rank: message for rank, message in sent.items() if message[0] != _results.RESULT}
     culprit = report.culprit if report else None
     if status == 124 and timeout is not None and culprit is None:
         raise TimeoutError(f"the job did not end within {timeout} s")
@@ -182,10 +223,6 @@ def _outcome(status, report, frames, timeout):
     if status != 0:
         said = report.verdict if report and report.verdict else "its reason is in its output"
         raise _errors.LaunchError(f"sml-run ended with status {status}: {said}", status, report)
-    hosts = {end.rank: end.host for end in report.ranks} if report else {}
-    ranks = sorted(hosts) or sorted(frames.begun)
-    for rank in ranks:
-        if rank not in frames.sent:
-            raise _errors.RankFailed(f"rank {rank} on {hosts.get(rank, 'its host')} ended with status 0 and without a result, as after "
-                                     "sys.exit() or os._exit()", rank, hosts.get(rank), status, report)
-    return Results([_loaded(rank, frames.sent[rank][1]) for rank in ranks], report)
+    rank = min(rank for rank in hosts if rank not in sent)
+    raise _errors.RankFailed(f"rank {rank} on {hosts[rank]} ended with status 0 and without a result, as after sys.exit() or os._exit()",
+                             rank, hosts[rank], status, report)

@@ -40,18 +40,18 @@ class Writer:
         self._stream.flush()
 
 
-def run(words, env=None, stdin=subprocess.DEVNULL, filter_output=None, inherited=()):
-    """Runs sml-run and returns its exit status, 128 and the number for a signal. `filter_output(data)` may take its own
-    part of the standard output, and returns what is to be shown. `inherited` are further descriptors for it. On Ctrl-C sml-run is interrupted, as in a terminal, and
-    KeyboardInterrupt is raised when the job is over; a second Ctrl-C kills the workers at once."""
+def run(words, env=None, stdin=subprocess.DEVNULL, inherited=()):
+    """Runs sml-run and returns its exit status, 128 and the number for a signal. `inherited` are further descriptors for it.
+    On Ctrl-C sml-run is interrupted, as in a terminal, and KeyboardInterrupt is raised when the job is over; a second Ctrl-C
+    kills the workers at once."""
     child = subprocess.Popen(words, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              pass_fds=inherited, start_new_session=True, preexec_fn=end_with(os.getpid()))
     interrupted = False
     out, err = Writer(sys.stdout), Writer(sys.stderr)
     try:
         with selectors.DefaultSelector() as selector:
-            selector.register(child.stdout, selectors.EVENT_READ, (out, filter_output))
-            selector.register(child.stderr, selectors.EVENT_READ, (err, None))
+            selector.register(child.stdout, selectors.EVENT_READ, out)
+            selector.register(child.stderr, selectors.EVENT_READ, err)
             while selector.get_map():
                 try:
                     for key, _ in selector.select():
@@ -72,14 +72,11 @@ def run(words, env=None, stdin=subprocess.DEVNULL, filter_output=None, inherited
 
 
 def _pass_on(key, selector):
-    writer, filter_output = key.data
     data = os.read(key.fd, 1 << 16)
-    if not data:
-        selector.unregister(key.fileobj)
-    if filter_output is not None:
-        data = filter_output(data)
     if data:
-        writer.write(data)
+        key.data.write(data)
+    else:
+        selector.unregister(key.fileobj)
 
 
 def _drain(child):

@@ -1,7 +1,6 @@
 """The report of a job (sml-run --report) as typed values. The manual, sml-run(1), REPORT, says what each field means."""
 import dataclasses
 import json
-import tempfile
 from typing import Any, Dict, List, Optional
 
 
@@ -77,35 +76,19 @@ def parse(text):
     return _taken(Report, {**data, **parts})
 
 
-class File:
-    """A file without a name, for --report: nothing is left of it, whatever becomes of this process."""
-
-    def __init__(self):
-        self._file = tempfile.TemporaryFile()
-        self.fd = self._file.fileno()               # to be inherited by sml-run
-        self.path = f"/proc/self/fd/{self.fd}"      # there
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._file.close()
-
-    def read(self):
-        """The report; None if the job has written none."""
-        self._file.seek(0)
-        text = self._file.read().decode("utf-8", "replace")
-        try:
-            return parse(text) if text.strip() else None
-        except ValueError:
-            return None
+def of(data):
+    """The report in what a file for --report holds; None if the job has written none."""
+    text = data.decode("utf-8", "replace")
+    try:
+        return parse(text) if text.strip() else None
+    except ValueError:
+        return None
 
 
 def read(path):
     """The report in a file; None if the job has written none."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        return parse(text) if text.strip() else None
-    except (FileNotFoundError, ValueError):
+        with open(path, "rb") as file:
+            return of(file.read())
+    except FileNotFoundError:
         return None

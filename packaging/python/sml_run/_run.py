@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Optional
 
-from . import _process, _report, path
+from . import _files, _process, _report, path
 
 _OURS = ("ps", "status", "stop", "signal", "stacks", "logs", "top")  # words that start no job
 
@@ -53,7 +53,7 @@ def run(words, env=None):
     if isinstance(words, (str, bytes)):
         raise TypeError('words is a list, such as ["-np", "2", "hostname"]')
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
-    with _report.File() as file:
+    with _files.File() as file:
         before = [] if words[:1] and words[0] in _OURS else ["--report", file.path]
         line = [path(), *before, *words]
         if _is_inherited(sys.stdout, 1) and _is_inherited(sys.stderr, 2):
@@ -62,7 +62,7 @@ def run(words, env=None):
         else:
             status = _process.run(line, env=env, inherited=(file.fd,), stdin=None if _is_inherited(sys.stdin, 0) else subprocess.DEVNULL)
         own = _own_report(words)
-        report = _report.read(own) if own else file.read()
+        report = _report.read(own) if own else _report.of(file.read())
     return Completed(status, report)
 
 

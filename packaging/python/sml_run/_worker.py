@@ -1,33 +1,28 @@
 """A rank of sml_run.launch(). The text of this file travels with the job (SMLRUN_TEXT) and is executed by
-`python3 -c`, so that the other hosts need nothing but Python. It calls the function, and sends frames to a copy of its
-standard output, which it alone writes whole lines to: the token of the job, rank, kind, number, and a part of a pickle. The
-launcher takes them out of the output (_frames.py)."""
+`python3 -c`, so that the other hosts need nothing but Python. It calls the function, and sends one message to the descriptor
+that `sml-run --results` gives it (_results.py reads these): how it went, and a pickle."""
 
 
 def main():
     # Only what is quick to import: a rank's start is as long as that of Python.
     import os
     import sys
-    from binascii import a2b_base64, b2a_base64
+    from binascii import a2b_base64
 
     try:
         import _pickle as pickle
     except ImportError:  # another Python than CPython
         import pickle
 
-    PART = 2880  # bytes; a frame stays below PIPE_BUF, so that no other writer comes between
-    token = os.environ.pop("SMLRUN_TOKEN")
     limit = int(os.environ.pop("SMLRUN_LIMIT"))
-    rank = os.environ.get("SML_RANK", "0")
-    out = os.dup(1)  # not inherited by processes that the function starts
+    out = int(os.environ.pop("SML_RESULTS_FD"))
+    os.set_inheritable(out, False)  # of processes that the function starts
 
-    def send(kind, data=b""):
-        parts = [data[i:i + PART] for i in range(0, len(data), PART)] or [b""]
-        for i, part in enumerate(parts):
-            line = "\x1e%s %s %s %d %d %s\n" % (token, rank, kind, i, len(parts), b2a_base64(part, newline=False).decode())
-            line = line.encode()
-            while line:
-                line = line[os.write(out, line):]
+    def send(kind, data):
+        for part in (kind + len(data).to_bytes(8, "big"), data):
+            view = memoryview(part)
+            while view:
+                view = view[os.write(out, view):]
 
     def flush():
         for stream in (sys.stdout, sys.stderr):
@@ -92,10 +87,24 @@ def main():
         signal.signal(signo, signal.SIG_DFL)
         os.kill(os.getpid(), signo)
 
-    dump = pickle.dumps
-    send("begin")
+    more = False
+
+    def dump(value):
+        try:
+            return pickle.dumps(value)
+        except Exception:
+            if not more:
+                raise
+            try:
+                import cloudpickle
+            except ImportError:
+                cloudpickle = None
+            if cloudpickle is None:
+                raise
+            return cloudpickle.dumps(value)
+
     try:
-        how, folders, body = pickle.loads(load())
+        how, more, folders, body = pickle.loads(load())
         sys.path.extend(f for f in folders if f not in sys.path and os.path.isdir(f))
         if how == "cloudpickle":
             import cloudpickle
@@ -104,7 +113,7 @@ def main():
     except KeyboardInterrupt:
         leave(2)
     except BaseException as error:
-        fail(error, "load", 1)
+        fail(error, b"L", 1)
     try:
         result = function(*args, **kwargs)
     except KeyboardInterrupt:
@@ -113,14 +122,15 @@ def main():
         flush()
         raise
     except BaseException as error:
-        fail(error, "raise", 1)
+        fail(error, b"X", 1)
     try:
         data = dump(result)
-        pickle.loads(data) if how == "cloudpickle" else None
+        if "cloudpickle" in sys.modules:
+            pickle.loads(data)
     except BaseException as error:
-        fail(error, "unsent", 1)
+        fail(error, b"U", 2)
     if len(data) > limit:
-        fail(ValueError("the result has %d bytes, more than max_result=%d" % (len(data), limit)), "unsent", 0)
+        fail(ValueError("the result has %d bytes, more than max_result=%d" % (len(data), limit)), b"U", 0)
     # As Python's own exit, without its taking apart of all modules, which takes time, and where some libraries abort.
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
@@ -130,7 +140,7 @@ def main():
         except BaseException as error:
             os.write(2, text_of(error).encode("utf-8", "replace"))
     flush()
-    send("result", data)
+    send(b"R", data)
     os._exit(0)
 
 
