@@ -87,7 +87,9 @@ void Attempt::handle(fleet::Host& host, const wire::SpawnWish& m) { spawns_.ask(
 void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(host, m); }
 
 void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
+  const bool comes_first = wire_up_.is_first_fence(host, m);
   const Result<void> taken = wire_up_.take(host, m);
+  if (taken && comes_first) events_.tell(report::HostAtFence{host.index});
   if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
 }
 

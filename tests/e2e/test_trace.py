@@ -2,7 +2,14 @@
 import json
 import unittest
 
-from harness import HostsCase, gate, sml_run
+from harness import PYTHON, HostsCase, gate, sml_run
+from test_mpi import compiled
+
+
+def spans_of(events, process):
+    """By name, of the process of that name: (begin, end) in seconds."""
+    pid = next(e["pid"] for e in events if e["ph"] == "M" and e["name"] == "process_name" and e["args"]["name"] == process)
+    return {e["name"]: (e["ts"] / 1e6, (e["ts"] + e["dur"]) / 1e6) for e in events if e["ph"] == "X" and e["pid"] == pid}
 
 
 class Trace(HostsCase):
@@ -14,7 +21,7 @@ class Trace(HostsCase):
         done = self.bed.sml_run("head", "--trace", "/tmp/start.json", "-H", self.bed.hosts(2), "sh", "-c", "echo up")
         self.assert_status(done, 0)
         events = json.loads(self.bed.path("head", "/tmp/start.json").read_text())["traceEvents"]
-        names = {e["args"]["name"]: e["pid"] for e in events if e["ph"] == "M"}
+        names = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
         self.assertEqual(set(names), {"sml-run", "algo-1", "algo-2"})
         for host, pid in names.items():
             spans = [e for e in events if e["ph"] == "X" and e["pid"] == pid]
@@ -26,7 +33,38 @@ class Trace(HostsCase):
                     continue
                 kinds = [e["cat"] for e in spans]
                 self.assertEqual([kind for i, kind in enumerate(kinds) if kind != "wait" and kind not in kinds[:i]],
-                                 ["connect", "agent", "prepare", "probe", "start", "join"])
+                                 ["connect", "agent", "prepare", "probe", "start", "output"])
+
+    @gate
+    def test_a_host_whose_ranks_come_late_to_the_first_barrier_is_seen(self):
+        self.addCleanup(self.bed.exec, "algo-1", ["rm", "-f", "/tmp/start.json"])
+        late = 'echo up; [ "$SML_HOST" = algo-1 ] || sleep 1; exec "$0" ring'
+        with self.bed.sml_run_popen("algo-1", "--grace", "0.5s", "-x", "UCX_TLS=tcp,self,sm", "--trace", "/tmp/start.json", "-np", "4",
+                                    "-H", self.bed.hosts(2), "sh", "-c", late, compiled(type(self))) as job:
+            said = ""
+            while said.count("got") < 4:
+                said += job.read_until("\n").decode()
+            job.terminate()  # as MPICH may hang in its end, see test_mpi.py
+            job.finish()
+        events = json.loads(self.bed.path("algo-1", "/tmp/start.json").read_text())["traceEvents"]
+        early, late, job = (spans_of(events, name) for name in ("algo-1", "algo-2", "sml-run"))
+        self.assertEqual(early["waits for ranks"], (early["join"][1], late["join"][1]))
+        self.assertNotIn("waits for ranks", late)
+        self.assertGreater(late["join"][1] - late["join"][0], 1)  # it slept for so long
+        self.assertEqual(job["join"][1], late["join"][1])
+        self.assertLess(early["first output"][1], early["waits for ranks"][1])
+
+    @gate
+    def test_the_store_of_torch_tells_when_all_have_joined(self):
+        trace = self.temporary_directory() / "start.json"
+        code = "import time, torch.distributed as d; d.init_process_group('gloo'); print('in', flush=True); d.barrier(); time.sleep(3)"
+        done = sml_run("--torch-store", "--trace", trace, "-np", "2", PYTHON, "-c", code)
+        self.assert_status(done, 0)
+        events = json.loads(trace.read_text())["traceEvents"]
+        host, job = spans_of(events, "localhost"), spans_of(events, "sml-run")
+        self.assertEqual(job["join"][0], host["start"][1])
+        self.assertGreater(job["join"][1], job["join"][0])
+        self.assertNotIn("join", host)
 
     @gate
     def test_a_file_that_cannot_be_is_refused_before_the_start(self):

@@ -62,9 +62,7 @@ TEST_CASE("the start of a job is a span for each step of each host") {
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 13s);
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 14s);
   job.tell(RankExited{Rank(1), Exited{0}}, 15s);
-  CHECK_FALSE(job.trace.is_complete());
   job.tell(RankOutput{Rank(2), Stream::Stderr, 1}, 16s);
-  CHECK(job.trace.is_complete());
   job.tell(RankOutput{Rank(2), Stream::Stderr, 1}, 17s);
   CHECK(job.spans(0, 20s) == Spans{"plan 0-1", "hosts 1-9"});
   CHECK(job.spans(1, 20s) == Spans{"connecting 1-2", "sending the agent 2-3", "preparing 3-4", "waits for hosts 4-7",
@@ -77,7 +75,48 @@ TEST_CASE("a start that fails is traced up to there") {
   job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
   job.tell(HostFailed{HostIndex(0), Error(ErrorKind::Connect, "refused")}, 3s);
   job.tell(JobEnds{125, "refused", std::nullopt}, 4s);
-  CHECK(job.trace.is_complete());
   CHECK(job.spans(1, 4s) == Spans{"connecting 1-3"});
   CHECK(job.trace.json(kTraceStart + 4s).find("refused") != std::string::npos);
+}
+
+namespace {
+
+// All ranks run: those of host 0 since 10 s, those of host 2 since 12 s.
+struct RunningJob : Traced {
+  RunningJob() {
+    for (const HostIndex host : {HostIndex(0), HostIndex(2)}) tell(HostReady{host}, 7s);
+    tell(WorkersStart{"a", 1}, 9s);
+    for (const std::uint32_t rank : {0U, 1U, 2U}) tell(RankStarted{Rank(rank), 10}, 10s + rank * 1s);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a fence of MPI shows which host joins late, even after all have printed") {
+  RunningJob job;
+  for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankOutput{Rank(rank), Stream::Stdout, 1}, 13s);
+  job.tell(HostAtFence{HostIndex(0)}, 14s);
+  CHECK(job.spans(1, 15s) ==
+        Spans{"probe 7-9", "start 9-10", "join 10-14", "waits for ranks 14-15+", "first output 10-13"});
+  CHECK(job.spans(0, 15s) == Spans{"plan 0-1", "hosts 1-9"});
+  job.tell(HostAtFence{HostIndex(2)}, 18s);
+  job.tell(HostAtFence{HostIndex(0)}, 19s);  // another fence
+  CHECK(job.spans(1, 20s) ==
+        Spans{"probe 7-9", "start 9-10", "join 10-14", "waits for ranks 14-18", "first output 10-13"});
+  CHECK(job.spans(3, 20s) == Spans{"probe 7-9", "start 9-12", "join 12-18", "first output 12-13"});
+  CHECK(job.spans(0, 20s) == Spans{"plan 0-1", "hosts 1-9", "join 12-18"});
+}
+
+TEST_CASE("a store tells when all ranks have joined, and nothing of hosts") {
+  RunningJob job;
+  job.tell(RanksMet{}, 20s);
+  CHECK(job.spans(0, 30s) == Spans{"plan 0-1", "hosts 1-9", "join 12-20"});
+  CHECK(job.spans(1, 30s) == Spans{"probe 7-9", "start 9-10", "first output 10-30+"});
+}
+
+TEST_CASE("what comes after the attempt is no part of its start") {
+  RunningJob job;
+  job.tell(AttemptFails{1, 7, "rank 2 failed", Rank(2), 0s}, 13s);
+  job.tell(RanksMet{}, 20s);
+  CHECK(job.spans(0, 30s) == Spans{"plan 0-1", "hosts 1-9"});
 }

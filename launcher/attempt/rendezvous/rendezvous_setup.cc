@@ -31,6 +31,7 @@ RendezvousSetup::RendezvousSetup(const boost::asio::any_io_executor& loop, fleet
           options.join_warn, plan.map.members(),
           options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
       timer_(loop),
+      trace_timer_(loop),
       expects_others_(has_room_elsewhere(plan)),
       preset_ports_(plan::preset_ports(plan.presets, plan.map)) {}
 
@@ -143,6 +144,8 @@ void RendezvousSetup::start_workers(launch::Afterwards afterwards) {
   counts_joined_ = afterwards == launch::Afterwards::Stay;
   watching_ = true;
   watch();
+  started_ = Clock::now();
+  if (!options_.observers.trace_file.empty() && plan_.job.attempt == 0) trace_joins();
 }
 
 void RendezvousSetup::watch() {
@@ -175,7 +178,25 @@ void RendezvousSetup::arm() {
     if (error || alive.expired() || !watching_) return;
     if (join_watch_.first() == JoinWatch::Ask::Everybody) return ask_everybody();
     join_watch_.asking_store();
-    fleet_.first().session->send(wire::AskJoined{});
+    ask_first(Asker::Watch);
+  });
+}
+
+void RendezvousSetup::ask_first(Asker asker) {
+  asked_.push_back(asker);
+  fleet_.first().session->send(wire::AskJoined{});
+}
+
+// Asks the store at times that lie ever further apart, so that a job which never joins costs little; the trace is exact
+// to a twentieth of the time since the start.
+void RendezvousSetup::trace_joins() {
+  constexpr Duration kShortest = std::chrono::milliseconds(50);
+  constexpr Duration kLongest = std::chrono::seconds(10);
+  constexpr int kPart = 20;
+  if (options_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
+  trace_timer_.expires_after(std::clamp<Duration>((Clock::now() - started_) / kPart, kShortest, kLongest));
+  trace_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired() && watching_ && fleet_.first().runs()) ask_first(Asker::Trace);
   });
 }
 
@@ -183,6 +204,7 @@ void RendezvousSetup::ask_everybody() {
   const std::span<const fleet::Host> hosts = fleet_.hosts();
   const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
   join_watch_.asking_everybody(static_cast<std::size_t>(running));
+  if (fleet_.first().runs()) asked_.push_back(Asker::Watch);
   fleet_.tell_all(wire::AskJoined{port_});
 }
 
@@ -194,6 +216,7 @@ void RendezvousSetup::count_joined() {
   for (const fleet::Host& host : fleet_.hosts()) {
     if (!host.runs()) continue;
     joined_.ask(host.index);
+    if (host.position == 0) asked_.push_back(Asker::Watch);
     host.session->send(wire::AskJoined{});
   }
   timer_.expires_after(kPatience);
@@ -205,6 +228,14 @@ void RendezvousSetup::count_joined() {
 }
 
 void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
+  if (host.position == 0 && !asked_.empty()) {
+    const Asker asker = asked_.front();
+    asked_.pop_front();
+    if (asker == Asker::Trace) {
+      if (!watching_) return;
+      return m.count >= plan_.map.members() ? handlers_.met() : trace_joins();
+    }
+  }
   if (counting_) {
     joined_.says(host.index, m.count);
     if (joined_.complete()) handlers_.counted();

@@ -2,6 +2,7 @@
 // which hosts, and which ranks have not joined.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ class RendezvousSetup {
     std::function<void(const std::string&)> say;  // prints which ranks have not joined
     std::function<void()> missing;                // such a sentence has named missing ranks
     std::function<void()> counted;                // the count of count_joined() is complete
+    std::function<void()> met;                    // all ranks have joined torch's store; only with --trace
   };
 
   // The arguments outlive this; the fleet has its hosts already.
@@ -74,6 +76,9 @@ class RendezvousSetup {
   void handle(const fleet::Host& host, const wire::PeerVerdictsOfHost& m);
 
  private:
+  // For whom the first host is asked who has joined. It answers in order.
+  enum class Asker : std::uint8_t { Watch, Trace };
+
   plan::Rendezvous rendezvous() const;
   std::string address_of_lone_host() const;
   std::vector<std::string> all_addresses() const;
@@ -81,6 +86,8 @@ class RendezvousSetup {
   std::vector<wire::RankVariables> preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const;
   void watch();
   void arm();
+  void ask_first(Asker asker);
+  void trace_joins();
   void ask_everybody();
   bool tell(const std::string& sentence) const;
 
@@ -91,6 +98,9 @@ class RendezvousSetup {
   fleet::AddressSearch search_;
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer trace_timer_;
+  TimePoint started_{};
+  std::deque<Asker> asked_;  // the questions to the first host, oldest first
   bool watching_ = false;
   bool expects_others_ = false;
   bool released_ = false;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,10 @@ class WireUp {
   // Both outlive this.
   WireUp(fleet::Fleet& fleet, const plan::JobMap& map) : fleet_(fleet), map_(map), fences_(map) {}
 
+  // Whether this is the last piece of the first fence of all members to which the host's ranks have come.
+  bool is_first_fence(const fleet::Host& host, const wire::FenceData& data) {
+    return data.piece == wire::Piece::Last && data.ranks.empty() && have_come_.insert(host.index).second;
+  }
   // Errors: those of FenceTable::add(); Protocol for nonexistent ranks.
   Result<void> take(const fleet::Host& host, wire::FenceData data);
   // Ignores a message to a nonexistent rank.
@@ -64,6 +69,7 @@ class WireUp {
   fleet::Fleet& fleet_;
   const plan::JobMap& map_;
   FenceTable fences_;
+  std::set<HostIndex> have_come_;  // to a fence of all members
 };
 
 }  // namespace sml::attempt

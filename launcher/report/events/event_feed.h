@@ -78,6 +78,12 @@ struct RankStarted {
   Rank rank;
   std::int32_t pid = 0;
 };
+// All ranks of the host have come to their first fence of MPI with the ranks of other hosts.
+struct HostAtFence {
+  HostIndex host;
+};
+// All ranks of the job have met: in that fence, or in torch's store that the agent serves.
+struct RanksMet {};
 // Ranks from `first` on have been added to those that run: one of these has requested them (MPI_Comm_spawn), or hosts
 // have joined (hvd.elastic). `plan` is that of the attempt, with the new ranks and their hosts.
 struct RanksAdded {
@@ -143,8 +149,8 @@ struct JobEnds {
 
 using EventPayload =
     std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged, HostInUse,
-                 HostEnded, WorkersStart, RankStarted, RanksAdded, RankOutput, RankExited, RankDrained, SignalCame,
-                 JobStops, AttemptFails, AttemptBegins, JobEnds>;
+                 HostEnded, WorkersStart, RankStarted, HostAtFence, RanksMet, RanksAdded, RankOutput, RankExited,
+                 RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

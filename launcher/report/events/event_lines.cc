@@ -105,6 +105,8 @@ class Details {
     out_["hosts"] = hosts_json(e.plan->map);
   }
   void operator()(const HostInUse&) {}
+  void operator()(const HostAtFence&) {}
+  void operator()(const RanksMet&) {}
   void operator()(const RankOutput&) {}  // only counted
   void operator()(const RankExited& e) {
     about("rank_exit", e.rank);
@@ -197,6 +199,8 @@ void EventLines::on_event(const Event& event) {
     return;
   }
   if (std::holds_alternative<HostInUse>(event.what)) return;  // that is part of the report
+  const bool met = std::holds_alternative<HostAtFence>(event.what) || std::holds_alternative<RanksMet>(event.what);
+  if (met) return;  // that is part of --trace
   const double t = in_seconds(event.at - begin_);
   Json out;
   out["event"] = "";

@@ -30,12 +30,13 @@ class Spans {
   void name(string_view what, std::size_t process, std::size_t thread, const std::string& text) {
     out_.push_back({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", text}}}});
   }
-  void add(std::size_t process, string_view text, string_view kind, TimePoint from, std::optional<TimePoint> to) {
+  void add(std::size_t process, string_view text, string_view kind, TimePoint from, std::optional<TimePoint> to,
+           std::size_t thread = 0) {
     TraceJson span{{"ph", "X"},
                    {"name", text},
                    {"cat", kind},
                    {"pid", process},
-                   {"tid", 0},
+                   {"tid", thread},
                    {"ts", microseconds(from)},
                    {"dur", std::max(0.0, microseconds(to.value_or(now_)) - microseconds(from))}};
     if (!to) span["args"] = {{"open", true}};
@@ -86,13 +87,23 @@ struct StartTrace::Listener {
   }
   void operator()(const RankOutput& e) const { t.spoke(e.rank, at); }
   void operator()(const RankExited& e) const { t.spoke(e.rank, at); }
-  void operator()(const AttemptFails&) const { t.complete_ = true; }
-  void operator()(const JobEnds&) const { t.complete_ = true; }
+  void operator()(const HostAtFence& e) const {
+    Host* host = t.host(e.host);
+    if (host == nullptr || host->at_fence) return;
+    host->at_fence = at;
+    const auto waits = [](const Host& one) { return one.ranks > 0 && !one.at_fence; };
+    if (!t.met_ && std::none_of(t.hosts_.begin(), t.hosts_.end(), waits)) t.met_ = at;
+  }
+  void operator()(const RanksMet&) const {
+    if (!t.met_) t.met_ = at;
+  }
+  void operator()(const AttemptFails&) const { t.over_ = true; }
+  void operator()(const JobEnds&) const { t.over_ = true; }
   void operator()(const auto&) const {}
 };
 
 void StartTrace::on_event(const Event& event) {
-  if (complete_) return;
+  if (over_) return;
   if (const auto* job = std::get_if<JobBegins>(&event.what)) return begin(*job, event.at);
   if (!hosts_.empty()) std::visit(Listener{*this, event.at}, event.what);
 }
@@ -104,7 +115,7 @@ void StartTrace::begin(const JobBegins& job, TimePoint at) {
   std::vector<Host> before = std::exchange(hosts_, {});
   host_of_rank_.assign(map.world_size(), 0);
   spoken_.assign(map.world_size(), 0);
-  silent_ = map.world_size();
+  met_.reset();
   all_ready_.reset();
   for (std::size_t i = 0; i < map.hosts.size(); ++i) {
     Host& host = hosts_.emplace_back();
@@ -124,7 +135,16 @@ void StartTrace::spoke(Rank rank, TimePoint at) {
   Host& host = hosts_[host_of_rank_[rank.value()]];
   ++host.spoken;
   host.last_word = std::max(host.last_word, at);
-  if (--silent_ == 0) complete_ = true;
+}
+
+// Nullopt: not all ranks have been seen to start.
+std::optional<TimePoint> StartTrace::all_started() const {
+  TimePoint out{};
+  for (const Host& host : hosts_) {
+    if (host.started < host.ranks) return std::nullopt;
+    if (host.ranks > 0) out = std::max(out, host.last_start);
+  }
+  return out;
 }
 
 std::string StartTrace::json(TimePoint now) const {
@@ -132,6 +152,8 @@ std::string StartTrace::json(TimePoint now) const {
   spans.name("process_name", 0, 0, "sml-run");
   spans.add(0, "plan", "plan", process_start_, begin_ == TimePoint() ? now : begin_);
   if (workers_started_ && begin_ != TimePoint()) spans.add(0, "hosts", "hosts", begin_, workers_started_);
+  const std::optional<TimePoint> all_run = all_started();
+  if (met_ && all_run) spans.add(0, "join", "join", *all_run, met_);
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const Host& host = hosts_[i];
     if (host.ranks == 0) continue;
@@ -148,12 +170,19 @@ std::string StartTrace::json(TimePoint now) const {
       spans.add(process, "waits for hosts", "wait", *host.ready, all_ready_);
     if (all_ready_) spans.add(process, "probe", "probe", *all_ready_, workers_started_);
     if (!workers_started_) continue;
-    const bool all_run = host.started == host.ranks;
-    spans.add(process, "start", "start", *workers_started_, all_run ? std::optional(host.last_start) : std::nullopt);
-    if (!all_run) continue;
+    const bool its_run = host.started == host.ranks;
+    spans.add(process, "start", "start", *workers_started_, its_run ? std::optional(host.last_start) : std::nullopt);
+    if (!its_run) continue;
+    const std::size_t output_row = host.at_fence ? 1 : 0;  // spans of a row may not overlap
+    if (host.at_fence) {
+      spans.name("thread_name", process, 0, "start");
+      spans.name("thread_name", process, output_row, "output");
+      spans.add(process, "join", "join", host.last_start, host.at_fence);
+      if (!met_ || *met_ > *host.at_fence) spans.add(process, "waits for ranks", "wait", *host.at_fence, met_);
+    }
     const bool all_spoke = host.spoken == host.ranks;
-    spans.add(process, "first output", "join", host.last_start,
-              all_spoke ? std::optional(host.last_word) : std::nullopt);
+    spans.add(process, "first output", "output", host.last_start,
+              all_spoke ? std::optional(host.last_word) : std::nullopt, output_row);
   }
   const TraceJson out{{"displayTimeUnit", "ms"}, {"otherData", {{"job_id", job_id_}}}, {"traceEvents", spans.take()}};
   return out.dump(-1, ' ', true, TraceJson::error_handler_t::replace) + "\n";

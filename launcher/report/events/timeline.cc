@@ -80,6 +80,8 @@ struct Timeline::Listener {
     if (rank.start) rank.usage = e.usage;
   }
   void operator()(const RankDrained&) const {}
+  void operator()(const HostAtFence&) const {}
+  void operator()(const RanksMet&) const {}
   void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
   void operator()(const JobStops& e) const { t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))}); }
   void operator()(const AttemptFails& e) const {

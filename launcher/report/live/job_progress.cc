@@ -49,6 +49,8 @@ struct JobProgress::Listener {
     p.set(rank, e.ending == Ending::Stopped ? RankState::Stopped : by_itself);
   }
   void operator()(const RankDrained&) const {}
+  void operator()(const HostAtFence&) const {}
+  void operator()(const RanksMet&) const {}
   void operator()(const SignalCame&) const {}
   void operator()(const JobStops&) const { p.phase_ = Phase::Stopping; }
   void operator()(const AttemptFails&) const {}
