@@ -29,7 +29,8 @@ MAY_USE = {
                 "launcher/transport/ssh/crypto_library.cc", "launcher/attempt/dynamic/elastic_notice.cc"),
     "CLI": ("launcher/options/parser.cc",),
     "re2": ("launcher/report/live/line_pattern.cc",),
-    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "launcher/notify/notice.cc", "launcher/top/job_view.cc", "tests/*"),
+    "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "launcher/notify/notice.cc", "launcher/notify/progress_facts.cc",
+                 "launcher/top/job_view.cc", "tests/*"),
     "ncurses": ("launcher/top/terminal.cc",),
     "catch2": ("tests/*",),
 }

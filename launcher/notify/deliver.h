@@ -20,8 +20,14 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
 // Whether such a program is there and may be run. Error (Usage): a clause.
 Result<void> check_command(const std::vector<std::string>& command);
 
-// Redirections are not followed. With https the server's certificate must be signed by one of the system's authorities
-// (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
-Result<void> post(const Url& url, std::string_view body, Duration limit);
+// A body to be posted, and the terms on which a server takes it.
+struct Letter {
+  std::string body;           // JSON
+  std::string bearer{};       // a token that permits it, as bearer_in() has found it; empty: none
+  std::string authorities{};  // a file of certificates; empty: those of the system
+};
+// Redirections are not followed. With https the server's certificate must be signed by one of the letter's authorities,
+// else by one of the system's (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
+Result<void> post(const Url& url, const Letter& letter, Duration limit);
 
 }  // namespace sml::notify

@@ -67,7 +67,7 @@ void Notifier::on_event(const report::Event& event) {
     // The thread may go on after this object has gone: it gets copies.
     target->thread.post(
         [command = target->given.command, url = target->url, body = is_slack ? to_slack(*notice) : to_json(*notice),
-         outcome] { *outcome = url ? post(*url, body, kDeliveryLimit) : run_command(command, body, kDeliveryLimit); },
+         outcome] { *outcome = url ? post(*url, {body}, kDeliveryLimit) : run_command(command, body, kDeliveryLimit); },
         [this, of = target.get(), outcome] {
           std::erase(of->outcomes, outcome);
           told(*of, *outcome);

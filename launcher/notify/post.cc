@@ -120,12 +120,21 @@ struct Freed {
 constexpr std::array kOtherAuthorities{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
                                        "/etc/ssl/ca-bundle.pem", "/etc/ssl/certs/ca-certificates.crt"};
 
-std::unique_ptr<SSL_CTX, Freed> make_context() {
+// With these authorities alone, if a file of them is given.
+Result<std::unique_ptr<SSL_CTX, Freed>> make_context(const std::string& authorities) {
   std::unique_ptr<SSL_CTX, Freed> out(::SSL_CTX_new(::TLS_client_method()));
-  if (!out || ::SSL_CTX_set_min_proto_version(out.get(), TLS1_2_VERSION) != 1) return nullptr;
-  ::SSL_CTX_set_default_verify_paths(out.get());
-  for (const char* file : kOtherAuthorities) {
-    if (::access(file, R_OK) == 0) ::SSL_CTX_load_verify_locations(out.get(), file, nullptr);
+  if (!out || ::SSL_CTX_set_min_proto_version(out.get(), TLS1_2_VERSION) != 1) {
+    return Error(ErrorKind::Io, "TLS cannot be begun");
+  }
+  if (!authorities.empty()) {
+    if (::SSL_CTX_load_verify_locations(out.get(), authorities.c_str(), nullptr) != 1) {
+      return Error(ErrorKind::Config, show(authorities) + " holds no certificates that can be read");
+    }
+  } else {
+    ::SSL_CTX_set_default_verify_paths(out.get());
+    for (const char* file : kOtherAuthorities) {
+      if (::access(file, R_OK) == 0) ::SSL_CTX_load_verify_locations(out.get(), file, nullptr);
+    }
   }
   ::SSL_CTX_set_verify(out.get(), SSL_VERIFY_PEER, nullptr);
   return out;
@@ -181,8 +190,8 @@ class TlsWire final : public Wire {
   std::unique_ptr<SSL, Freed> ssl_;
 };
 
-Result<void> exchange(Wire& wire, const Url& url, std::string_view body) {
-  if (Result<void> sent = wire.send(post_request(url, body)); !sent) return sent;
+Result<void> exchange(Wire& wire, const Url& url, const Letter& letter) {
+  if (Result<void> sent = wire.send(post_request(url, letter.body, letter.bearer)); !sent) return sent;
   const Result<std::string> answer = wire.first_line();
   if (!answer) return answer.error();
   return read_response(*answer);
@@ -190,7 +199,7 @@ Result<void> exchange(Wire& wire, const Url& url, std::string_view body) {
 
 }  // namespace
 
-Result<void> post(const Url& url, std::string_view body, Duration limit) {
+Result<void> post(const Url& url, const Letter& letter, Duration limit) {
   const TimePoint end = Clock::now() + limit;
   const Result<std::vector<names::Address>> addresses = names::addresses_of(url.host, url.port, AF_UNSPEC);
   if (!addresses) return addresses.error();
@@ -204,13 +213,13 @@ Result<void> post(const Url& url, std::string_view body, Duration limit) {
   if (!socket) return socket.error();
   if (url.scheme == Url::Scheme::Http) {
     PlainWire wire(socket->get(), end);
-    return exchange(wire, url, body);
+    return exchange(wire, url, letter);
   }
-  const std::unique_ptr<SSL_CTX, Freed> context = make_context();
-  if (!context) return Error(ErrorKind::Io, "TLS cannot be begun");
-  TlsWire wire(context.get(), socket->get(), end);
+  const Result<std::unique_ptr<SSL_CTX, Freed>> context = make_context(letter.authorities);
+  if (!context) return context.error();
+  TlsWire wire(context->get(), socket->get(), end);
   if (Result<void> met = wire.shake_hands(url.host, is_address); !met) return met;
-  return exchange(wire, url, body);
+  return exchange(wire, url, letter);
 }
 
 }  // namespace sml::notify

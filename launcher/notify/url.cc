@@ -53,11 +53,21 @@ Result<Url> Url::parse(string_view text) {
   return out;
 }
 
-std::string post_request(const Url& url, string_view body) {
+std::string post_request(const Url& url, string_view body, string_view bearer) {
+  const std::string permit = bearer.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", bearer);
   return fmt::format(
-      "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: sml-run/{}\r\nContent-Type: application/json\r\n"
+      "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: sml-run/{}\r\n{}Content-Type: application/json\r\n"
       "Content-Length: {}\r\nConnection: close\r\n\r\n{}",
-      url.target, url.authority, SML_VERSION, body.size(), body);
+      url.target, url.authority, SML_VERSION, permit, body.size(), body);
+}
+
+Result<std::string> bearer_in(string_view text) {
+  text = trim(text);
+  const auto is_visible = [](char c) { return c > ' ' && c < '\x7f'; };
+  if (text.empty()) return Error(ErrorKind::Config, "is empty");
+  if (text.size() > kLongestBearer) return Error(ErrorKind::Config, "is too long for a token");
+  if (!std::all_of(text.begin(), text.end(), is_visible)) return Error(ErrorKind::Config, "holds no token");
+  return std::string(text);
 }
 
 Result<void> read_response(string_view bytes) {

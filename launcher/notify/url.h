@@ -20,8 +20,12 @@ struct Url {
   static Result<Url> parse(std::string_view text);
 };
 
-// The whole request that posts `body`, which is JSON.
-std::string post_request(const Url& url, std::string_view body);
+// The whole request that posts `body`, which is JSON; with the token that permits it, unless that is empty.
+std::string post_request(const Url& url, std::string_view body, std::string_view bearer = {});
+
+// The token that a file holds, which may have blanks around it: one word of visible ASCII. Error (Config): a clause.
+inline constexpr std::size_t kLongestBearer = std::size_t{16} << 10;
+Result<std::string> bearer_in(std::string_view text);
 
 // The outcome of a response that begins with `bytes`; it is a success with a status of 200 to 299. Error (Protocol): a
 // clause such as "answers 500 Internal Server Error".

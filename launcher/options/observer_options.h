@@ -22,12 +22,24 @@ struct NotifyTarget {
   std::vector<std::string> command{};  // empty: a URL
 };
 
+// Where the progress of the job goes: to Kubeflow's status server, and into lines of the output.
+enum class ProgressPush : std::uint8_t { No, Yes };
+enum class ProgressLines : std::uint8_t { No, Yes };
+struct StatusServer {
+  std::string url;          // empty: none
+  std::string authorities;  // path of a file; empty: those of the system
+  std::string token_file;   // path; read for each message
+};
+
 struct ObserverOptions {
   std::vector<MetricsAddress> metrics;  // at most one
   std::string metrics_file;             // empty: none
   std::vector<NotifyTarget> notify;
   std::uint8_t notify_on = kNotifyOnAll;  // NotifyOn, added up
   std::string trace_file;                 // empty: none
+  ProgressPush progress_push = ProgressPush::Yes;
+  StatusServer status_server;  // from the platform, as is the next
+  ProgressLines progress_lines = ProgressLines::No;
 
   bool notifies(NotifyOn what) const { return (notify_on & static_cast<std::uint8_t>(what)) != 0; }
 };

@@ -82,7 +82,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
       progress_file_looks_(loop_.get_executor(), options.restart.progress_file,
-                           [this](std::optional<std::uint64_t> step) { progress_.file_written(step); }),
+                           [this](const report::StepNumbers& step) { progress_.file_written(step); }),
       hang_reports_(
           {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
            .progress = progress_.so_far(),

@@ -35,13 +35,20 @@ std::string canonical(const std::string& text, string_view name) {
 
 }  // namespace
 
+bool is_training_job(const plan::Environment& environment, const Files& files) {
+  const bool is_named = !plan::variable(environment, "TRAINING_JOB_ARN").empty() ||
+                        !plan::variable(environment, "TRAINING_JOB_NAME").empty();
+  const std::string folder = contract_folder(environment, files) + "/input/config/";
+  return is_named && files.exists(folder + std::string(kResourceConfig));
+}
+
 std::string shared_facts(const plan::Environment& environment, const Files& files) {
   const std::string folder = contract_folder(environment, files);
   const std::string training = folder + "/input/config/";
   const std::string processing = folder + "/config/";
   const std::string arn = std::string(plan::variable(environment, "TRAINING_JOB_ARN"));
   const std::string name = std::string(plan::variable(environment, "TRAINING_JOB_NAME"));
-  const bool trains = (!arn.empty() || !name.empty()) && files.exists(training + std::string(kResourceConfig));
+  const bool trains = is_training_job(environment, files);
   if (!trains && processing_job(environment, files).empty()) return "";
   std::string out = fmt::format("{}\n{}\n", arn, name);
   for (const string_view file : kFiles) {

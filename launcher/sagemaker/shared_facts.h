@@ -7,6 +7,9 @@
 
 namespace sml::sagemaker {
 
+// Whether this is a container of a training job: the platform names the job and has left its resourceconfig.json.
+bool is_training_job(const plan::Environment& environment, const Files& files);
+
 // A text that is the same on every host of a job: its ARN and name, and its files in a form that does not depend on
 // their layout. Of resourceconfig.json, which differs by host, only the part that all hosts share. Empty outside of
 // SageMaker containers.

@@ -29,6 +29,7 @@
 #include "launcher/sagemaker/distribution.h"
 #include "launcher/sagemaker/entry_point.h"
 #include "launcher/sagemaker/frameworks.h"
+#include "launcher/sagemaker/shared_facts.h"
 #include "launcher/sagemaker/sm_environment.h"
 
 namespace sml {
@@ -307,6 +308,13 @@ void choose_failure_file(Options& options, const ThisHost& here) {
     options.failure.path = folder + "/output/message";
     options.failure.kind = FailureKind::Message;
   }
+}
+
+void choose_progress_lines(Options& options, const ThisHost& here) {
+  if (options.observers.progress_push == ProgressPush::No) return;
+  const bool trains =
+      options.mode == Mode::Train || sagemaker::is_training_job(here.environment, {here.read_file, here.exists});
+  if (trains) options.observers.progress_lines = ProgressLines::Yes;
 }
 
 Result<void> remove_old_failure(const Options& options, const ThisHost& here) {

@@ -37,6 +37,9 @@ Result<Training> prepare_training(Options& options, const ThisHost& here, HostFi
 // always. Elsewhere changes nothing.
 void choose_failure_file(Options& options, const ThisHost& here);
 
+// In a SageMaker training job prints progress in lines for its algorithm metrics, unless an option forbids it.
+void choose_progress_lines(Options& options, const ThisHost& here);
+
 // For `sml-run train`: removes the failure file of an earlier job, which the platform would attribute to this one.
 // Error (Io) names the file.
 Result<void> remove_old_failure(const Options& options, const ThisHost& here);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/inputs/hosts/elastic_pods.h"
+#include "launcher/inputs/status_server.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/options/app_file.h"
 #include "launcher/options/array_line.h"
@@ -47,6 +48,8 @@ ReadFile reader_of_objects(const ThisHost& here) {
 Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
                             const std::function<void(const std::string&)>& warn) {
   choose_failure_file(options, here);
+  choose_progress_lines(options, here);
+  choose_status_server(options, here);
   if (Result<void> removed = remove_old_failure(options, here); !removed) warn(removed.error().message());
   if (Result<void> taken = take_elastic_pods(options, here); !taken) return taken;
   choose_start_timeout(options, finder);

@@ -132,3 +132,31 @@ TEST_CASE("a job of a million steps keeps few of them, and loses what it should 
   CHECK(good <= 500'000);
   CHECK(good > 499'000);
 }
+
+TEST_CASE("what remains goes by the pace of the attempt that runs") {
+  Worked job;
+  const auto left = [&](Duration now) {
+    const std::optional<Duration> out = job.goodput.remaining(kGoodputStart + now);
+    return out ? std::to_string(std::lround(in_seconds(*out))) : "unknown";
+  };
+  const auto step = [&](std::uint64_t number, Duration at) { job.goodput.progress(number, kGoodputStart + at, 100); };
+  job.tell(WorkersStart{"a", 1}, 5s);
+  job.step(1, 10s);
+  CHECK_FALSE(job.goodput.total().has_value());
+  step(2, 12s);
+  CHECK(job.goodput.total() == 100);
+  CHECK(left(12s) == "196");  // 98 steps of 2 s
+  CHECK(left(14s) == "194");
+  job.tell(JobStops{StopCause::WorkerFailed}, 20s);
+  job.tell(AttemptFails{1, 7, "", Rank(0), 0s}, 20s);
+  CHECK(left(20s) == "unknown");
+  job.tell(AttemptBegins{2, &job.plan}, 20s);
+  job.tell(WorkersStart{"a", 1}, 20s);
+  step(90, 30s);
+  CHECK(left(30s) == "unknown");  // one step has no pace
+  step(95, 35s);
+  CHECK(left(35s) == "5");
+  CHECK(left(50s) == "0");
+  step(100, 40s);
+  CHECK(left(40s) == "0");
+}

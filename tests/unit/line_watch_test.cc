@@ -271,3 +271,16 @@ TEST_CASE("matches are found when no limit is left") {
   job.watch.ended(Rank(0));
   CHECK_FALSE(job.watch.add(Rank(0), Stream::Stdout, "x\n", kStart));
 }
+
+TEST_CASE("a second group matches the number of all steps") {
+  Watched job("step (\\d+)(?:/(\\S+))?");
+  const auto total = [&](std::string_view bytes) {
+    const auto match = job.watch.add(Rank(0), Stream::Stdout, bytes, kStart);
+    return match && match->total ? std::to_string(*match->total) : "unknown";
+  };
+  CHECK(total("step 7/100\n") == "100");
+  CHECK(total("step 7\n") == "unknown");
+  CHECK(total("step 7/many\n") == "unknown");
+  Watched choice("(?:step (\\d+))?/(\\d+)");
+  CHECK_FALSE(choice.watch.add(Rank(0), Stream::Stdout, "/100\n", kStart)->total);  // of no step
+}

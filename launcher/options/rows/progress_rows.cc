@@ -44,6 +44,8 @@ OptionGroup options_of_the_progress() {
        needing("--notify",
                {"--notify-on", "EVENTS", set_notify_on, "Tell only these of start,restart,failure,end; default: all.",
                 "start,restart,failure,end"}),
+       rare({"--no-progress-push", "", constant<ProgressPush::No, &Options::observers, &ObserverOptions::progress_push>,
+             "Tell progress neither to Kubeflow's status server nor in lines for SageMaker's algorithm metrics."}),
        rare({"--rank-monitor", "",
              constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
              "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then "

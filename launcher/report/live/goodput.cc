@@ -43,12 +43,13 @@ void Goodput::on_event(const Event& event) {
   }
 }
 
-void Goodput::progress(std::optional<std::uint64_t> step, TimePoint at) {
+void Goodput::progress(std::optional<std::uint64_t> step, TimePoint at, std::optional<std::uint64_t> total) {
   if (!now_ || !now_->started || now_->stopped) return;
   at = std::max(at, *now_->started);
   if (!now_->first) now_->first = at;
   now_->last = last_progress_ = at;
   if (!step) return;
+  if (total) total_ = total;
   if (now_->points.empty()) {
     make_again(*step);
     step_ = step;
@@ -115,6 +116,18 @@ void Goodput::close(TimePoint at, Outcome outcome) {
     over_.push_back(std::move(*now_));
   }
   now_.reset();
+}
+
+std::optional<Duration> Goodput::remaining(TimePoint now) const {
+  if (!total_ || !now_ || now_->points.empty()) return std::nullopt;
+  if (*step_ >= *total_) return Duration::zero();
+  const Point& first = now_->points.front();
+  const double took = in_seconds(*now_->last - first.at);
+  if (*step_ <= first.step || took <= 0) return std::nullopt;
+  constexpr double kLongest = 1e9;  // seconds; a Duration holds some more
+  const double whole = static_cast<double>(*total_ - *step_) * took / static_cast<double>(*step_ - first.step);
+  const Duration left = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(whole, kLongest)));
+  return between(now, *now_->last + left);
 }
 
 GoodputSums Goodput::sums(TimePoint now) const {

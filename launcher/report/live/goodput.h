@@ -37,11 +37,16 @@ class Goodput final : public EventListener {
   void on_event(const Event& event) override;
   // There was progress; `step` is its number, if it has one. A number that is no larger than one of the same attempt
   // before it, as ranks print them one after the other, is progress of the same step.
-  void progress(std::optional<std::uint64_t> step, TimePoint at);
+  // `total`: how many steps there are to be.
+  void progress(std::optional<std::uint64_t> step, TimePoint at, std::optional<std::uint64_t> total = std::nullopt);
 
   GoodputSums sums(TimePoint now) const;
   std::optional<TimePoint> last_progress() const { return last_progress_; }
-  std::optional<std::uint64_t> step() const { return step_; }  // the largest of the last attempt that made progress
+  std::optional<std::uint64_t> step() const { return step_; }    // the largest of the last attempt that made progress
+  std::optional<std::uint64_t> total() const { return total_; }  // as said last
+  // Until the last step, at the pace of the attempt that runs; nullopt: no attempt runs, or the pace or the total is
+  // not known.
+  std::optional<Duration> remaining(TimePoint now) const;
 
  private:
   struct Point {
@@ -69,6 +74,7 @@ class Goodput final : public EventListener {
   std::optional<TimePoint> ended_;
   std::optional<TimePoint> last_progress_;
   std::optional<std::uint64_t> step_;
+  std::optional<std::uint64_t> total_;
   std::size_t points_ = 0;
   std::uint32_t stride_ = 1;  // a point is kept for each so many new steps
   std::uint32_t passed_ = 0;  // new steps since the last one kept

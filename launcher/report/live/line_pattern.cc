@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -19,6 +20,14 @@ RE2::Options options() {
   out.set_log_errors(false);
   out.set_max_mem(kPatternMemory);
   return out;
+}
+
+std::optional<std::uint64_t> number_in(const re2::StringPiece& text) {
+  std::uint64_t number = 0;
+  if (text.data() == nullptr) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -51,16 +60,14 @@ bool LinePattern::found_in(std::string_view line) const {
 
 bool LinePattern::has_group() const { return compiled_->expression.NumberOfCapturingGroups() > 0; }
 
-std::optional<std::uint64_t> LinePattern::number_in(std::string_view line) const {
-  std::array<re2::StringPiece, 2> found;
+StepNumbers LinePattern::numbers_in(std::string_view line) const {
+  std::array<re2::StringPiece, 3> found;
   const re2::StringPiece text(line.data(), line.size());
-  const bool matches = has_group() && compiled_->expression.Match(text, 0, text.size(), RE2::UNANCHORED, found.data(),
-                                                                  static_cast<int>(found.size()));
-  std::uint64_t number = 0;
-  if (!matches || found[1].data() == nullptr) return std::nullopt;
-  const char* const end = found[1].data() + found[1].size();
-  const auto [rest, error] = std::from_chars(found[1].data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  const int parts = std::min(compiled_->expression.NumberOfCapturingGroups() + 1, static_cast<int>(found.size()));
+  if (!compiled_->expression.Match(text, 0, text.size(), RE2::UNANCHORED, found.data(), parts)) return {};
+  StepNumbers out{number_in(found[1]), {}};
+  if (out.step) out.total = number_in(found[2]);
+  return out;
 }
 
 }  // namespace sml::report

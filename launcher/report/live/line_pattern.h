@@ -11,6 +11,12 @@
 
 namespace sml::report {
 
+// A step, and the number of all steps; each nullopt if it is not known.
+struct StepNumbers {
+  std::optional<std::uint64_t> step{};
+  std::optional<std::uint64_t> total{};
+};
+
 class LinePattern {
  public:
   // In the syntax of RE2. Error (Usage) quotes the text and the reason.
@@ -18,8 +24,9 @@ class LinePattern {
 
   // True if it matches anywhere in `line`, which may contain any bytes.
   bool found_in(std::string_view line) const;
-  // The number in the part of `line` that the first group matches; nullopt: there is no group, or no such number.
-  std::optional<std::uint64_t> number_in(std::string_view line) const;
+  // The numbers in the parts of `line` that the first two groups match: a step, and the total. There is no total
+  // without a step.
+  StepNumbers numbers_in(std::string_view line) const;
   bool has_group() const;
   const std::string& text() const { return text_; }
 

@@ -107,8 +107,8 @@ std::optional<LineWatch::Match> LineWatch::match(std::string& partial, std::stri
       line = partial;
     }
     if (!enough && rule_.pattern.found_in(line)) {
-      const std::optional<std::uint64_t> step = all ? rule_.pattern.number_in(line) : std::nullopt;
-      found = Match{step || !found ? step : found->step};
+      const Match numbers = all ? rule_.pattern.numbers_in(line) : Match{};
+      if (numbers.step || !found) found = numbers;
     }
     partial.clear();
     bytes.remove_prefix(end + 1);

@@ -52,11 +52,8 @@ class LineWatch {
 
   void grow(std::uint32_t ranks) { ranks_.resize(ranks); }  // the new number of ranks
   void started(Rank rank, TimePoint now);
-  // Progress of a rank: a line that matches. With a group in the regular expression it has the number that this
-  // matches.
-  struct Match {
-    std::optional<std::uint64_t> step{};
-  };
+  // Progress of a rank: a line that matches, with the numbers that the groups of the regular expression match.
+  using Match = StepNumbers;
   // The last match of a line that ends in `bytes`; nullopt: none matches, or the rank is not watched.
   std::optional<Match> add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
   void ended(Rank rank);

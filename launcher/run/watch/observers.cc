@@ -22,6 +22,7 @@ Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
 
 void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
   if (!deps_.options.observers.notify.empty()) feed.add(notifier_);
+  begin_pushes(feed);
   if (!outlets.endpoint.is_open() && !outlets.file) return;
   feed.add(metrics_);
   if (outlets.endpoint.is_open()) {
@@ -32,6 +33,17 @@ void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
   }
   file_ = std::move(outlets.file);
   if (file_) arm_timer();
+}
+
+void Observers::begin_pushes(report::EventFeed& feed) {
+  const ObserverOptions& options = deps_.options.observers;
+  const bool is_quiet = deps_.options.verbosity == Verbosity::Quiet;
+  const ProgressLines lines = is_quiet ? ProgressLines::No : options.progress_lines;
+  if (deps_.goodput == nullptr || (options.status_server.url.empty() && lines == ProgressLines::No)) return;
+  pusher_ = std::make_unique<notify::ProgressPusher>(
+      loop_, notify::ProgressPusher::Deps{options.status_server, lines, *deps_.goodput, deps_.say});
+  feed.add(*pusher_);
+  pusher_->begin();
 }
 
 void Observers::render(metrics::Format format, std::function<void(std::string)> done) {
@@ -69,6 +81,7 @@ void Observers::write_file(std::string text) {
 
 void Observers::finish() {
   server_.reset();
+  if (pusher_) pusher_->finish();
   if (file_) {
     file_timer_.cancel();
     write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));

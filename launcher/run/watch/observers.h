@@ -1,5 +1,5 @@
-// Shows the running job to those outside: metrics at a socket and in a file, notifications. Nothing here affects the
-// job: an outlet that fails causes one warning.
+// Shows the running job to those outside: metrics at a socket and in a file, notifications, progress. Nothing here
+// affects the job: an outlet that fails causes one warning.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,6 +14,7 @@
 #include "launcher/metrics/metrics_server.h"
 #include "launcher/metrics/outlets.h"
 #include "launcher/notify/notifier.h"
+#include "launcher/notify/progress_pusher.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/live/job_progress.h"
@@ -42,6 +43,7 @@ class Observers {
   void finish();
 
  private:
+  void begin_pushes(report::EventFeed& feed);
   void render(metrics::Format format, std::function<void(std::string)> done);
   void renew_file();
   void write_file(std::string text);
@@ -50,6 +52,7 @@ class Observers {
   boost::asio::any_io_executor loop_;
   Deps deps_;
   notify::Notifier notifier_;
+  std::unique_ptr<notify::ProgressPusher> pusher_;  // null: progress is not known, or told to nobody
   metrics::JobMetrics metrics_;
   std::unique_ptr<metrics::MetricsServer> server_;
   std::shared_ptr<const os::RenewedFile> file_;

@@ -16,20 +16,28 @@ namespace sml::run {
 
 namespace {
 
-std::optional<std::uint64_t> step_of(const std::string& path) {
+report::StepNumbers step_of(const std::string& path) {
   const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::array<char, 64> bytes{};
   const ssize_t n = file ? ::read(file.get(), bytes.data(), bytes.size()) : -1;
-  return n > 0 ? step_in({bytes.data(), static_cast<std::size_t>(n)}) : std::nullopt;
+  return n > 0 ? step_in({bytes.data(), static_cast<std::size_t>(n)}) : report::StepNumbers();
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  text = trim(text);
+  std::uint64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> step_in(std::string_view text) {
-  const std::string_view line = trim(text.substr(0, text.find('\n')));
-  std::uint64_t step = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), step);
-  return error == std::errc() && end == line.data() + line.size() ? std::optional(step) : std::nullopt;
+report::StepNumbers step_in(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t slash = line.find('/');
+  if (slash == std::string_view::npos) return {number_in(line), {}};
+  const report::StepNumbers out{number_in(line.substr(0, slash)), number_in(line.substr(slash + 1))};
+  return out.step && out.total ? out : report::StepNumbers();
 }
 
 ProgressFilePoller::ProgressFilePoller(const boost::asio::any_io_executor& loop, std::string path, Written written)
@@ -53,7 +61,7 @@ void ProgressFilePoller::look() {
   struct Seen {
     ProgressFile file;
     bool written = false;
-    std::optional<std::uint64_t> step{};
+    report::StepNumbers step{};
   };
   const auto seen = std::make_shared<Seen>(Seen{file_});
   thread_.post(

@@ -1,15 +1,14 @@
-// Looks at --progress-file once a second, for goodput: whether it was written, and whether it holds the number of a
-// step.
+// Looks at --progress-file once a second, for goodput: whether it was written, and which step it tells.
 #pragma once
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/os/side_thread.h"
+#include "launcher/report/live/line_pattern.h"
 #include "launcher/run/watch/progress_file.h"
 
 namespace sml::run {
@@ -19,9 +18,8 @@ class ProgressFilePoller {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(1);
 
-  // `written` is called for each look that finds the file changed, with the number that it begins with: one that takes
-  // the whole first line.
-  using Written = std::function<void(std::optional<std::uint64_t> step)>;
+  // `written` is called for each look that finds the file changed, with the step that its first line tells.
+  using Written = std::function<void(const report::StepNumbers& step)>;
   ProgressFilePoller(const boost::asio::any_io_executor& loop, std::string path, Written written);
 
   // Does nothing without a file.
@@ -39,7 +37,8 @@ class ProgressFilePoller {
   os::SideThread thread_;
 };
 
-// The number on the first line of a text, which may have blanks around it; nullopt: it holds something else.
-std::optional<std::uint64_t> step_in(std::string_view text);
+// The step on the first line of a text: STEP or STEP/TOTAL, perhaps with blanks around the numbers. No step: the line
+// holds something else.
+report::StepNumbers step_in(std::string_view text);
 
 }  // namespace sml::run

@@ -71,11 +71,11 @@ void ProgressWatch::output(Rank rank, Stream stream, std::string_view bytes) {
   if (silence_) silence_->spoke(rank, now());
   if (!lines_) return;
   const std::optional<report::LineWatch::Match> match = lines_->add(rank, stream, bytes, now());
-  if (match) goodput_->progress(match->step, Clock::now());
+  if (match) goodput_->progress(match->step, Clock::now(), match->total);
 }
 
-void ProgressWatch::file_written(std::optional<std::uint64_t> step) {
-  if (goodput_ && !lines_) goodput_->progress(step, Clock::now());
+void ProgressWatch::file_written(const report::StepNumbers& step) {
+  if (goodput_ && !lines_) goodput_->progress(step.step, Clock::now(), step.total);
 }
 
 void ProgressWatch::arm_timer() {

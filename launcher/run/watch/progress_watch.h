@@ -44,7 +44,7 @@ class ProgressWatch final : private report::EventListener {
   // Null: no option makes progress known.
   const report::Goodput* goodput() const { return goodput_ ? &*goodput_ : nullptr; }
   // --progress-file has been written, now; lines that match --watch count before it.
-  void file_written(std::optional<std::uint64_t> step);
+  void file_written(const report::StepNumbers& step);
 
  private:
   void on_event(const report::Event& event) override;

@@ -1,0 +1,65 @@
+// Tells the progress of the job to Kubeflow's status server, and prints it in lines for SageMaker's algorithm metrics.
+// Nothing waits for it while the job runs. Lives on the loop's thread.
+//
+// The server gets what is new at most once in kLeastBetween, and the end of the job besides. Token and authorities are
+// read anew for each message, as the platform renews them. It is believed only with TLS.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/core/error.h"
+#include "common/os/side_thread.h"
+#include "launcher/notify/progress_facts.h"
+#include "launcher/notify/push_machine.h"
+#include "launcher/options/observer_options.h"
+#include "launcher/report/events/event_feed.h"
+#include "launcher/report/live/goodput.h"
+
+namespace sml::notify {
+
+class ProgressPusher final : public report::EventListener {
+ public:
+  static constexpr Duration kLeastBetween = std::chrono::seconds(5);
+  static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);
+  static constexpr Duration kLastPatience = std::chrono::seconds(2);  // for the last message
+
+  // `options` and `goodput` must outlive this.
+  struct Deps {
+    const StatusServer& server;
+    ProgressLines lines = ProgressLines::No;
+    const report::Goodput& goodput;
+    std::function<void(const std::string&)> say;
+  };
+  ProgressPusher(const boost::asio::any_io_executor& loop, Deps job);
+
+  // Begins to look for progress.
+  void begin();
+  void on_event(const report::Event& event) override;
+  // After the last event: tells the end, for which it waits for kLastPatience.
+  void finish();
+
+ private:
+  void arm();
+  void look();
+  void push();
+  void complain(const std::string& why);
+  ProgressFacts facts() const;
+
+  Deps deps_;
+  std::uint32_t attempt_ = 1;
+  ProgressFacts::Job job_ = ProgressFacts::Job::Runs;
+  PushMachine server_pace_{kLeastBetween};
+  PushMachine line_pace_{kLeastBetweenLines};
+  boost::asio::steady_timer timer_;
+  os::SideThread thread_;
+};
+
+// Reads the token and posts the body. Blocks, for about the limit; any thread. Error: a clause.
+Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit);
+
+}  // namespace sml::notify
