@@ -15,13 +15,16 @@ TWICE = '[ $SML_ATTEMPT = 2 ] || { echo broken >&2; exit 5; }'
 
 
 class Hook(http.server.ThreadingHTTPServer):
-    """A webhook; `status` None: never answers."""
+    """A webhook; `status` None: never answers; DRIPS: answers forever, byte by byte. Answers only while `open` is set."""
+
+    DRIPS = 1
 
     def __init__(self, status=200, context=None):
         super().__init__(("127.0.0.1", 0), self.Handler)
         if context:
             self.socket = context.wrap_socket(self.socket, server_side=True)
-        self.status, self.got, self.over = status, [], threading.Event()
+        self.status, self.got, self.over, self.open = status, [], threading.Event(), threading.Event()
+        self.open.set()
 
     def handle_error(self, request, address):
         pass
@@ -30,6 +33,12 @@ class Hook(http.server.ThreadingHTTPServer):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             self.server.got.append((self.path, self.headers["Content-Type"], json.loads(body)))
+            self.server.open.wait()
+            if self.server.status == Hook.DRIPS:
+                self.wfile.write(b"HTTP/1.1 200 ")
+                while not self.server.over.wait(0.1):
+                    self.wfile.write(b"O")
+                return
             if self.server.status is None:
                 self.server.over.wait()
                 return
@@ -51,6 +60,7 @@ class Notify(TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         self.addCleanup(server.over.set)
+        self.addCleanup(server.open.set)
         return server
 
     def events(self, server):
@@ -100,6 +110,30 @@ class Notify(TestCase):
         self.assert_status(done, 0)
         self.assertIn("has not taken the last notification within 3 s after the end of the job", done.stderr)
         self.assertEqual(self.events(server), ["start"])
+
+    @gate
+    def test_a_webhook_that_answers_slowly_gets_all_in_order_and_delays_nothing(self):
+        server = self.hook()
+        server.open.clear()
+        with sml_run_popen("--notify", server.url(), *ONCE, "sh", "-c", TWICE + "; echo done; read line; true", stdin=-1) as job:
+            job.read_until("[0] done")  # an attempt has failed, and the next one runs, before the first answer
+            wait_until(lambda: self.events(server) == ["start"])
+            server.open.set()
+            wait_until(lambda: self.events(server) == ["start", "failure", "restart"])
+            done = job.finish(input="\n")
+        self.assert_status(done, 0)
+        self.assertNotIn("--notify", done.stderr)
+        self.assertEqual(self.events(server), ["start", "failure", "restart", "end"])
+
+    def test_an_answer_that_never_ends_is_given_up_and_told_once(self):
+        server = self.hook(Hook.DRIPS)
+        with sml_run_popen("--notify", server.url(), *ONCE, "sh", "-c", TWICE + "; echo done; read line; true", stdin=-1) as job:
+            job.read_until("[0] done")
+            wait_until(lambda: len(server.got) == 2)  # the second one is tried when the first has been given up, after 10 s
+            self.assertIn("does not answer in time; the job goes on, and later failures of it are not told", str(job.errors_so_far()))
+            done = job.finish(input="\n")
+        self.assert_status(done, 0)
+        self.assertNotIn("does not answer", done.stderr)
 
     @gate
     def test_a_command_that_hangs_ends_with_the_job(self):
