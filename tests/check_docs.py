@@ -7,6 +7,7 @@
 * --help all fits 100 columns and ends with three examples;
 * every variable that workers get is in a manual, and every exit status in man/sml-run.1;
 * man/sml-run.1 has at most 1500 lines of 80 columns, and references between the manuals lead somewhere;
+* no macro of a manual does what its writer did not mean: a name that is the page's own, quotes within quotes, words taken for options;
 * README.md, SKILL.md and the examples of the manuals use only options that exist, and relative links lead somewhere;
 * ARCHITECTURE.md has a row for each room, and names no file that is not there.
 """
@@ -97,6 +98,40 @@ def wrong_references(pages):
                 yield f"man/{name}: there is no {page}({section})"
 
 
+MACRO = re.compile("[A-Z][a-z]$")
+QUOTES = re.compile(r"\b(Qq|Dq|Sq|Aq|Bq|Brq)\b.*[ .]\1\b")  # each of these goes on to the end of its line
+
+
+def words_as_options(line):
+    """Words that Fl gives a dash: what follows a comma is an option too, what follows a word is not meant to be."""
+    macro, given = "", []
+    for word in line[1:].split() + ["No"]:
+        if MACRO.match(word):
+            yield from (second for first, second in zip(given, given[1:]) if first[0] not in ",|(" and second[0].isalnum())
+            macro, given = word, []
+        elif macro == "Fl":
+            given.append(word)
+
+
+def wrong_markup(pages):
+    """Macros whose result is not what their line looks like."""
+    for name, text in pages.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if not line.startswith(".") or line.startswith((".Dl", '.\\"')):
+                continue
+            where = f"man/{name}:{number}:"
+            if not name.endswith(".1") and re.search(r"\bNm(?= *$| +[.,;:)]| +[A-Z][a-z]\b)", line):
+                yield f"{where} Nm without a name stands for the page, not for sml-run"
+            if QUOTES.search(line):
+                yield f"{where} quotes within quotes; write each on a line of its own"
+            for word in words_as_options(line):
+                yield f"{where} Fl makes {word} an option"
+        rendered = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=200", REPO / "man" / name], stdout=subprocess.PIPE, check=True).stdout.decode()
+        rendered = re.sub(".\x08", "", rendered)
+        for doubled in re.findall(r'.{0,30}(?:""|\.\.(?=\s)(?<!\.\.\.)).*', rendered):
+            yield f"man/{name}: a mark is shown twice in: {doubled.strip()}"
+
+
 def variables_of_source():
     text = (REPO / "common/plan/environment/worker_env.cc").read_text()
     names = re.findall(r'\b(?:Rank|Default)Variable\{"(\w+)"', text)
@@ -135,6 +170,7 @@ def main():
 
     pages = {path.name: path.read_text() for path in sorted((REPO / "man").iterdir())}
     errors += wrong_references(pages)
+    errors += wrong_markup(pages)
     screen = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=80", REPO / "man/sml-run.1"], stdout=subprocess.PIPE, check=True)
     if (lines := screen.stdout.count(b"\n")) > MOST_LINES:
         errors.append(f"man/sml-run.1 has {lines} lines of 80 columns, more than {MOST_LINES}")
