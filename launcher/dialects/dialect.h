@@ -64,6 +64,7 @@ struct OptionTranslation {
   std::string note;  // an option without effect here, as written
   Program program = Program::Unchanged;
   std::string needs_hosts;  // an error, unless hosts are given on the same line
+  std::string needs_count;  // an error under the name sml-run, unless something says how many workers there are
   RendezvousOptions meeting;
   std::string config_file;  // path of a settings file of the launcher
   bool operator==(const OptionTranslation&) const = default;
@@ -160,6 +161,11 @@ struct Command {
   std::vector<Given> variables;
 };
 Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python);
+
+// Open MPI's "--bind-to core:overload-allowed", and what to write here.
+inline bool asks_for_overload(std::string_view value) { return value.ends_with(":overload-allowed"); }
+inline constexpr std::string_view kNoOverload =
+    "no two workers are bound to the same core; write core with at most one worker for each, or leave it out";
 
 // All rows of a dialect: for tests.
 std::span<const Row> rows_of(Dialect dialect);

@@ -55,7 +55,8 @@ Result<OptionTranslation> bind_to(string_view, Values values) {
   if (what.ends_with(kIfSupported)) what.resize(what.size() - kIfSupported.size());
   constexpr std::array<string_view, 7> kKnown{"none", "hwthread", "core", "l3cache", "numa", "socket", "package"};
   if (std::find(kKnown.begin(), kKnown.end(), what) != kKnown.end()) return one("--bind-to", what);
-  return bad_value(values[0], "none, hwthread, core, l3cache, numa or socket");
+  Error bad = bad_value(values[0], "none, hwthread, core, l3cache, numa or socket");
+  return asks_for_overload(what) ? std::move(bad).with_hint(std::string(kNoOverload)) : bad;
 }
 
 Result<OptionTranslation> map_by(string_view, Values values) {

@@ -1,4 +1,6 @@
 // The options of srun(1) of Slurm, for starting the tasks of an allocation.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/core/text.h"
@@ -55,14 +57,35 @@ Result<OptionTranslation> mpi(string_view written, Values values) {
   return bad_value(plugin, "pmi2, pmix, none or list");
 }
 
+// "--gpus 4", "--gpus=a100:4", "--gres=gpu:4": GPUs of the request to Slurm, which exists. Under the plain name the
+// user means as many workers, and would silently get one.
+Result<OptionTranslation> gpus(string_view written, Values values) {
+  OptionTranslation out = note_of(written);
+  const string_view value = values[0];
+  if (written.ends_with("gres") && !value.starts_with("gpu")) return out;
+  const string_view number = value.substr(value.rfind(':') + 1);
+  const bool counted = !number.empty() && number.find_first_not_of("0123456789") == string_view::npos;
+  out.needs_count = fmt::format("{} is srun's, and starts no workers here; write --nproc-per-node {}", written,
+                                counted ? number : string_view("gpu"));
+  return out;
+}
+
+// Without -n, srun starts as many tasks as the cores of the request make.
+Result<OptionTranslation> tasks_of_core(string_view written, Values) {
+  OptionTranslation out = note_of(written);
+  out.needs_count =
+      fmt::format("{} is srun's, and starts no workers here; write -np N, or --nproc-per-node N", written);
+  return out;
+}
+
 // Options for the request to Slurm, without effect since the allocation exists.
 constexpr string_view kForSlurm =
-    "J job-name p partition A account q qos t time gres mem mem-per-cpu cpu-bind gpu-bind gpus-per-node G gpus W "
+    "J job-name p partition A account q qos t time mem mem-per-cpu cpu-bind gpu-bind W "
     "wait jobid signal container-image container-mounts container-workdir container-name container accel-bind "
     "acctg-freq b begin bb bbf M clusters cluster-constraint comment C constraint S core-spec cores-per-socket "
     "cpu-freq "
-    "cpus-per-gpu deadline delay-boot d dependency B extra-node-info gid gpu-freq gpus-per-socket gres-flags hint L "
-    "licenses mail-type mail-user mcs-label mem-bind mem-per-gpu mincpus msg-timeout network ntasks-per-core "
+    "cpus-per-gpu deadline delay-boot d dependency B extra-node-info gid gpu-freq gres-flags hint L "
+    "licenses mail-type mail-user mcs-label mem-bind mem-per-gpu mincpus msg-timeout network "
     "open-mode power prefer priority profile reservation slurmd-debug sockets-per-node switches thread-spec "
     "T threads threads-per-core time-min tmp uid wckey";
 constexpr string_view kForSlurmAlone =
@@ -96,6 +119,11 @@ std::vector<Row> srun_rows() {
       as_fixed("O overcommit", {{"--oversubscribe", ""}}),
       as_fixed("test-only", {{"--dry-run", ""}}),
       as_fixed("Q quiet", {{"--quiet", ""}}),
+      computed("G gpus", 1, gpus),
+      computed("gpus-per-node", 1, gpus),
+      computed("gpus-per-socket", 1, gpus),
+      computed("gres", 1, gpus),
+      computed("ntasks-per-core", 1, tasks_of_core),
       noted(kForSlurm, 1),
       optional(noted(kForSlurmAlone, 0)),
       refused("x exclude", 1, "write sml-run's --exclude under the name sml-run"),

@@ -168,8 +168,8 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
     const std::string others =
         options.least ? fmt::format("{} to {}", *options.least - 1, hosts - 1) : std::to_string(hosts - 1);
     settings.port_taken = first ? dialin::PortTaken::IsError : dialin::PortTaken::HeadIsHere;
-    settings.part =
-        fmt::format("this host is the head, as {}; {} others are to call its port {}", why, others, settings.port);
+    settings.part = fmt::format("this host is the head, as {}; {} to call its port {}", why,
+                                others == "1" ? "1 other is" : others + " others are", settings.port);
     return;
   }
   settings.place = dialin::PlaceRule::ChosenByHead;

@@ -303,7 +303,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   const Result<std::vector<plan::ProgramShare>> shares = shares_of(options, *hosts, here);
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
-  if (!map) return map.error();
+  if (!map) return with_missing_count(map.error(), options, *layout, *hosts);
   if (Result<void> enough = check_least(options.restart.least, *map); !enough) return enough.error();
   add_spares(*map, std::move(*spares), restart.discovery);
   if (Result<void> there = check_named_ranks(options, *map); !there) return there.error();

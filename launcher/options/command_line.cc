@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/plan/environment/worker_env.h"
 #include "launcher/dialects/dialect.h"
 #include "launcher/options/needs.h"
 #include "launcher/options/option_layers.h"
@@ -78,6 +80,19 @@ Result<ProgramOptions> parse_program(std::span<const std::string> words) {
 }
 
 namespace {
+
+// Refuses an option that would have said under another launcher's name how many workers there are, where nothing else
+// says it. The slots of a job of Slurm are those of its request.
+Result<void> check_count(Dialect dialect, const Scan& scanned, const std::vector<OptionValue>& given,
+                         const OptionSources& around) {
+  if (dialect != Dialect::Own || scanned.needs_count.empty() || scanned.mode == Mode::Train) return {};
+  if (plan::find_variable(around.environment, "SLURM_JOB_ID") != nullptr) return {};
+  constexpr std::array kCounts{"--np",    "--nproc-per-node", "--ranks-per-host", "--map-by",
+                               "--hosts", "--hostfile",       "--rankfile",       "--app"};
+  const auto is_given = [&given](string_view option) { return last_of(given, option) != nullptr; };
+  if (std::any_of(kCounts.begin(), kCounts.end(), is_given)) return {};
+  return Error(ErrorKind::Usage, scanned.needs_count.front());
+}
 
 // The text that is printed instead of running a job.
 std::optional<Printed> printed_instead(const Options& options, std::span<const OptionValue> given) {
@@ -149,6 +164,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   Result<Given> given = gather(dialect, *scanned, around);
   if (!given) return given.error();
   if (Result<void> settled = settle_hosts(*scanned, given->options, around); !settled) return settled.error();
+  if (Result<void> counted = check_count(dialect, *scanned, given->options, around); !counted) return counted.error();
   const std::vector<OptionValue> counting = without_idle(without_refused_flags(given->options));
   Result<Options> options = parse_options(counting);
   if (!options) return options.error();

@@ -79,8 +79,9 @@ class Parser {
     const OptionValue& occurrence = given_[next_++];
     const Result<void> done = occurrence.row->set(options_, value);
     if (done) return;
-    throw CLI::ValidationError(
-        fmt::format("{}: {}{}", occurrence.spelling, done.error().message(), suggestion(*occurrence.row, value)));
+    const std::string& hint = done.error().hint();
+    throw CLI::ValidationError(fmt::format("{}: {}{}", occurrence.spelling, done.error().message(),
+                                           hint.empty() ? suggestion(*occurrence.row, value) : "; " + hint));
   }
 
   std::span<const OptionValue> given_;

@@ -44,11 +44,20 @@ struct Word {
   std::optional<string_view> value;
 };
 
+// As torchrun spells its options: "--max_restarts" is --max-restarts.
+const OptionRow* row_of(string_view spelling) {
+  const OptionRow* row = find_row(spelling);
+  if (row != nullptr || !spelling.starts_with("--") || spelling.find('_') == string_view::npos) return row;
+  std::string dashed(spelling);
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  return find_row(dashed);
+}
+
 Word cut_word(string_view word) {
-  if (const OptionRow* row = find_row(word)) return {row, word, std::nullopt};
+  if (const OptionRow* row = row_of(word)) return {row, word, std::nullopt};
   const std::size_t equals = word.find('=');
   if (equals != string_view::npos)
-    return {find_row(word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
+    return {row_of(word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
   const bool number_follows =
       word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
   const OptionRow* row = number_follows ? find_row(word.substr(0, 2)) : nullptr;
@@ -130,6 +139,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   if (!meaning->note.empty()) add_note(out.notes, std::move(meaning->note));
   dialects::merge(out.meeting, meaning->meeting);
   if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
+  if (!meaning->needs_count.empty()) out.needs_count.push_back(std::move(meaning->needs_count));
   if (!meaning->config_file.empty()) out.config_file = std::move(meaning->config_file);
   if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
   return true;

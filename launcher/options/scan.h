@@ -26,6 +26,7 @@ struct Scan {
   dialects::Program program_is = dialects::Program::Unchanged;
   std::vector<std::string> notes;        // options of other launchers without effect
   std::vector<std::string> needs_hosts;  // the error to report if no hosts are given
+  std::vector<std::string> needs_count;  // the error under the plain name if nothing says how many workers there are
   dialects::RendezvousOptions meeting;
   std::string config_file;                // of another launcher
   std::vector<OptionValue> of_variables;  // from variables of the launcher by whose name sml-run is called

@@ -15,6 +15,7 @@
 #include "launcher/dialin/setup.h"
 #include "launcher/fleet/make_launcher.h"
 #include "launcher/inputs/inputs.h"
+#include "launcher/inputs/nested_launcher.h"
 #include "launcher/inputs/own_address.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/run/check/check.h"
@@ -208,6 +209,10 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
   plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  const bool of_platform = options.mode == Mode::Train || plan->host_source.find("resourceconfig") != std::string::npos;
+  if (options.verbosity != Verbosity::Quiet && !of_platform) {
+    for (const std::string& launcher : warnings_of_launchers(*plan)) say("warning: " + launcher);
+  }
   if (const std::optional<int> shown = show_plan(options, *plan)) return *shown;
   if (takes_no_part(options, training, *plan)) {
     if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));

@@ -4,23 +4,11 @@
 #include <iterator>
 #include <string_view>
 
-#include <sys/stat.h>
-
 #include "common/os/spawn.h"
+#include "launcher/os/this_program.h"
 #include "launcher/os/tool_output.h"
 
 namespace sml::launch {
-
-namespace {
-
-bool is_this_program(const std::string& file) {
-  struct stat own {};
-  struct stat other {};
-  return ::stat("/proc/self/exe", &own) == 0 && ::stat(file.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
-         own.st_ino == other.st_ino;
-}
-
-}  // namespace
 
 os::TrustedProgram find_tool(const starters::Starter& starter, std::span<const std::string> environment) {
   std::vector<std::string> candidates;
@@ -29,7 +17,7 @@ os::TrustedProgram find_tool(const starters::Starter& starter, std::span<const s
     if (tool.empty()) continue;
     std::ranges::move(os::program_candidates(std::string(tool), environment), std::back_inserter(candidates));
   }
-  std::erase_if(candidates, is_this_program);
+  std::erase_if(candidates, os::is_this_program);
   return os::find_trusted_program(candidates);
 }
 

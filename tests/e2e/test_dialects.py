@@ -29,6 +29,29 @@ class LinkCase(TestCase):
         return run([link, *shlex.split(line)], **kw)
 
 
+class LaunchersAsPrograms(LinkCase):
+    def test_a_launcher_in_a_launcher_is_warned_of_and_started(self):
+        other = self.folder / "torchrun"
+        other.write_text("#!/bin/sh\necho its own ranks\n")
+        other.chmod(0o755)
+        done = sml_run("-np", "1", other, "--standalone", "train.py")
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "its own ranks\n")
+        self.assertIn("warning: torchrun is a launcher itself; leave the word out: sml-run --standalone train.py\n", done.stderr)
+        quiet = sml_run("--quiet", "-np", "1", other)
+        self.assertNotIn("launcher itself", quiet.stderr)
+
+    def test_a_link_to_sml_run_is_no_other_launcher(self):
+        (self.folder / "mpirun").symlink_to(SML_RUN)
+        done = sml_run("-np", "1", self.folder / "mpirun", "-np", "1", "echo", "inner")
+        self.assertNotIn("launcher itself", done.stderr)
+
+    def test_gpus_of_srun_start_no_single_worker_in_silence(self):
+        done = sml_run("--gpus", "2", "true")
+        self.assert_status(done, 2)
+        self.assertIn("--gpus is srun's, and starts no workers here; write --nproc-per-node 2", done.stderr)
+
+
 class Links(LinkCase):
     @gate
     def test_mpirun_prints_lines_as_they_are(self):

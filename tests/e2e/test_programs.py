@@ -32,6 +32,11 @@ class OneHost(TestCase):
         self.assert_status(done, 127)
         self.assertIn("/no/such/program", done.stderr)
 
+    def test_a_program_after_a_colon_without_a_number_is_named(self):
+        done = sml_run("-np", "999", "true", ":", "false", "x")
+        self.assert_status(done, 2)
+        self.assertIn("program 2 has no -np; write : -np 1 false", done.stderr)
+
     def test_the_report_tells_programs_and_roles(self):
         report = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "report"
         done = sml_run("--report", str(report), "-np", "1", "true", ":", "--role", "ps", "-np", "1", "sh", "-c",

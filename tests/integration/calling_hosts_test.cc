@@ -446,8 +446,8 @@ TEST_CASE("calling hosts: a check of a host that never calls") {
     CAPTURE(ranks);
     const Ended done = finish(
         *hosts.start(0, {"--check", "--start-timeout", "1s", "--np", ranks, "--nproc-per-node", "1", "true"}), 125);
-    CHECK(done.out.find("ready") < done.out.find("no answer"));
-    CHECK(holds(done.out, "no answer"));
+    CHECK(done.out.find("ready") < done.out.find("not called"));
+    CHECK(holds(done.out, "not called"));
     check_says(done, "host-1: not ready after 1 s (it has not called)");
   }
 }
@@ -467,11 +467,15 @@ TEST_CASE("calling hosts: a job is not checked by halves") {
 TEST_CASE("calling hosts: a stop of a check while a host is waited for") {
   Init init(kWatchdog);
   Hosts hosts(2);
-  const auto head = hosts.start(0, kNoClock + Words{"--check", "true"});
+  const auto head = hosts.start(0, kNoClock + Words{"--check", "--nproc-per-node", "1", "true"});
   hosts.until_head_listens();
   until_heeds_stops(*head);
   head->send(SIGTERM);
-  finish(*head, 143);
+  const Ended done = finish(*head, 143);
+  const std::size_t line = done.out.find("\nhost-1");
+  REQUIRE(line != std::string::npos);
+  CHECK(holds(done.out.substr(line), " not called "));
+  CHECK_FALSE(holds(done.out.substr(line), " ready "));
 }
 
 TEST_CASE("calling hosts: a stop of a host that has called ends the check of all") {

@@ -106,14 +106,16 @@ TEST_CASE("only what may be used is used, and workers are spread by it") {
   CHECK(with(4, wish_for(BindTo::Numa)) == "3 4-6 4-6 4-6");
   CHECK(
       with(5, wish_for(BindTo::Core)) ==
-      "- - - - -; the workers cannot be bound: 5 workers with 1 core each are more than the 4 cores that may be used");
+      "- - - - -; the workers cannot be bound: 5 workers with 1 core each are more than the 4 cores that may be used; "
+      "start at most 4 on this host, or do not bind them");
 }
 
 TEST_CASE("what is impossible leaves the workers unbound and says why") {
   CHECK(bound(test::plain_vm(), 2, wish_for(BindTo::L3)) ==
         "- -; the workers cannot be bound: no third-level cache is known");
   CHECK(bound(test::hybrid(), 3, wish_for(BindTo::Socket, 2)) ==
-        "- - -; the workers cannot be bound: 3 workers with 2 cores each are more than the 4 cores that may be used");
+        "- - -; the workers cannot be bound: 3 workers with 2 cores each are more than the 4 cores that may be used; "
+        "start at most 2 on this host, or do not bind them");
   CHECK(flat(bind_workers({}, {0, 1}, nobody(1), wish_for(BindTo::Core))) ==
         "-; the workers cannot be bound: 1 worker with 1 core each are more than the 0 cores that may be used");
   CHECK(flat(bind_workers({}, {0, 1}, nobody(1), wish_for(BindTo::Socket))) ==

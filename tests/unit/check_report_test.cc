@@ -53,6 +53,15 @@ CheckReport report_of(std::uint32_t hosts) {
   return report;
 }
 
+// A host that had not answered when the user stopped the check.
+HostCheck unanswered_host(std::uint32_t index, std::string name, Looked looked) {
+  HostCheck host;
+  host.index = HostIndex(index);
+  host.name = std::move(name);
+  host.looked = looked;
+  return host;
+}
+
 HostCheck failed_host(std::uint32_t index, std::string name, Error why) {
   HostCheck host;
   host.index = HostIndex(index);
@@ -214,4 +223,21 @@ TEST_CASE("a check as JSON") {
   CHECK(bad["faults"][0]["kind"] == "auth");
   CHECK(bad["facts"].is_null());
   CHECK(bad["address"].is_null());
+}
+
+TEST_CASE("check: a host that has not answered is never ready") {
+  CheckReport report = report_of(1);
+  report.stop_signal = 15;
+  report.hosts.push_back(unanswered_host(1, "silent", Looked::NotCalled));
+  report.hosts.push_back(unanswered_host(2, "slow", Looked::Interrupted));
+  report.hosts.push_back(failed_host(3, "late", Error(ErrorKind::Timeout, "not ready after 1 s")));
+  report.hosts.back().looked = Looked::NotCalled;
+  const std::string table = check_table(report);
+  CHECK(table.find("\nsilent not called") != std::string::npos);
+  CHECK(table.find("\nslow   not checked") != std::string::npos);
+  CHECK(table.find("\nlate   not called") != std::string::npos);
+  const auto json = nlohmann::json::parse(check_json(report));
+  CHECK(json["hosts"][0]["ready"] == true);
+  CHECK(json["hosts"][1]["ready"] == false);
+  CHECK(json["hosts"][2]["ready"] == false);
 }

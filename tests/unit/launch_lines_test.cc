@@ -7,6 +7,7 @@
 #include "launcher/dialects/dialect.h"
 #include "launcher/hosts/host_list.h"
 #include "launcher/inputs/inputs.h"
+#include "launcher/inputs/nested_launcher.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_table.h"
 #include "launcher/options/text/completion.h"
@@ -396,6 +397,60 @@ TEST_CASE("launch lines of mpiexec.hydra, srun and deepspeed", "[dialects]") {
       {"deepspeed --module --num_gpus 1 package.train", "localhost*1", "", "python -u -m package.train"},
   };
   for (const Line& row : rows) check(row);
+}
+
+TEST_CASE("by the plain name our options may be written as torchrun writes its own", "[dialects]") {
+  CHECK(options_of("sml-run --nproc_per_node=2 --max_restarts=3 p").restart.max == 3);
+  CHECK(options_of("sml-run --max_restarts 3 --log_dir logs p").logs.directory == "logs");
+  CHECK(plan_of("mpirun --max_restarts 3 p").error().message().starts_with("--max_restarts: \"3\" is not 0; mpirun "));
+}
+
+TEST_CASE("by the plain name what would have said how many workers there are is no silent start of one", "[dialects]") {
+  const std::string said = " is srun's, and starts no workers here; write --nproc-per-node ";
+  const auto refusal = [](const std::string& line, const std::vector<std::string>& variables = {}) {
+    const Result<Planned> planned = plan_of(line, variables);
+    return planned ? std::string("(taken)") : planned.error().message();
+  };
+  CHECK(refusal("sml-run --gpus 2 p") == "--gpus" + said + "2");
+  CHECK(refusal("sml-run --gpus=a100:4 p") == "--gpus" + said + "4");
+  CHECK(refusal("sml-run --gpus-per-node many p") == "--gpus-per-node" + said + "gpu");
+  CHECK(refusal("sml-run --gres gpu:8 p") == "--gres" + said + "8");
+  CHECK(refusal("sml-run --ntasks-per-core 1 p").starts_with("--ntasks-per-core is srun's"));
+  for (const char* taken : {"sml-run --gpus 2 -np 2 p", "sml-run --gpus 2 --nproc-per-node 2 p",
+                            "sml-run --gpus 2 -H a p", "sml-run --gres lustre:1 p", "srun --gpus 2 p", "srun -G 2 p"}) {
+    CAPTURE(taken);
+    CHECK(refusal(taken) == "(taken)");
+  }
+  CHECK_FALSE(refusal("sml-run --gpus 2 p", {"SLURM_JOB_ID=7"}).starts_with("--gpus"));
+}
+
+TEST_CASE("a program that is a launcher itself is a word too much", "[dialects]") {
+  const auto advice = [](const std::string& line) {
+    const auto words = shell_words(line);
+    REQUIRE(words.has_value());
+    return advice_on_launcher(*words);
+  };
+  CHECK(advice("torchrun --standalone train.py") ==
+        "torchrun is a launcher itself; leave the word out: sml-run --standalone train.py");
+  CHECK(advice("/opt/bin/mpirun -np 4 'my app'") ==
+        "mpirun is a launcher itself; leave the word out: sml-run -np 4 'my app'");
+  CHECK(advice("python3 -m torch.distributed.run --nproc-per-node 2 train.py") ==
+        "torch.distributed.run is a launcher itself; leave the word out: sml-run --nproc-per-node 2 train.py");
+  CHECK(advice("torchrun --nnodes 2 --rdzv-endpoint aaaaaaaaaaaaaaaaaaaaaaaaaaaa train.py") ==
+        "torchrun is a launcher itself; leave the word out: sml-run --nnodes 2 --rdzv-endpoint ...");
+  CHECK(advice("srun -c 4 app") == "srun is a launcher itself; start its program instead: sml-run -np N PROGRAM");
+  CHECK(advice("accelerate launch train.py").starts_with("accelerate is a launcher itself; "));
+  for (const char* none :
+       {"accelerate config", "python3 train.py", "python3 -m package.torchrun", "./a", "bash -c torchrun"}) {
+    CAPTURE(none);
+    CHECK(advice(none).empty());
+  }
+  const auto warned = [](const std::string& line) { return warnings_of_launchers(plan_of(line)->plan).size(); };
+  CHECK(warned("sml-run -np 2 torchrun a") == 1);
+  CHECK(warned("sml-run -np 1 torchrun a : -np 1 torchrun a") == 1);
+  CHECK(warned("sml-run -H a:2 torchrun a") == 1);
+  CHECK(warned("sml-run -H a:1,b:1 torchrun a") == 0);  // one on each host is how it is started on several
+  CHECK(warned("sml-run -np 2 python3 a") == 0);
 }
 
 TEST_CASE("the same under our own name", "[dialects]") {

@@ -156,6 +156,9 @@ TEST_CASE("programs that do not fit are refused", "[programs]") {
   CHECK(plan_refusal({"-H", "a:1", "-np", "1", "a", ":", "-np", "1", "b"}) ==
         "program 2: the programs before it have taken the 1 slot of 1 host; give them a lower -np, name more slots or "
         "hosts, or give --oversubscribe (a word \":\" begins another program)");
+  CHECK(plan_refusal({"-np", "5", "a", ":", "b", "x"}) == "program 2 has no -np; write : -np 1 b");
+  CHECK(plan_refusal({"a", ":", "-np", "2", "b"}) == "program 1 has no -np; write -np 1 a");
+  CHECK(plan_refusal({"-H", "a:1", "-np", "2", "a", ":", "b"}).starts_with("program 1: -np 2 is more than the 1 slot"));
   CHECK(plan_refusal({"a", ":", "-H", "b:x", "b"}).starts_with("program 2: -H: "));
   CHECK(plan_refusal({"--helper", "a"}) == "all programs are helpers; at least one must be what they help");
 }

@@ -150,6 +150,8 @@ class Placing {
     if (bounded && workers_ * each_ > units_.size()) {
       why = counted(workers_, "worker") + " with " + counted(each_, noun()) + " each are more than the " +
             counted(units_.size(), noun()) + " that may be used";
+      const std::size_t most = units_.size() / each_;
+      if (most > 0) why += "; start at most " + std::to_string(most) + " on this host, or do not bind them";
       return {};
     }
     if (wish_.map_by != BindTo::None) return on_parts(why);

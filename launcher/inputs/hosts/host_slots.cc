@@ -1,9 +1,14 @@
 #include "launcher/inputs/hosts/host_slots.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "common/core/text.h"
 #include "common/plan/machine/cpu_topology.h"
 #include "launcher/inputs/hosts/host_source.h"
 
@@ -61,6 +66,20 @@ bool np_says_slots(const Options& options, const plan::RankLayout& layout, const
   const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
                         *workers > std::max(count_cores(here), here.count_cpus());
   return workers && !too_many;
+}
+
+Error with_missing_count(Error why, const Options& options, const plan::RankLayout& layout,
+                         const plan::HostList& list) {
+  if (options.more_programs.empty() || list.source != kThisHost) return why;
+  if (layout.per_host || layout.rankfile || counted_by_user(options)) return why;
+  std::vector<const ProgramOptions*> programs{&options};
+  for (const ProgramOptions& program : options.more_programs) programs.push_back(&program);
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (programs[i]->np || !programs[i]->hosts.empty() || programs[i]->command.empty()) continue;
+    return Error(ErrorKind::Usage, fmt::format("program {} has no -np; write {}-np 1 {}", i + 1, i == 0 ? "" : ": ",
+                                               show(programs[i]->command.front(), 60)));
+  }
+  return why;
 }
 
 namespace {

@@ -12,6 +12,10 @@ namespace sml {
 bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                    const ThisHost& here);
 
+// `why`, for which the ranks could not be placed on this machine, or what is behind it: a program without -np. With all
+// of them this machine has as many slots as there are workers.
+Error with_missing_count(Error why, const Options& options, const plan::RankLayout& layout, const plan::HostList& list);
+
 // Gives each host of `list` without a number of slots the number that the options ask for, or what this machine has:
 // accelerators, else processors. Error (Usage): GPUs are asked for, and there are none.
 Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "launcher/dialects/dialect.h"
 #include "launcher/options/values/option_values.h"
 #include "launcher/options/values/value_reading.h"
 
@@ -72,7 +73,8 @@ Result<void> set_bind_to(Options& o, string_view value) {
   const bool rule = word == "openmpi";
   const auto* known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == word; });
   if (!rule && o.bind_lists.empty() && known == kWords.end()) {
-    return bad_value(value, "none, hwthread, core, l3, numa, socket, user:LIST or openmpi");
+    Error bad = bad_value(value, "none, hwthread, core, l3, numa, socket, user:LIST or openmpi");
+    return dialects::asks_for_overload(value) ? std::move(bad).with_hint(std::string(dialects::kNoOverload)) : bad;
   }
   o.bind_rule = rule ? BindRule::OpenMpi : o.bind_rule;
   o.bind_to_said = rule ? SaidByUser::No : SaidByUser::Yes;

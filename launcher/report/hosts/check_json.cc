@@ -57,7 +57,7 @@ Json host_json(const HostCheck& host) {
   out["name"] = host.name;
   out["slots"] = host.slots;
   out["ranks"] = host.ranks;
-  out["ready"] = host.faults.empty();
+  out["ready"] = is_ready(host);
   out["faults"] = faults_json(host);
   out["address"] = or_null(host.address);
   out["reaches_rank0"] = reaches_json(host.reaches_first);

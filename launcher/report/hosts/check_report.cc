@@ -59,7 +59,8 @@ std::string offset_text(const std::optional<Duration>& offset) {
 // ---- the state of a host, in a word or two
 
 string_view checked_state(const HostCheck& host) {
-  if (host.faults.empty()) return "ready";
+  if (is_ready(host)) return "ready";
+  if (host.faults.empty()) return host.looked == Looked::NotCalled ? "not called" : "not checked";
   if (host.reaches_first == Reaches::No && host.faults.size() == 1) return "cut off";
   switch (host.faults.front().kind()) {
     case ErrorKind::Resolve: return "no address";
@@ -69,7 +70,7 @@ string_view checked_state(const HostCheck& host) {
     case ErrorKind::Deploy: return "no agent";
     case ErrorKind::NotExecutable:
     case ErrorKind::NotFound: return "no program";
-    case ErrorKind::Timeout: return "no answer";
+    case ErrorKind::Timeout: return host.looked == Looked::NotCalled ? "not called" : "no answer";
     case ErrorKind::Lost: return "lost";
     default: return "not ready";
   }
@@ -340,6 +341,8 @@ void append_folded(std::string& out, string_view title, const CheckReport& repor
 }
 
 }  // namespace
+
+bool is_ready(const HostCheck& host) { return host.faults.empty() && host.looked == Looked::Whole; }
 
 JobOutcome judge(const CheckReport& report) {
   AttemptFacts facts;

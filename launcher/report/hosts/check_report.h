@@ -17,13 +17,18 @@ namespace sml::report {
 // Whether a host could connect to rank 0's host.
 enum class Reaches : std::uint8_t { NotTried, Yes, No };
 
+// How much of a host was looked at. NotCalled: the host was to call, and had not when the check ended. Interrupted: its
+// answer was still awaited when the check was stopped.
+enum class Looked : std::uint8_t { Whole, NotCalled, Interrupted };
+
 // One host. Fields are empty if the value could not be determined.
 struct HostCheck {
   HostIndex index;
   std::string name;
   std::uint32_t slots = 0;
   std::uint32_t ranks = 0;
-  std::vector<Error> faults;          // why no worker could be started there; empty: workers can start
+  std::vector<Error> faults;  // why no worker could be started there
+  Looked looked = Looked::Whole;
   std::vector<std::string> warnings;  // clauses from its agent
   std::string address;                // at which the other hosts can connect to it
   Reaches reaches_first = Reaches::NotTried;
@@ -33,6 +38,9 @@ struct HostCheck {
   std::vector<MpiOffer> mpi{};  // for each program
   std::string pmix{};           // the libpmix that would serve the ranks, and its version; empty: none
 };
+
+// Whether workers can start there: all of it was looked at, and there is no fault.
+bool is_ready(const HostCheck& host);
 
 struct CheckReport {
   // those with ranks, in host order (the first has rank 0), then hosts without ranks that have not called

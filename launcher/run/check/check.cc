@@ -240,7 +240,22 @@ void Check::perform(CheckAction action) {
   }
 }
 
+// Notes which hosts have not answered, before they are given up.
+void Check::note_unanswered() {
+  const std::vector<launch::AgentLauncher::Missing> missing = fleet_.missing();
+  for (const fleet::Host& host : std::as_const(fleet_).hosts()) {
+    report::HostCheck& found = of(host).found;
+    if (has_answered(host) || found.looked != report::Looked::Whole) continue;
+    const auto is_this = [&host](const launch::AgentLauncher::Missing& one) {
+      return one.host.value() == host.id.value() && !one.why_not;
+    };
+    const bool absent = std::any_of(missing.begin(), missing.end(), is_this);
+    found.looked = absent ? report::Looked::NotCalled : report::Looked::Interrupted;
+  }
+}
+
 void Check::time_out() {
+  note_unanswered();
   for (fleet::Host& host : fleet_.hosts()) {
     if (has_answered(host)) continue;
     Error why = fleet::not_ready(options_.start_timeout, host.session->awaited());
@@ -259,6 +274,7 @@ void Check::miss(launch::AgentLauncher::Missing missing) {
   absent.index = index;
   absent.name = mapped.host.name;
   absent.slots = mapped.host.slots.value_or(0);
+  if (!missing.why_not) absent.looked = report::Looked::NotCalled;
   absent.faults.push_back(missing.why_not ? std::move(*missing.why_not)
                                           : fleet::not_ready(options_.start_timeout, "it has not called"));
 }
@@ -296,6 +312,7 @@ void Check::take_address(const fleet::ChosenAddress& chosen) {
 }
 
 void Check::dismiss_all() {
+  note_unanswered();
   for (fleet::Host& host : fleet_.hosts()) {
     of(host).dismissed = true;
     if (host.runs()) {

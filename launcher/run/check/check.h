@@ -67,6 +67,7 @@ class Check final : private fleet::FleetListener {
   void tell(CheckEvent event);
   void perform(CheckAction action);
   void look_round();  // checks whether all hosts have answered
+  void note_unanswered();
   void time_out();
   void miss(launch::AgentLauncher::Missing missing);
   void probe_all();
