@@ -28,6 +28,7 @@ constexpr int kPatienceMs = 10'000;
 constexpr int kForEver = -1;
 constexpr int kWatchMs = 1000;
 constexpr int kFailed = 1;
+constexpr int kWrongLine = 2;
 
 Form form_of(const ControlLine& line) { return line.format == PlanFormat::Json ? Form::Json : Form::Text; }
 
@@ -59,10 +60,15 @@ std::string user_of(const JobSocket& door) {
   return account ? account->name : std::to_string(door.owner);
 }
 
+std::vector<report::ListedJob> listed(const Found& found) {
+  std::vector<report::ListedJob> out;
+  for (const FoundJob& job : found.jobs) out.push_back({job.summary, user_of(job.door)});
+  return out;
+}
+
 int list_jobs(const ControlLine& line, const Say& say) {
   const Found found = find_jobs();
-  std::vector<report::ListedJob> jobs;
-  for (const FoundJob& job : found.jobs) jobs.push_back({job.summary, user_of(job.door)});
+  const std::vector<report::ListedJob> jobs = listed(found);
   for (const std::string& note : found.notes) say(note);
   if (line.format == PlanFormat::Json) return print(report::jobs_json(jobs) + "\n") ? 0 : kFailed;
   if (jobs.empty()) {
@@ -103,7 +109,7 @@ int show_status(const JobSocket& door, const ControlLine& line, const Say& say) 
 
 int send_signal(const JobSocket& door, const ControlLine& line, const Say& say) {
   const Result<std::string> text =
-      ask(door, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
+      ask(door, {.topic = Topic::Signal, .form = form_of(line), .number = line.signo, .ranks = line.ranks});
   if (!text) return refuse(text.error(), say);
   return print(safe_lines(*text)) ? 0 : kFailed;
 }
@@ -182,9 +188,24 @@ int listen(const JobSocket& door, const ControlLine& line, const Say& say) {
   Request request{.topic = line.word == ControlWord::Stop ? Topic::Stop : Topic::Logs, .form = form_of(line)};
   request.follow = line.follow == Follow::Yes ? Lasts::Yes : Lasts::No;
   request.ranks = line.ranks;
+  request.number = static_cast<std::int32_t>(line.lines);
   Result<Conversation> asked = Conversation::begin(door, request);
   if (!asked) return refuse(asked.error(), say);
   return Listener(door, line, say).listen(*asked);
+}
+
+// Where no job is named and it matters which: the jobs to choose from.
+int refuse_unnamed(const Error& why, const ControlLine& line, const Say& say) {
+  const int status = line.word == ControlWord::Stop && line.job.empty() ? kWrongLine : kFailed;
+  std::vector<report::ListedJob> jobs;
+  if (line.job.empty()) jobs = listed(find_jobs());
+  if (jobs.empty()) {
+    refuse(why, say);
+    return status;
+  }
+  say(why.message());
+  os::write_all(STDERR_FILENO, report::jobs_table(jobs));
+  return status;
 }
 
 }  // namespace
@@ -192,7 +213,11 @@ int listen(const JobSocket& door, const ControlLine& line, const Say& say) {
 int obey(const ControlLine& line, const Say& say) {
   if (line.word == ControlWord::Ps) return list_jobs(line, say);
   const Result<JobSocket> door = find_job(line.job);
-  if (!door) return refuse(Error(door.error()).in(name(line.word)), say);
+  if (!door) return refuse_unnamed(Error(door.error()).in(name(line.word)), line, say);
+  if (line.word == ControlWord::Stop && line.job.empty()) {  // a job is ended by its name alone
+    return refuse_unnamed(Error(ErrorKind::Usage, "stop: the job is missing; write sml-run stop and its ID"), line,
+                          say);
+  }
   switch (line.word) {
     case ControlWord::Status: return show_status(*door, line, say);
     case ControlWord::Signal: return send_signal(*door, line, say);

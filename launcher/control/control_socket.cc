@@ -19,6 +19,7 @@
 #include "common/os/fd.h"
 #include "common/os/random.h"
 #include "launcher/control/runtime_folder.h"
+#include "launcher/report/live/output_tail.h"
 
 namespace sml::control {
 
@@ -208,7 +209,8 @@ void ControlSocket::begin_logs(const std::shared_ptr<Visit>& visit, const Reques
   for (std::uint32_t rank = 0; rank < world; ++rank) {
     if (visit->ranks && !visit->ranks->contains(rank)) continue;
     for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
-      const std::string_view bytes = state->handlers.tail(Rank(rank), stream);
+      const std::string_view kept = state->handlers.tail(Rank(rank), stream);
+      const std::string_view bytes = request.number > 0 ? report::last_lines(kept, request.number) : kept;
       if (bytes.empty()) continue;
       visit->out += output_head(Rank(rank), stream, bytes.size());
       visit->out += bytes;

@@ -159,7 +159,8 @@ void remove_if_dead(const JobSocket& door) {
 std::string note_about(const std::vector<pid_t>& pids) {
   std::string text;
   for (const pid_t pid : pids) text += (text.empty() ? "" : ", ") + std::to_string(pid);
-  return "cannot be asked here, as in a container or where hosts wait for their head: sml-run with pid " + text;
+  return "sml-run with pid " + text + (pids.size() == 1 ? " does not answer: it is" : " do not answer: they are") +
+         " in a container of another user, or waits for the first host of its job; ask there";
 }
 
 // ---- all jobs in parallel

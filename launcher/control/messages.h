@@ -32,9 +32,9 @@ struct Request {
   Topic topic = Topic::Summary;
   Form form = Form::Text;
   Lasts follow = Lasts::No;  // for Logs
-  std::int32_t signo = 0;
-  std::string ranks{};  // in the format of RankSet; empty: all
-  void fields(auto& a) { a(version, topic, form, follow, signo, ranks); }
+  std::int32_t number = 0;   // for Signal: which; for Logs: the last lines of each stream, 0 is all that are kept
+  std::string ranks{};       // in the format of RankSet; empty: all
+  void fields(auto& a) { a(version, topic, form, follow, number, ranks); }
 };
 
 // ---- from the launcher

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include "common/core/exit_status.h"
@@ -17,7 +18,7 @@ namespace {
 
 using std::string_view;
 
-enum class JobIs : std::uint8_t { NotNamed, Optional, Required };
+enum class JobIs : std::uint8_t { NotNamed, Optional, Required };  // on the line
 
 struct WordRow {
   string_view name;
@@ -33,13 +34,13 @@ constexpr std::array kWords{
     WordRow{"status", ControlWord::Status, JobIs::Optional, " --format --watch ",
             "status [JOB] [--watch] [--format json]",
             "Prints its hosts and ranks now; again each second with --watch."},
-    WordRow{"stop", ControlWord::Stop, JobIs::Required, " --format ", "stop JOB [--format json]",
-            "Ends it as SIGTERM to its sml-run does, and waits for the end."},
-    WordRow{"signal", ControlWord::Signal, JobIs::Required, " --format --ranks ",
+    WordRow{"stop", ControlWord::Stop, JobIs::Optional, " --format ", "stop JOB [--format json]",
+            "Ends it as SIGTERM to its sml-run does, and waits for the end. Without JOB it lists those that run."},
+    WordRow{"signal", ControlWord::Signal, JobIs::Required, " --format --ranks --rank ",
             "signal JOB SIG [--ranks LIST] [--format json]", "Sends SIG, such as USR1, to all workers or to some."},
-    WordRow{"logs", ControlWord::Logs, JobIs::Optional, " --format --ranks --follow -f ",
-            "logs [JOB] [--ranks LIST] [--follow] [--format json]",
-            "Prints the last lines of its ranks; with --follow also what comes."},
+    WordRow{"logs", ControlWord::Logs, JobIs::Optional, " --format --ranks --rank --follow -f -n --tail --lines ",
+            "logs [JOB] [--ranks LIST] [-n N] [--follow] [--format json]",
+            "Prints the last lines of its ranks, N or up to 4 KiB of each stream; with --follow also what comes."},
     WordRow{"stacks", ControlWord::Stacks, JobIs::Optional, " --format ", "stacks [JOB] [--format json]",
             "Prints where its workers are, who waits and who holds them up."},
     WordRow{"top", ControlWord::Top, JobIs::Optional, " ", "top [JOB]",
@@ -61,6 +62,14 @@ Result<void> set_value(const WordRow& row, string_view option, const std::string
     out.format = value == "json" ? PlanFormat::Json : PlanFormat::Text;
     return {};
   }
+  if (option == "-n" || option == "--tail" || option == "--lines") {
+    constexpr std::uint32_t kMost = 1'000'000;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out.lines);
+    const bool whole = error == std::errc() && end == value.data() + value.size();
+    if (!whole || out.lines < 1 || out.lines > kMost)
+      return wrong(row, fmt::format("{} takes a number of lines", option));
+    return {};
+  }
   if (const Result<RankSet> ranks = RankSet::parse(value, UINT32_MAX - 1); !ranks) {
     return Error(ranks.error()).in(fmt::format("{}: --ranks", row.name));
   }
@@ -68,9 +77,16 @@ Result<void> set_value(const WordRow& row, string_view option, const std::string
   return {};
 }
 
+// "-n3" as "-n=3".
+std::string spelled_out(const std::string& word) {
+  const bool number_follows =
+      word.size() > 2 && word.starts_with("-n") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+  return number_follows ? "-n=" + word.substr(2) : word;
+}
+
 // Removes one option from the front of `words`, with its value.
 Result<void> take_option(const WordRow& row, std::span<const std::string>& words, ControlLine& out) {
-  const std::string& word = words.front();
+  const std::string word = spelled_out(words.front());
   words = words.subspan(1);
   const std::size_t equals = std::min(word.find('='), word.size());
   const std::string option = word.substr(0, equals);

@@ -26,6 +26,7 @@ struct ControlLine {
   Follow follow = Follow::No;
   std::string ranks{};  // in the format of RankSet; empty: all
   int signo = 0;
+  std::uint32_t lines = 0;  // of each stream of a rank, the last ones; 0: all that are kept
 };
 
 std::vector<std::string_view> control_words();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "launcher/options/text/guesses.h"
 
 namespace sml {
 
@@ -22,6 +23,7 @@ std::string advice_on(string_view word) {
   const OptionRow* row = name == word ? nullptr : find_row(name);
   if (row != nullptr && !row->is_flag()) return fmt::format("write {} {}", name, word.substr(name.size()));
   if (word == "-m") return "it is torchrun's and Python's; write: sml-run -np 2 python3 -m MODULE";
+  if (std::string meant = advice_on_foreign_option(without_dashes(word)); !meant.empty()) return meant;
   std::vector<string_view> spellings;
   for_each_row([&](const OptionRow& known) {
     for (string_view s : spellings_of(known)) spellings.push_back(s);

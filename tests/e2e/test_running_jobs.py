@@ -128,6 +128,14 @@ class Here(TestCase):
             self.assertEqual(lines[-2:], ["[1] line 2999", "[1] ready 1"])
             self.assertLess(len(done.stdout), 8192)
             self.assertEqual(done.stderr, "[1] trouble 1\n")
+            for words in (("-n", "2"), ("--tail=2",)):
+                last = self.ask("logs", self.id_of(job), "--rank", "1", *words)
+                self.assertEqual(last.stdout.splitlines(), ["[1] line 2999", "[1] ready 1"])
+            with popen(["env", *self.words("logs", self.id_of(job), "--ranks", "1", "-n", "1", "--follow")]) as follow:
+                self.assertNotIn(b"line 2999", bytes(follow.read_until("[1] ready 1\n")))
+                self.ask("signal", self.id_of(job), "USR1")
+                follow.read_until("[1] told 1\n")
+                follow.terminate()
 
     @gate
     def test_following_gives_what_comes_and_ends_with_the_job(self):
@@ -168,6 +176,16 @@ class Here(TestCase):
             self.assert_status(done, 0)
             self.assertEqual(json.loads(done.stdout), {"id": name, "exit_code": 143, "verdict": "stopped by SIGTERM"})
             self.assertEqual(job.wait(watchdog()), 143)
+
+    def test_without_a_name_no_job_is_stopped_and_the_choice_is_shown(self):
+        with self.job("-np", "2", "sh", "-c", WORKER) as job, self.job("-np", "1", "sh", "-c", WORKER, ready=("ready 0",)) as other:
+            names = [self.id_of(job), self.id_of(other)]
+            for word, status in (("stop", 2), ("status", 1), ("logs", 1)):
+                done = self.ask(word)
+                self.assert_status(done, status)
+                for name in names:
+                    self.assertIn(name, done.stderr)
+            self.assertEqual(sorted(self.id_of(one) for one in (job, other)), sorted(names))  # both still run
 
     def test_what_a_killed_launcher_leaves_is_removed_and_nothing_else(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:

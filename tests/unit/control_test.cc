@@ -57,6 +57,17 @@ TEST_CASE("jobs: what a line asks for") {
   const ControlLine logs = line({"logs", "-f", "--ranks=3", "sml-1"});
   CHECK(logs.follow == Follow::Yes);
   CHECK(logs.word == ControlWord::Logs);
+  CHECK(logs.lines == 0);
+  CHECK(line({"logs", "--rank", "2"}).ranks == "2");
+  CHECK(line({"signal", "sml-1", "USR1", "--rank=2"}).ranks == "2");
+  for (const Words& three :
+       {Words{"-n", "3"}, Words{"-n3"}, Words{"--tail", "3"}, Words{"--tail=3"}, Words{"--lines", "3"}}) {
+    CAPTURE(three);
+    Words words{"logs"};
+    words.insert(words.end(), three.begin(), three.end());
+    CHECK(line(words).lines == 3);
+  }
+  CHECK(line({"stop"}).job.empty());  // with a list of those that run
   for (const std::string_view word : control_words()) {
     const auto parsed = parse_control_line(Words{std::string(word), "--help"});
     CHECK(std::get<Printed>(*parsed).text.starts_with("Usage: sml-run " + std::string(word)));
@@ -66,7 +77,9 @@ TEST_CASE("jobs: what a line asks for") {
 
 TEST_CASE("jobs: a line that is wrong is refused with its form") {
   CHECK(refusal({"ps", "x"}) == "ps: \"x\" is too much; write sml-run ps [--format json]");
-  CHECK(refusal({"stop"}) == "stop: the job is missing; write sml-run stop JOB [--format json]");
+  CHECK(refusal({"logs", "-n", "many"}).starts_with("logs: -n takes a number of lines; "));
+  CHECK(refusal({"logs", "--tail", "0"}).starts_with("logs: --tail takes a number of lines; "));
+  CHECK(refusal({"status", "-n", "3"}).starts_with("status: -n is no option of it; "));
   CHECK(refusal({"signal", "j"}).starts_with("signal: the signal is missing; "));
   CHECK(refusal({"signal", "j", "USR9"}).starts_with("signal: \"USR9\" is no signal; "));
   CHECK(refusal({"status", "--follow"}).starts_with("status: --follow is no option of it; "));
@@ -78,7 +91,7 @@ TEST_CASE("jobs: a line that is wrong is refused with its form") {
 }
 
 TEST_CASE("jobs: questions and answers come through a stream in pieces") {
-  const Request request{.topic = Topic::Signal, .form = Form::Json, .signo = 10, .ranks = "0-3"};
+  const Request request{.topic = Topic::Signal, .form = Form::Json, .number = 10, .ranks = "0-3"};
   const std::string bytes = encode(request);
   std::string buffer;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
@@ -89,7 +102,7 @@ TEST_CASE("jobs: questions and answers come through a stream in pieces") {
   const Request read = **take_request(buffer);
   CHECK(read.topic == Topic::Signal);
   CHECK(read.form == Form::Json);
-  CHECK(read.signo == 10);
+  CHECK(read.number == 10);
   CHECK(read.ranks == "0-3");
   CHECK(buffer.empty());
 
@@ -196,4 +209,16 @@ TEST_CASE("jobs: an answer that is longer than is taken is none") {
   std::string again = long_answer;
   CHECK_FALSE(take_answer(long_answer, kMaxSummary).has_value());
   CHECK(take_answer(again).has_value());
+}
+
+TEST_CASE("jobs: the last lines of what is kept") {
+  using report::last_lines;
+  CHECK(last_lines("a\nb\nc\n", 1) == "c\n");
+  CHECK(last_lines("a\nb\nc\n", 2) == "b\nc\n");
+  CHECK(last_lines("a\nb\nc", 2) == "b\nc");
+  CHECK(last_lines("a\nb\nc\n", 3) == "a\nb\nc\n");
+  CHECK(last_lines("a\nb\nc\n", 9) == "a\nb\nc\n");
+  CHECK(last_lines("\n\n", 1) == "\n");
+  CHECK(last_lines("\n", 3) == "\n");
+  CHECK(last_lines("", 3).empty());
 }

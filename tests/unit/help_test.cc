@@ -1,11 +1,14 @@
 #include <catch2/catch.hpp>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/core/text.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_table.h"
+#include "launcher/options/text/guesses.h"
 #include "launcher/options/text/help.h"
 #include "launcher/options/values/host_source_names.h"
 
@@ -96,8 +99,59 @@ TEST_CASE("help tells one option, by any of its spellings") {
   CHECK(help("--grace").find("--grace D") != std::string::npos);
   CHECK(help("grace") == help("--grace"));
   CHECK(help("-H") == help("--hosts"));
-  CHECK(help("hostz") == "error: there is no help on hostz; did you mean hosts?");
-  CHECK(help("zzzzzzzz").starts_with("error: there is no help on zzzzzzzz; topics are arrays, "));
+  CHECK(help("hostz") == "error: there is no help on hostz; did you mean --help hosts?");
+  CHECK(help("kubernets") == "error: there is no help on kubernets; did you mean --help kubernetes?");
+  CHECK(help("zzzzzzzz") == "error: there is no help on zzzzzzzz; sml-run --help lists the topics");
+}
+
+TEST_CASE("help knows topics by the names that other programs give them") {
+  CHECK(help("no-ssh").find("--nnodes 2 --head HOST") != std::string::npos);
+  CHECK(help("no-ssh").find(help("every-host")) != std::string::npos);
+  CHECK(help("Kubernetes") == help("no-ssh"));
+  CHECK(help("pdb").find("--show-ranks 0 -np 1 python3 -m pdb train.py : -np 3") != std::string::npos);
+  CHECK(help("hang").find("sml-run stacks") != std::string::npos);
+  CHECK(help("hang").find("--on-silent stop") != std::string::npos);
+  CHECK(help("list") == help("running"));
+  CHECK(help("env") == help("environment"));
+  for (const OtherTopic& topic : other_topics()) {
+    CAPTURE(topic.words);
+    std::istringstream words{std::string(topic.words)};
+    for (std::string word; words >> word;) {
+      CAPTURE(word);
+      CHECK(other_topic(word) == &topic);  // no word twice
+      CHECK_FALSE(help(word).starts_with("error"));
+    }
+    std::istringstream leads{std::string(topic.topics)};
+    for (std::string lead; leads >> lead;) {
+      CAPTURE(lead);
+      CHECK_FALSE(help(lead).starts_with("error"));
+      CHECK(help(lead).find("No topic") == std::string::npos);
+    }
+    for (const std::string& line : lines_of(std::string(topic.text))) {
+      CAPTURE(line);
+      CHECK(line.size() <= 100);
+      const std::size_t call = line.find("sml-run -");
+      if (!line.starts_with("  ") || call == std::string::npos) continue;
+      const auto words = shell_words(line.substr(call, line.find_first_of(">#", call) - call));
+      REQUIRE(words.has_value());
+      CHECK(parse_command_line(std::span(*words).subspan(1)).has_value());
+    }
+  }
+}
+
+TEST_CASE("help tells what options of other launchers become") {
+  CHECK(help("--env") == "--env is an option of another launcher, and means here:\n" + help("-x"));
+  CHECK(help("nodelist").starts_with("--nodelist is an option of another launcher, and means here:\n"));
+  CHECK(help("--bcast") ==
+        "--bcast is an option of another launcher: sml-run copies no files to other hosts; put them "
+        "where every host finds them\n");
+  CHECK(help("--monitor-interval") ==
+        "--monitor-interval is an option of another launcher, and without effect here.\n");
+}
+
+TEST_CASE("help finds options by a word of their help") {
+  CHECK(help("perfetto").starts_with("No topic has this name; options that tell of perfetto:\n"));
+  CHECK(help("perfetto").find("--trace FILE") != std::string::npos);
 }
 
 TEST_CASE("by another launcher's name its own options come first") {
@@ -118,6 +172,8 @@ TEST_CASE("a value that is nearly one of the option's is named") {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"--export", "al", "p"}, "did you mean all?"},
       {{"--bind-to", "cor", "p"}, "did you mean core?"},
+      {{"--bind-to", "core:overload-allowed", "p"},
+       "no two workers are bound to the same core; write core with at most one worker for each, or leave it out"},
       {{"--completion", "fihs"}, "did you mean fish?"},
       {{"--host-source", "slrum", "p"}, "did you mean slurm?"},
       {{"--preset", "jax,deepsped", "p"}, "did you mean deepspeed?"},

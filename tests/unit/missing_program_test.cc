@@ -43,6 +43,7 @@ TEST_CASE("a word that is nearly one of ours is looked for among ours first") {
   CHECK(advice("stacs") == "did you mean sml-run stacks?");
   CHECK(advice("log") == "did you mean sml-run logs?");
   CHECK(advice("list") == "did you mean sml-run ps?");
+  CHECK(advice("attach") == "did you mean sml-run logs --follow?");  // not a program of another launcher
   CHECK(advice("help") == "did you mean sml-run --help?");
   CHECK(advice("run") == "did you mean sml-run PROGRAM?");
   CHECK(advice("a-program-of-my-own") == "");

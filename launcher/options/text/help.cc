@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "launcher/options/control_line.h"
 #include "launcher/options/option_table.h"
+#include "launcher/options/text/guesses.h"
 
 namespace sml {
 
@@ -207,18 +209,94 @@ std::string screen_of(Dialect dialect) {
 
 // ---- topics
 
+std::vector<string_view> single_words(string_view text) {
+  std::vector<string_view> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
 Error unknown_topic(string_view topic) {
   std::vector<string_view> known = help_topics();
   known.emplace_back("all");
-  const string_view meant = nearest(topic, known);
+  for (const OtherTopic& other : other_topics()) {
+    for (const string_view word : single_words(other.words)) known.push_back(word);
+  }
+  for_each_row([&known](const OptionRow& row) { known.push_back(without_dashes(main_spelling(row))); });
+  const string_view meant = nearest(without_dashes(topic), known);
   const std::string more =
-      meant.empty() ? fmt::format("topics are {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", meant);
+      meant.empty() ? "sml-run --help lists the topics" : fmt::format("did you mean --help {}?", meant);
   return Error(ErrorKind::Usage, fmt::format("there is no help on {}; {}", show(topic, 60), more));
 }
 
 const OptionRow* row_named(string_view word) {
   const OptionRow* row = find_row(word);
   return row != nullptr || word.starts_with('-') ? row : find_row("--" + std::string(word));
+}
+
+std::string topic_text(const OtherTopic& topic) {
+  std::string out(topic.text);
+  for (const string_view word : single_words(topic.topics)) {
+    if (!out.empty() && !word.starts_with('-')) out += '\n';
+    const auto is_it = [word](const OptionGroup& group) { return group.topic == word; };
+    const std::vector<OptionGroup>& groups = option_groups();
+    const auto group = std::find_if(groups.begin(), groups.end(), is_it);
+    if (group != groups.end()) out += group_text(*group);
+    if (word == "running") out += control_help();
+    if (const OptionRow* row = find_row(word)) append_row(out, *row);
+  }
+  return out;
+}
+
+// An option of another launcher, as "--env": the options that it becomes. Empty: there is none of that name.
+std::string foreign_text(string_view word) {
+  const std::string dashed = word.starts_with('-') ? std::string(word) : "--" + std::string(word);
+  const dialects::Row* row = dialects::find_row(Dialect::Own, dashed);
+  if (row == nullptr) return "";
+  const std::string of_others = fmt::format("{} is an option of another launcher", dashed);
+  const std::vector<std::string> samples =
+      row->values == 2 ? std::vector<std::string>{"NAME", "VALUE"} : std::vector<std::string>(row->values, "1");
+  const Result<dialects::OptionTranslation> meaning = row->meaning(dashed, samples);
+  if (!meaning) {
+    const bool of_the_sample = meaning.error().message().starts_with('"');
+    return fmt::format("{}: {}\n", of_others, of_the_sample ? "see man sml-run-launchers" : meaning.error().message());
+  }
+  if (!meaning->note.empty()) return of_others + ", and without effect here.\n";
+  if (meaning->options.empty()) return of_others + "; see man sml-run-launchers.\n";
+  std::string out = of_others + ", and means here:\n";
+  for (const dialects::Given& given : meaning->options) {
+    if (const OptionRow* own = find_row(given.option)) append_row(out, *own);
+  }
+  return out;
+}
+
+// The options whose help has the word; empty: none has.
+std::string options_that_tell_of(string_view word) {
+  constexpr std::size_t kShortest = 4;
+  constexpr int kMost = 12;
+  std::string out;
+  int found = 0;
+  if (word.size() < kShortest) return out;
+  for_each_row([&](const OptionRow& row) {
+    const std::string text = lower(fmt::format("{} {}", row.spellings, row.help));
+    if (text.find(word) == std::string::npos || ++found > kMost) return;
+    append_row(out, row);
+  });
+  return out.empty() ? out : fmt::format("No topic has this name; options that tell of {}:\n{}", word, out);
+}
+
+// For a word that is neither a topic of ours nor an option.
+Result<std::string> other_text(string_view word) {
+  const std::string foreign = word.starts_with('-') ? foreign_text(word) : "";
+  if (!foreign.empty()) return foreign;
+  const std::string name = lower(without_dashes(word));
+  if (const OtherTopic* topic = other_topic(name)) return topic_text(*topic);
+  if (std::string text = foreign_text(word); !text.empty()) return text;
+  if (std::string text = options_that_tell_of(name); !text.empty()) return text;
+  return unknown_topic(word);
 }
 
 }  // namespace
@@ -257,7 +335,7 @@ Result<std::string> help_text(Dialect dialect, string_view topic) {
   if (group != groups.end()) return group_text(*group);
   const OptionRow* row = row_named(topic);
   if (row == nullptr && dialect != Dialect::Own) return screen_of(dialect);  // the other launcher's topics, and scripts
-  if (row == nullptr) return unknown_topic(topic);
+  if (row == nullptr) return other_text(topic);
   std::string out;
   append_row(out, *row);
   return out;

@@ -10,8 +10,8 @@ namespace sml {
 
 // Help from the option table. No topic: a screen of 24 lines and 80 columns with the most common options; when called
 // by the name of another launcher, preceded by the options of that launcher that are understood. "all": every option
-// with all its spellings, at most 100 columns wide. Otherwise the options of a group, or one option. Error (Usage): no
-// such topic.
+// with all its spellings, at most 100 columns wide. Otherwise the options of a group, one option, an option of another
+// launcher, what people mean by that word, or the options whose help has it. Error (Usage): no such topic.
 Result<std::string> help_text(dialects::Dialect dialect, std::string_view topic);
 
 // First command lines to try, for whoever calls sml-run, under the name `called`, without a word; empty under the name

@@ -1,10 +1,24 @@
 // Keeps the end of a rank's output on a stream, for a reader that connects while it runs. Pure; bounded.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace sml::report {
+
+// The end of `text` from its `count`-th line from the end on; what follows the last end of line is a line.
+inline std::string_view last_lines(std::string_view text, std::int32_t count) {
+  std::size_t at = text.size();
+  if (text.ends_with('\n')) --at;
+  for (; count > 0 && at > 0; --count) {
+    const std::size_t end = text.rfind('\n', at - 1);
+    if (end == std::string_view::npos) return text;
+    at = end;
+  }
+  return count > 0 ? text : text.substr(std::min(at + 1, text.size()));
+}
 
 class OutputTail {
  public:
