@@ -46,6 +46,10 @@ class Attempts(TestCase):
         self.assertEqual([e["attempt"] for e in happened if e["event"] == "restart"], [2, 3])
         self.assertEqual([e["event"] for e in happened].count("host_connected"), 1, "the agent stays")
         self.assertEqual(happened[-1]["attempts"], 3)
+        why = [a["failure"] for a in written["attempts"]]
+        self.assertEqual([(one["rank"], one["host"], one["status"]["text"]) for one in why[:2]],
+                         [(a["culprit"], a["culprit_host"], f"exited with status {a['exit_code']}") for a in written["attempts"][:2]])
+        self.assertIsNone(why[2])
         drawn = [e for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X" and e["tid"] == 2]
         self.assertEqual([e["name"] for e in drawn], ["exited with status 41", "exited with status 42", "exited with status 0"])
         logs = {str(p.relative_to(folder / "logs")): p.read_text().split()[:2] for p in (folder / "logs").rglob("stdout")}

@@ -1,7 +1,10 @@
 #include "launcher/report/outcome/causes.h"
 
+#include <nlohmann/json.hpp>
+
 #include "launcher/report/outcome/job_outcome.h"
 #include "launcher/report/outcome/job_report.h"
+#include "launcher/report/outcome/report_json.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -121,4 +124,24 @@ TEST_CASE("the report tells a cause from a consequence", "[causes]") {
   facts.ends.pop_back();  // alone it can have lost nobody of the job
   lines = job_report(facts, judge(facts));
   CHECK_FALSE(has(lines, "  probably a consequence: a rank that it worked with has gone"));
+}
+
+TEST_CASE("the report for programs says why each attempt failed", "[causes]") {
+  const AttemptFacts facts = facts_of({end_of(2, Exited{7}, 5s, {"OSError: [Errno 28] No space left on device"})});
+  AttemptRecord first{
+      .number = 1, .exit_code = 7, .words = "rank 2 failed", .root_cause = Rank(2), .culprit_host = "algo-1"};
+  first.failure = facts.ends.front();
+  const AttemptRecord second{
+      .number = 2, .words = "all workers exited with status 0", .root_cause = {}, .culprit_host = {}};
+  const JobRecord job{.job_id = "j", .now = TimePoint(), .ranks = {}, .attempts = {first, second}};
+  const auto json = nlohmann::json::parse(report_json(job, AttemptFacts(), JobOutcome()));
+  CHECK(json["culprit"].is_null());
+  CHECK(json["attempts"][0]["culprit"] == 2);
+  const auto& failure = json["attempts"][0]["failure"];
+  CHECK(failure["rank"] == 2);
+  CHECK(failure["status"]["exit_code"] == 7);
+  CHECK(failure["cause"]["words"] == "a disk is full");
+  CHECK(failure["last_lines"][0] == "OSError: [Errno 28] No space left on device");
+  CHECK(json["attempts"][1]["failure"].is_null());
+  CHECK(nlohmann::json::parse(report_json(job, facts, judge(facts)))["culprit"] == failure);
 }

@@ -37,6 +37,7 @@ Json culprit_json(const AttemptFacts::WorkerEnd& root_cause) {
   Json out;
   out["rank"] = root_cause.rank.value();
   out["host"] = root_cause.host;
+  out["status"] = status_json(root_cause.status);
   out["error"] = root_cause.error.message.empty() ? Json() : Json(root_cause.error.message);
   out["callstack"] = root_cause.error.callstack.empty() ? Json() : Json(root_cause.error.callstack);
   out["out_of_memory"] = root_cause.out_of_memory.empty() ? Json() : Json(root_cause.out_of_memory);
@@ -78,6 +79,7 @@ Json attempt_json(const AttemptRecord& attempt) {
   out["verdict"] = attempt.words;
   out["culprit"] = attempt.root_cause ? Json(attempt.root_cause->value()) : Json();
   out["culprit_host"] = attempt.root_cause ? Json(attempt.culprit_host) : Json();
+  out["failure"] = attempt.failure ? culprit_json(*attempt.failure) : Json();
   out["world_size"] = attempt.world_size;
   out["hosts"] = attempt.hosts;
   return out;

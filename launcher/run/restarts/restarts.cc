@@ -25,6 +25,7 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
   if (verdict.root_cause != nullptr) {
     out.root_cause = verdict.root_cause->rank;
     out.culprit_host = verdict.root_cause->host;
+    out.failure = *verdict.root_cause;
   }
   return out;
 }

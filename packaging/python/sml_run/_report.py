@@ -26,7 +26,7 @@ class Culprit:
     error: Optional[str] = None       # the exception that it has reported
     callstack: Optional[str] = None
     out_of_memory: Optional[str] = None
-    cause: Optional[str] = None
+    cause: Optional[Dict[str, Any]] = None  # kind, words and line
     last_lines: List[str] = dataclasses.field(default_factory=list)
 
 
@@ -41,6 +41,7 @@ class Attempt:
     hosts: List[str] = dataclasses.field(default_factory=list)
     culprit: Optional[int] = None     # a rank
     culprit_host: Optional[str] = None
+    failure: Optional[Culprit] = None  # why that rank failed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,13 +67,18 @@ def _rank_end(values):
     return _taken(RankEnd, {**values, **(values.get("status") or {})})
 
 
+def _attempt(values):
+    failure = values.get("failure")
+    return _taken(Attempt, {**values, "failure": _taken(Culprit, failure) if failure else None})
+
+
 def parse(text):
     """The report in a JSON text."""
     data = json.loads(text)
     culprit = data.get("culprit")
     parts = {"culprit": _taken(Culprit, culprit) if culprit else None,
              "ranks": [_rank_end(rank) for rank in data.get("ranks") or []],
-             "attempts": [_taken(Attempt, attempt) for attempt in data.get("attempts") or []], "data": data}
+             "attempts": [_attempt(attempt) for attempt in data.get("attempts") or []], "data": data}
     return _taken(Report, {**data, **parts})
 
 
