@@ -132,6 +132,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
   facts_.program = plan_.command.front();
   facts_.stdout_is_pipe = options.stdout_of_workers == StdoutOfWorkers::Pipe;
+  if (options.stdin_rule == StdinRule::OneRank) facts_.input = options.stdin_rank;
   facts_.started = Clock::now();
   facts_.timeout_status = options.timeout_status;
 }

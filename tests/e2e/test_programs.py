@@ -32,6 +32,15 @@ class OneHost(TestCase):
         self.assert_status(done, 127)
         self.assertIn("/no/such/program", done.stderr)
 
+    def test_a_rank_that_asks_for_input_in_vain_is_told_who_has_it(self):
+        for words in ("input()", "breakpoint()"):
+            with self.subTest(words=words):
+                done = sml_run("-np", "3", PYTHON, "-c", f"import os\nif os.environ['RANK'] == '2':\n    {words}\n    x = 1", input="1\n")
+                self.assert_status(done, 1)
+                self.assertIn("known cause: it asked for input, and only rank 0 has it; --stdin 2 gives it to rank 2", done.stderr)
+        done = sml_run("-np", "3", "--stdin", "2", PYTHON, "-c", "import os\nif os.environ['RANK'] == '2': print(input())", input="1\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "[2] 1\n"))
+
     def test_a_program_after_a_colon_without_a_number_is_named(self):
         done = sml_run("-np", "999", "true", ":", "false", "x")
         self.assert_status(done, 2)

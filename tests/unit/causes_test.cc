@@ -126,6 +126,23 @@ TEST_CASE("the report tells a cause from a consequence", "[causes]") {
   CHECK_FALSE(has(lines, "  probably a consequence: a rank that it worked with has gone"));
 }
 
+TEST_CASE("a rank that asked for input in vain is told which rank has it", "[causes]") {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"EOFError: EOF when reading a line", "it asked for input, and found none"},
+      {"bdb.BdbQuit", "its debugger found no input, or was told to quit"}};
+  for (const auto& [line, words] : kinds) {
+    CAPTURE(line);
+    const std::string own = "  known cause: " + std::string(words);
+    AttemptFacts facts = facts_of({end_of(2, Exited{1}, 5s, {line})});
+    CHECK(has(job_report(facts, judge(facts)), own));
+    facts.input = Rank(0);
+    CHECK(has(job_report(facts, judge(facts)),
+              "  known cause: it asked for input, and only rank 0 has it; --stdin 2 gives it to rank 2"));
+    facts.input = Rank(2);  // whose own input has ended
+    CHECK(has(job_report(facts, judge(facts)), own));
+  }
+}
+
 TEST_CASE("the report for programs says why each attempt failed", "[causes]") {
   const AttemptFacts facts = facts_of({end_of(2, Exited{7}, 5s, {"OSError: [Errno 28] No space left on device"})});
   AttemptRecord first{

@@ -108,3 +108,18 @@ TEST_CASE("hang report: details and JSON are text whatever a host sends") {
   CHECK(json["places"][0]["ranks"] == "3");
   CHECK(json["no_answer"][0] == "algo-1");
 }
+
+TEST_CASE("hang report: where no tool has the lines of a Python program a hint says how to get them") {
+  Traces traces{{trace(0, 0s, ""), trace(1, 0s, "")}, {}};
+  for (RankTrace& one : traces.ranks) {
+    one.process.command = "python3 train.py";
+    one.process.tool = "gdb";
+    one.process.fault = "gdb was too slow";
+  }
+  const std::string hint =
+      "hint: install py-spy on the hosts for lines of Python, or use --warn-silent D --on-silent stop, at which Python "
+      "prints them by itself";
+  CHECK(hang_table("t", traces, map_of_two()).back() == hint);
+  traces.ranks[1].process.command = "./solver";
+  CHECK(hang_table("t", traces, map_of_two()).back() != hint);
+}

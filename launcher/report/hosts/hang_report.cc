@@ -156,6 +156,11 @@ bool shows_interpreter(const RankTrace& trace) {
   return trace.process.tool != "py-spy" && trace.process.stacks.find("_PyEval_") != std::string::npos;
 }
 
+// A Python program of which no tool has read the lines.
+bool lacks_python_lines(const RankTrace& trace) {
+  return trace.process.stacks.empty() && trace.process.command.find("python") != std::string::npos;
+}
+
 // Adds the reasons why stacks are missing.
 void add_faults(const Traces& traces, std::vector<std::string>& out) {
   std::map<std::string, RankSet> faults;
@@ -169,6 +174,12 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
                   show(ranks.text(), kLongestFrame) + ": " + show(why, kLongestFrame));
   }
   if (nobody) out.push_back("the kernel alone has told this; with py-spy or gdb on the hosts there are stacks, too");
+  if (!traces.ranks.empty() && std::all_of(traces.ranks.begin(), traces.ranks.end(), lacks_python_lines)) {
+    out.push_back(
+        "hint: install py-spy on the hosts for lines of Python, or use --warn-silent D --on-silent stop, at which "
+        "Python "
+        "prints them by itself");
+  }
   if (std::any_of(traces.ranks.begin(), traces.ranks.end(), shows_interpreter)) {
     out.push_back(
         "these are frames of the Python interpreter; with py-spy on the hosts there are those of your program");

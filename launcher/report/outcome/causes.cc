@@ -26,6 +26,8 @@ constexpr std::string_view kSharedMemory = "/dev/shm is too small";
 constexpr std::string_view kDisk = "a disk is full";
 constexpr std::string_view kPort = "a port that it needs is taken";
 constexpr std::string_view kFiles = "it may not open more files";
+constexpr std::string_view kNoInputWords = "it asked for input, and found none";
+constexpr std::string_view kDebuggerWords = "its debugger found no input, or was told to quit";
 constexpr std::string_view kPreempted = "the batch system took the hosts away";
 constexpr std::string_view kTimeLimit = "the batch system's time limit has passed";
 constexpr std::string_view kPeerGone = "a rank that it worked with has gone";
@@ -55,6 +57,9 @@ constexpr Sentence kSentences[] = {
     {"Disk quota exceeded", kRoot, "a disk quota is used up"},
     {"Too many open files", kRoot, kFiles},
     {"ddress already in use", kRoot, kPort},
+    // input() and pdb of Python at the end of standard input
+    {"EOFError: EOF when reading a line", kRoot, kNoInputWords},
+    {"bdb.BdbQuit", kRoot, kDebuggerWords},
     // torch as packaged by Debian 13
     {"was build without libuv", kRoot, "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
     // slurmstepd
@@ -109,6 +114,8 @@ std::optional<Cause> known_cause(std::string_view account, const std::vector<std
   }
   return found;
 }
+
+bool asked_for_input(const Cause& cause) { return cause.words == kNoInputWords || cause.words == kDebuggerWords; }
 
 std::string_view own_exception(const std::vector<std::string>& last_lines) {
   const auto is_own = [](const std::string& line) {

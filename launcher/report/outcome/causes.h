@@ -25,6 +25,9 @@ struct Cause {
 // loses its peers, too.
 std::optional<Cause> known_cause(std::string_view account, const std::vector<std::string>& last_lines);
 
+// Whether the worker, or its debugger, has read standard input: only one rank has some.
+bool asked_for_input(const Cause& cause);
+
 // The last line of the form "ValueError: no such data" that is no cascade; a KeyboardInterrupt of a stop does not have
 // this form. Empty if there is none.
 std::string_view own_exception(const std::vector<std::string>& last_lines);

@@ -42,6 +42,7 @@ struct AttemptFacts {
   };
   std::string program;          // argv[0], for messages
   bool stdout_is_pipe = true;   // that of the workers
+  std::optional<Rank> input{};  // the one rank that has the input of sml-run
   TimePoint started;            // of the workers; of the launcher while none runs
   TimePoint first_start;        // ... of the job's first attempt
   std::vector<WorkerEnd> ends;  // failures only

@@ -59,7 +59,12 @@ void tell_roots(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_c
 void tell_cause(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause, std::vector<std::string>& lines) {
   const std::optional<Cause> cause = known_cause(root_cause.error.message, root_cause.last_lines);
   if (!cause) return;
-  const std::string words(cause->words);
+  std::string words(cause->words);
+  if (asked_for_input(*cause) && facts.input && *facts.input != root_cause.rank) {
+    const std::string rank = std::to_string(root_cause.rank.value());
+    words = "it asked for input, and only rank " + std::to_string(facts.input->value()) + " has it; --stdin " + rank +
+            " gives it to rank " + rank;
+  }
   if (cause->kind == CauseKind::Root) {
     if (root_cause.out_of_memory.empty()) lines.push_back("  known cause: " + words);
   } else if (facts.ends.size() > 1) {
