@@ -71,7 +71,7 @@ OptionGroup options_of_worker_environment() {
                    Repeat::AddsUp}),
        {"--export", "all|none", set_export,
         "Give workers on other hosts the variables of sml-run, except those of this host or log-in, or give them "
-        "none. Default: all. Secrets stay here, see --export-secrets.",
+        "none. Default: all. Secrets stay here, see --export-secrets. Workers on this machine inherit every variable.",
         "all"},
        {"--export-secrets", "", constant<plan::SecretExport::Sent, &Options::secrets>,
         "Let variables whose names look like those of secrets (*_TOKEN, *_API_KEY, ...) go to other hosts with the "
@@ -129,7 +129,7 @@ std::vector<OptionGroup> options_of_the_run() {
          "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
          "them SIG and give them up to D to save what they have and end."},
         {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON."},
+        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON; man sml-run-json has its keys."},
         rare(
             {"--results", "FILE", set_results,
              "Give each worker a descriptor (SML_RESULTS_FD) beside its output; what workers write there goes to FILE, "
@@ -228,7 +228,8 @@ OptionGroup options_of_restarts() {
                {"--max-fruitless", "N", set_max_fruitless,
                 "End the job, whatever restarts are left, after so many attempts in a row without progress; 0: never. "
                 "Progress is that all ranks have joined or a minute has passed; with --progress-file or --watch it is "
-                "theirs. Default: 2; 0 for a program that joins nowhere."}),
+                "theirs. Default: 2; 0 for a program whose ranks do not join: they use neither torch's process group "
+                "nor MPI."}),
        needing("--max-restarts",
                {"--progress-file", "FILE", set_progress_file,
                 "An attempt has made progress when FILE, as seen from here, has been written in it."}),
@@ -278,7 +279,8 @@ std::vector<OptionGroup> options_of_the_records() {
          "send "
          "the agent, to prepare, and until its ranks ran and printed."},
         {"--log-dir", "DIR", text<&Options::logs, &LogOptions::directory>,
-         "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr."},
+         "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr. Files of an "
+         "earlier job are replaced with --log-overwrite."},
         needing("--log-dir", {"--log-layout", "TEMPLATE", set_log_layout,
                               "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream}, "
                               "{job} and {restart}; default: "

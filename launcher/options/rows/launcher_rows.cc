@@ -18,7 +18,7 @@ OptionGroup options_of_limits() {
         "The same when a signal stops the job. Default: in containers as long as the platform allows, else that of "
         "--grace."},
        {"--timeout", "D", time_span<1, &Options::timeout>,
-        "Stop the job, with status 124, when its workers have run for D."},
+        "Stop the job, with status 124, when its workers have run for D. --help progress has limits on silence."},
        rare({"--timeout-status", "N", set_timeout_status,
              "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."}),
        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.", "60s"},

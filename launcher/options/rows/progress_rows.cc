@@ -20,10 +20,10 @@ OptionGroup options_of_the_progress() {
         "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
        {"--warn-silent", "D", set_warn_silent,
         "Name the workers that have printed nothing for D while others have, and tell when none has."},
-       needing("--warn-silent",
-               {"--on-silent", "report|restart|stop", set_on_silent,
-                "When --warn-silent names workers, also print where all workers are (report), start them again as "
-                "--max-restarts allows (restart), or end the job (stop). Status 123 where it ends."}),
+       needing("--warn-silent", {"--on-silent", "report|restart|stop", set_on_silent,
+                                 "When --warn-silent names workers, or says that none prints, also print where all "
+                                 "workers are (report), start them again as "
+                                 "--max-restarts allows (restart), or end the job (stop). Status 123 where it ends."}),
        {"--watch", "'REGEX;first=D;every=D'", set_watch,
         "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
         "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
