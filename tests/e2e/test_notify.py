@@ -15,9 +15,7 @@ TWICE = '[ $SML_ATTEMPT = 2 ] || { echo broken >&2; exit 5; }'
 
 
 class Hook(http.server.ThreadingHTTPServer):
-    """A webhook; `status` None: never answers; DRIPS: answers forever, byte by byte. Answers only while `open` is set."""
-
-    DRIPS = 1
+    """A webhook; `status` None: never answers. Answers only while `open` is set."""
 
     def __init__(self, status=200, context=None):
         super().__init__(("127.0.0.1", 0), self.Handler)
@@ -34,11 +32,6 @@ class Hook(http.server.ThreadingHTTPServer):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             self.server.got.append((self.path, self.headers["Content-Type"], json.loads(body)))
             self.server.open.wait()
-            if self.server.status == Hook.DRIPS:
-                self.wfile.write(b"HTTP/1.1 200 ")
-                while not self.server.over.wait(0.1):
-                    self.wfile.write(b"O")
-                return
             if self.server.status is None:
                 self.server.over.wait()
                 return
@@ -124,16 +117,6 @@ class Notify(TestCase):
         self.assert_status(done, 0)
         self.assertNotIn("--notify", done.stderr)
         self.assertEqual(self.events(server), ["start", "failure", "restart", "end"])
-
-    def test_an_answer_that_never_ends_is_given_up_and_told_once(self):
-        server = self.hook(Hook.DRIPS)
-        with sml_run_popen("--notify", server.url(), *ONCE, "sh", "-c", TWICE + "; echo done; read line; true", stdin=-1) as job:
-            job.read_until("[0] done")
-            wait_until(lambda: len(server.got) == 2)  # the second one is tried when the first has been given up, after 10 s
-            self.assertIn("does not answer in time; the job goes on, and later failures of it are not told", str(job.errors_so_far()))
-            done = job.finish(input="\n")
-        self.assert_status(done, 0)
-        self.assertNotIn("does not answer", done.stderr)
 
     @gate
     def test_a_command_that_hangs_ends_with_the_job(self):
