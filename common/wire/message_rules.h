@@ -8,7 +8,7 @@
 
 namespace sml::wire {
 
-// Who handles a message on the agent's side. Services: the attempt and its services, while there are workers.
+// The part of the agent that handles a message. Services: the attempt and its services, while there are workers.
 enum class Receiver : std::uint8_t { Agent, Services };
 // Whether a host that calls the coordinator compares a message with its own plan before its agent gets it. Unchecked:
 // it starts nothing on the host and sends none of its bytes anywhere.
