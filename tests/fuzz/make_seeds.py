@@ -90,7 +90,7 @@ def codecs():
            "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
     for name, payload in one.items():
         put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
-    worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0, 1)
+    worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0, 1, 1)
     wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0) + u8(0) + u32(1, 4) + u8(1) + u32(1)  # of binding and devices
     mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2)
     prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
