@@ -109,7 +109,7 @@ int show_status(const JobSocket& door, const ControlLine& line, const Say& say) 
 
 int send_signal(const JobSocket& door, const ControlLine& line, const Say& say) {
   const Result<std::string> text =
-      ask(door, {.topic = Topic::Signal, .form = form_of(line), .number = line.signo, .ranks = line.ranks});
+      ask(door, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
   if (!text) return refuse(text.error(), say);
   return print(safe_lines(*text)) ? 0 : kFailed;
 }
@@ -188,7 +188,7 @@ int listen(const JobSocket& door, const ControlLine& line, const Say& say) {
   Request request{.topic = line.word == ControlWord::Stop ? Topic::Stop : Topic::Logs, .form = form_of(line)};
   request.follow = line.follow == Follow::Yes ? Lasts::Yes : Lasts::No;
   request.ranks = line.ranks;
-  request.number = static_cast<std::int32_t>(line.lines);
+  request.lines = line.lines;
   Result<Conversation> asked = Conversation::begin(door, request);
   if (!asked) return refuse(asked.error(), say);
   return Listener(door, line, say).listen(*asked);

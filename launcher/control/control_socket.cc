@@ -210,7 +210,7 @@ void ControlSocket::begin_logs(const std::shared_ptr<Visit>& visit, const Reques
     if (visit->ranks && !visit->ranks->contains(rank)) continue;
     for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
       const std::string_view kept = state->handlers.tail(Rank(rank), stream);
-      const std::string_view bytes = request.number > 0 ? report::last_lines(kept, request.number) : kept;
+      const std::string_view bytes = request.lines > 0 ? report::last_lines(kept, request.lines) : kept;
       if (bytes.empty()) continue;
       visit->out += output_head(Rank(rank), stream, bytes.size());
       visit->out += bytes;

@@ -16,7 +16,7 @@
 
 namespace sml::control {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kMaxRequest = std::size_t{64} << 10;  // bytes of a payload
 inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
@@ -32,9 +32,10 @@ struct Request {
   Topic topic = Topic::Summary;
   Form form = Form::Text;
   Lasts follow = Lasts::No;  // for Logs
-  std::int32_t number = 0;   // for Signal: which; for Logs: the last lines of each stream, 0 is all that are kept
+  std::int32_t signo = 0;    // for Signal
+  std::uint32_t lines = 0;   // for Logs: the last ones of each stream; 0: all that are kept
   std::string ranks{};       // in the format of RankSet; empty: all
-  void fields(auto& a) { a(version, topic, form, follow, number, ranks); }
+  void fields(auto& a) { a(version, topic, form, follow, signo, lines, ranks); }
 };
 
 // ---- from the launcher

@@ -79,7 +79,7 @@ class Parser {
     const OptionValue& occurrence = given_[next_++];
     const Result<void> done = occurrence.row->set(options_, value);
     if (done) return;
-    const std::string& hint = done.error().hint();
+    const std::string hint = done.error().hint();
     throw CLI::ValidationError(fmt::format("{}: {}{}", occurrence.spelling, done.error().message(),
                                            hint.empty() ? suggestion(*occurrence.row, value) : "; " + hint));
   }

@@ -91,7 +91,7 @@ TEST_CASE("jobs: a line that is wrong is refused with its form") {
 }
 
 TEST_CASE("jobs: questions and answers come through a stream in pieces") {
-  const Request request{.topic = Topic::Signal, .form = Form::Json, .number = 10, .ranks = "0-3"};
+  const Request request{.topic = Topic::Signal, .form = Form::Json, .signo = 10, .ranks = "0-3"};
   const std::string bytes = encode(request);
   std::string buffer;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("jobs: questions and answers come through a stream in pieces") {
   const Request read = **take_request(buffer);
   CHECK(read.topic == Topic::Signal);
   CHECK(read.form == Form::Json);
-  CHECK(read.number == 10);
+  CHECK(read.signo == 10);
   CHECK(read.ranks == "0-3");
   CHECK(buffer.empty());
 

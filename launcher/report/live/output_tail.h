@@ -9,7 +9,7 @@
 namespace sml::report {
 
 // The end of `text` from its `count`-th line from the end on; what follows the last end of line is a line.
-inline std::string_view last_lines(std::string_view text, std::int32_t count) {
+inline std::string_view last_lines(std::string_view text, std::uint32_t count) {
   std::size_t at = text.size();
   if (text.ends_with('\n')) --at;
   for (; count > 0 && at > 0; --count) {

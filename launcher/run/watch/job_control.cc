@@ -86,7 +86,7 @@ std::string JobControl::status(control::Form form, const report::LiveUses& uses)
 
 Result<std::string> JobControl::signal(const control::Request& request) const {
   const plan::JobMap& map = deps_.plan().map;
-  if (request.number < 1 || request.number >= NSIG) return Error(ErrorKind::Usage, "there is no such signal");
+  if (request.signo < 1 || request.signo >= NSIG) return Error(ErrorKind::Usage, "there is no such signal");
   RankSet wanted;
   if (!request.ranks.empty()) {
     const Result<RankSet> ranks = RankSet::parse(request.ranks, map.world_size() - 1);
@@ -94,17 +94,17 @@ Result<std::string> JobControl::signal(const control::Request& request) const {
     wanted = *ranks;
   }
   if (!deps_.workers_run()) return Error(ErrorKind::Usage, "the workers of this job do not run now");
-  const SignalTarget target = target_of(request.number, deps_.target);
+  const SignalTarget target = target_of(request.signo, deps_.target);
   for (std::uint32_t host = 0; host < map.hosts.size(); ++host) {
     std::vector<Rank> there;
     for (const Rank rank : map.hosts[host].ranks) {
       if (wanted.empty() || wanted.contains(rank.value())) there.push_back(rank);
     }
-    if (!there.empty()) deps_.tell(HostIndex(host), wire::Signal{request.number, std::move(there), target});
+    if (!there.empty()) deps_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
   }
-  const std::string name = signal_name(request.number);
+  const std::string name = signal_name(request.signo);
   const std::string ranks = wanted.empty() ? "all ranks" : "ranks " + wanted.text();
-  deps_.signalled(request.number, name + " for " + ranks + ", by sml-run signal");
+  deps_.signalled(request.signo, name + " for " + ranks + ", by sml-run signal");
   if (request.form == control::Form::Json) {
     return report::signalled_json(deps_.plan().job.job_id, name, wanted.empty() ? "all" : wanted.text());
   }
