@@ -132,9 +132,9 @@ TEST_CASE("help knows topics by the names that other programs give them") {
       CHECK(line.size() <= 100);
       const std::size_t call = line.find("sml-run -");
       if (!line.starts_with("  ") || call == std::string::npos) continue;
-      const auto words = shell_words(line.substr(call, line.find_first_of(">#", call) - call));
-      REQUIRE(words.has_value());
-      CHECK(parse_command_line(std::span(*words).subspan(1)).has_value());
+      const auto given = shell_words(line.substr(call, line.find_first_of(">#", call) - call));
+      REQUIRE(given.has_value());
+      CHECK(parse_command_line(std::span(*given).subspan(1)).has_value());
     }
   }
 }
