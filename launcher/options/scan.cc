@@ -46,10 +46,12 @@ struct Word {
   std::optional<string_view> value;
 };
 
-// As torchrun spells its options: "--max_restarts" is --max-restarts.
+// As torchrun spells its options: "--max_restarts" is --max-restarts. "--master_addr" stays torchrun's: it names the
+// head.
 const OptionRow* row_of(string_view spelling) {
   const OptionRow* row = find_row(spelling);
   if (row != nullptr || !spelling.starts_with("--") || spelling.find('_') == string_view::npos) return row;
+  if (spelling == "--master_addr") return nullptr;
   std::string dashed(spelling);
   std::replace(dashed.begin(), dashed.end(), '_', '-');
   return find_row(dashed);
