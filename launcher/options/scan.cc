@@ -46,12 +46,13 @@ struct Word {
   std::optional<string_view> value;
 };
 
-// As torchrun spells its options: "--max_restarts" is --max-restarts. "--master_addr" stays torchrun's: it names the
-// head.
+// As torchrun spells its options: "--max_restarts" is --max-restarts. Words that are taken as torchrun's own stay so,
+// as they may mean more: "--master_addr" names the head.
 const OptionRow* row_of(string_view spelling) {
   const OptionRow* row = find_row(spelling);
   if (row != nullptr || !spelling.starts_with("--") || spelling.find('_') == string_view::npos) return row;
-  if (spelling == "--master_addr") return nullptr;
+  const dialects::Row* foreign = dialects::find_row(Dialect::Own, spelling);
+  if (foreign != nullptr && foreign == dialects::find_row(Dialect::Torchrun, spelling)) return nullptr;
   std::string dashed(spelling);
   std::replace(dashed.begin(), dashed.end(), '_', '-');
   return find_row(dashed);

@@ -212,6 +212,7 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
   host.may_not(wire::Prepared{.obstacles = std::vector<wire::PreflightError>(104)},
                "sent 104 obstacles, more than 103");
   host.may(wire::OutOfMemory{1, ""});
+  host.may(wire::OutOfMemory{1, ""});
   host.may_not(wire::OutOfMemory{1, ""}, "sent 3 words on lack of memory, more than 2");
 }
 

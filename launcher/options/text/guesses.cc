@@ -109,7 +109,7 @@ constexpr std::array kOtherTopics{
     OtherTopic{"log logs logging", "", "--log-dir --log-layout --log-overwrite --log-on-host --log-max-size --report"},
     OtherTopic{"json", "Objects and their keys: man sml-run-json.\n", "records --format"},
     OtherTopic{"exit exit-status exit-code",
-               "0: all workers have; 2: wrong line; 123: --watch, --on-silent; 124: --timeout; 125: host or launcher;\n"
+               "0: all workers have; 2: wrong line; 123: --watch, --on-silent; 124: --timeout; 125: host, launcher;\n"
                "126, 127: program; else that of the rank that failed first. More: man sml-run, EXIT STATUS.\n",
                "--on-failure --timeout-status"},
     OtherTopic{"config settings defaults file", "", "--config --explain --app"},
@@ -125,7 +125,7 @@ constexpr std::array kOtherTopics{
                "  a program of MPI            sml-run -np 4 --bind-to core ./solver\n"
                "  several programs            sml-run -np 1 python3 ps.py : -np 4 python3 train.py\n"
                "  go on after a failure       sml-run -np 4 --max-restarts 3 python3 train.py\n"
-               "  end what hangs              sml-run --timeout 2h --warn-silent 5m --on-silent stop python3 train.py\n"
+               "  end what hangs              sml-run --timeout 2h --warn-silent 5m --on-silent stop python3 t.py\n"
                "  rank 0 in a debugger        sml-run --show-ranks 0 -np 1 python3 -m pdb a.py : -np 3 python3 a.py\n"
                "  keep what it prints         sml-run -np 4 --log-dir logs --report end.json python3 train.py\n"
                "  without your session        nohup sml-run -np 4 --log-dir logs python3 train.py >job.out 2>&1 &\n"
