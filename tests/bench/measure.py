@@ -47,7 +47,7 @@ def arguments(doc):
     p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument("--sml-run", type=pathlib.Path, default=pathlib.Path(os.environ.get("SML_RUN", REPO / "build/sml-run")),
                    help="the launcher (default: $SML_RUN or build/sml-run)")
-    p.add_argument("--helpers", type=pathlib.Path, help="folder of spawn_floor, lines, dying, restarted, store_clients (default: tests/bench beside the launcher)")
+    p.add_argument("--helpers", type=pathlib.Path, help="folder of spawn_floor, lines, dying, restarted, store_clients, peers (default: tests/bench beside the launcher)")
     return p
 
 
@@ -268,8 +268,11 @@ def run_once(c, cpu, there=None):
 def last_line(file):
     """What a command said last: most often why it failed."""
     file.seek(0)
-    text = file.read()[-2000:].decode(errors="replace").split("\n")
-    return next((x.strip() for x in reversed(text) if re.search(r"\w", x)), "")
+    return last_line_of(file.read()[-2000:].decode(errors="replace"))
+
+
+def last_line_of(text):
+    return next((x.strip() for x in reversed(text.split("\n")) if re.search(r"\w", x)), "")
 
 
 def settle_group(group, count, limit=SETTLE_S):

@@ -108,12 +108,14 @@ class Notify(TestCase):
     def test_a_webhook_that_answers_slowly_gets_all_in_order_and_delays_nothing(self):
         server = self.hook()
         server.open.clear()
-        with sml_run_popen("--notify", server.url(), *ONCE, "sh", "-c", TWICE + "; echo done; read line; true", stdin=-1) as job:
+        go = self.temporary_directory() / "go"
+        with sml_run_popen("--notify", server.url(), *ONCE, "sh", "-c", TWICE + f"; echo done; until [ -e {go} ]; do sleep 0.1; done") as job:
             job.read_until("[0] done")  # an attempt has failed, and the next one runs, before the first answer
             wait_until(lambda: self.events(server) == ["start"])
             server.open.set()
             wait_until(lambda: self.events(server) == ["start", "failure", "restart"])
-            done = job.finish(input="\n")
+            go.touch()
+            done = job.finish()
         self.assert_status(done, 0)
         self.assertNotIn("--notify", done.stderr)
         self.assertEqual(self.events(server), ["start", "failure", "restart", "end"])

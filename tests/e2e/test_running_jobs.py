@@ -228,7 +228,7 @@ import socket, sys
 s = socket.socket(socket.AF_UNIX)
 try:
     s.connect(sys.argv[1])
-    s.sendall(bytes.fromhex("0000000f 01 00000001 01 00 00 00000000 00000000".replace(" ", "")))
+    s.sendall(bytes.fromhex("00000013 01 00000002 01 00 00 00000000 00000000 00000000".replace(" ", "")))
     print("answer", s.recv(64))
 except OSError as e:
     print("refused", e.errno)
