@@ -1,4 +1,5 @@
 """What the tests of real frameworks share: the interpreter that has them, links with the names of launchers, and hosts."""
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -31,12 +32,14 @@ def environment(name):
     requirements = HERE / f"requirements-{name}.txt"
     version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, check=True).stdout
     folder = VENV.parent / f"{name}-{hashlib.sha256(requirements.read_bytes() + version).hexdigest()[:12]}"
-    if not (folder / "complete").exists():
-        for old in VENV.parent.glob(f"{name}-*"):
-            shutil.rmtree(old)
-        subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True, timeout=watchdog())
-        subprocess.run([folder / "bin/pip", "install", "--quiet", "--requirement", requirements], check=True, timeout=watchdog())
-        (folder / "complete").touch()
+    with open(VENV.parent / f"{name}.lock", "w") as lock:  # tests of several processes may be the first
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "complete").exists():
+            for old in VENV.parent.glob(f"{name}-*"):
+                shutil.rmtree(old)
+            subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True, timeout=watchdog())
+            subprocess.run([folder / "bin/pip", "install", "--quiet", "--requirement", requirements], check=True, timeout=watchdog())
+            (folder / "complete").touch()
     return folder
 
 

@@ -314,18 +314,6 @@ class SageMakerSdk(FrameworkCase):
                 self.assertIn(said, job.failure("algo-1"))
                 self.assertIn(said, done.stderr)
 
-    def test_an_image_without_python(self):
-        """The SDK's script says so, before any driver runs."""
-        programs = self.temporary_directory()
-        for name in ("bash", "chmod", "cat", "sh"):
-            (programs / name).symlink_to(f"/bin/{name}")
-        job = Job(self, "shows", hosts=1).place()
-        shutil.copytree(programs, self.bed.path("algo-1", "/opt/ml/bin"), symlinks=True)
-        done, = job.run("/opt/ml/bin")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("The Python executable was not found", done.stdout)
-        self.assertIn("Training Execution failed", job.failure("algo-1"))
-
     def test_a_folder_of_sources_that_cannot_be_written(self):
         job = Job(self, "shows").place()
         code = "/opt/ml/input/data/code"
