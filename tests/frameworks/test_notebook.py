@@ -50,21 +50,6 @@ class Notebook(TestCase):
         self.assertIn("rank 1 on localhost:", COLOURS.sub("", cell["error"]["trace"]))
         self.assertEqual(after["result"], "[0]")
 
-    def test_without_cloudpickle_a_function_of_the_notebook_is_refused(self):
-        _, cell = self.cells(TRAIN, "import sys\nsys.modules['cloudpickle'] = None\nsml_run.launch(train, 0.5, nproc=2)")
-        self.assertEqual(cell["error"]["name"], "PicklingError")
-        self.assertIn("train is a function of __main__ (a notebook, or the script itself), which the ranks cannot import: install cloudpickle "
-                      "(pip install cloudpickle), or put it into a module", cell["error"]["text"])
-
-    def test_cloudpickle_is_imported_only_where_it_is_needed(self):
-        """It takes longer than all else of a launch; things of __main__ need it, here and as a result."""
-        code = ("import launched, sml_run, sys\nclass Mine: pass\n"
-                "print(sml_run.launch(launched.rank, nproc=2), 'cloudpickle' in sys.modules)\n"
-                "print(sml_run.launch(launched.returns, 'lambda', nproc=1)[0](), type(sml_run.launch(launched.same, Mine(), nproc=1)[0]) is Mine)")
-        done = run([frameworks.environment("sagemaker") / "bin/python", "-c", code],
-                   env={"PYTHONPATH": f"{REPO}/packaging/python:{REPO}/tests/e2e", "PATH": f"{BUILD}:/usr/bin:/bin"})
-        self.assertEqual(done.stdout, "[0, 1] False\n1 True\n", done)
-
     def test_the_stop_button_ends_the_ranks(self):
         """TestCase sees that nothing is left."""
         begun = self.temporary_directory() / "begun"

@@ -34,11 +34,7 @@ def torchrun(count):
     return {"class": "Torchrun", "fields": {"process_count_per_node": count}}
 
 
-def mpi(count):
-    return {"class": "MPI", "fields": {"process_count_per_node": count}}
-
-
-SHOW, TRAIN, MPI = "sagemaker_show.py", "sagemaker_train.py", "sagemaker_mpi.py"
+SHOW, TRAIN = "sagemaker_show.py", "sagemaker_train.py"
 GIVEN = {"entry": SHOW, "hyperparameters": ODD, "hosts": 1, "instance": "ml.p5.48xlarge"}
 # All are made in one process: it takes the SDK seconds to be imported.
 JOBS = {
@@ -49,13 +45,9 @@ JOBS = {
     "shows": {"distributed": sml_run(process_count_per_node=1), "entry": SHOW},
     "fields": {"distributed": sml_run(process_count_per_node=2, preset="tf", binding="none", options=["--tag", "it's %27 {rank}: "],
                                       environment={"FROM_THE_CLASS": "it's \"$HOME\" 100 %"}), "entry": SHOW},
-    "command": {"distributed": torchrun(2), "command": "sml-run train", "entry": TRAIN, "hosts": 4},
-    "torchrun": {"distributed": torchrun(1), "entry": TRAIN, "hosts": 4},
-    "torchrun fails": {"distributed": torchrun(1), "entry": TRAIN, "hosts": 4, "hyperparameters": {"fails": 9}},
-    "mpi": {"distributed": mpi(2), "entry": MPI, "hosts": 4},
-    "mpi fails": {"distributed": mpi(2), "entry": MPI, "hosts": 4, "hyperparameters": {"fails": 1}},
-    "mpi by class": {"distributed": sml_run(process_count_per_node=2), "entry": MPI, "hosts": 4},
-    "mpi by class fails": {"distributed": sml_run(process_count_per_node=2), "entry": MPI, "hosts": 4, "hyperparameters": {"fails": 1}},
+    "command": {"distributed": torchrun(2), "command": "sml-run train", "entry": TRAIN},
+    "torchrun": {"distributed": torchrun(2), "entry": TRAIN},
+    "torchrun fails": {"distributed": torchrun(2), "entry": TRAIN, "hyperparameters": {"fails": 9}},
     "given by basic": GIVEN,
     # The real torchrun takes a script's --n for an option of its own that it does not know.
     "given by torchrun": {**GIVEN, "distributed": torchrun(1), "hyperparameters": {key: value for key, value in ODD.items() if key != "n"}},
@@ -68,7 +60,7 @@ def made(python, folder):
     """All jobs, as the SDK makes them, in a folder."""
     source = folder / "source"
     source.mkdir()
-    for name in (SHOW, TRAIN, MPI):
+    for name in (SHOW, TRAIN):
         shutil.copy(script(name), source)
     specs = {}
     for name, job in JOBS.items():
@@ -207,50 +199,7 @@ class SageMakerSdk(FrameworkCase):
     def test_our_program_as_the_command_of_the_source_code(self):
         done = Job(self, "command").place().run(f"{BUILD}:{self.image}")
         self.assert_all(done, 0)
-        self.assertEqual(done[0].stdout.count("of 8 in attempt 0: True"), 8)
-
-    def with_mpi(self, name):
-        """A job in an image with all that the SDK's class for MPI needs: Open MPI, mpi4py, paramiko, and sshd with keys."""
-        modules = self.temporary_directory()
-        for package in ("paramiko", "paramiko-*.dist-info", "bcrypt", "nacl", "cryptography", "cffi", "_cffi_backend*", "invoke", "pycparser"):
-            found, = (self.sdk / "lib").glob(f"python3*/site-packages/{package}")
-            (modules / found.name).symlink_to(found)
-        job = Job(self, name).place()
-        variables = self.bed.path("algo-1", "/etc/environment")
-        before = variables.read_bytes() if variables.exists() else b""
-        shutil.copytree(modules, self.bed.path("algo-1", "/opt/ml/modules"), symlinks=True)
-        for other in job.names[1:]:
-            shutil.copytree(modules, self.bed.path(other, "/opt/ml/modules"), symlinks=True)
-        done = job.run(env={"PYTHONPATH": "/opt/ml/modules", "AWS_SECRET_ACCESS_KEY": "hunter2"})
-        written = variables.read_text()
-        variables.write_bytes(before)
-        for other in job.names:
-            self.bed.exec(other, ["sh", "-c", "rm -f /tmp/done.algo-1 /tmp/ready.*"])
-        return job, done, written
-
-    def test_mpi_of_the_sdk_beside_it(self):
-        """It starts the ranks of one host only, all on the first, and writes secrets into a file; what it leaves of a failure is its command."""
-        _, done, written = self.with_mpi("mpi")
-        self.assert_all(done, 0)
-        text = done[0].stdout + done[0].stderr
-        self.assertEqual(sorted(line[line.index("rank "):] for line in text.splitlines() if " on algo-" in line and "rank " in line),
-                         ["rank 0 of 2 on algo-1", "rank 1 of 2 on algo-1"], done[0])
-        self.assertIn("-np 2 ", text)
-        self.assertIn("AWS_SECRET_ACCESS_KEY=hunter2", written)
-        job, done, _ = self.with_mpi("mpi fails")
-        self.assertEqual(done[0].returncode, 1)
-        self.assertIn("returned non-zero exit status 1", job.failure("algo-1"))
-        self.assertNotIn("ArithmeticError", job.failure("algo-1"))
-
-    def test_mpi_by_our_class(self):
-        done = Job(self, "mpi by class").place().run()
-        self.assert_all(done, 0)
-        for rank in range(8):
-            self.assertIn(f"rank {rank} of 8 on algo-{rank // 2 + 1}\n", done[0].stdout)
-        job = Job(self, "mpi by class fails").place()
-        self.assert_all(job.run(), 1)
-        for name in job.names:
-            self.assertTrue(job.failure(name).startswith("ArithmeticError: rank 7 of 8 fails\n"), job.failure(name))
+        self.assertEqual(done[0].stdout.count("of 4 in attempt 0: True"), 4)
 
     def test_torchrun_of_the_sdk_beside_it(self):
         """It runs; what it leaves of a failure is the command, and its own traceback."""
