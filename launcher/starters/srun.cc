@@ -118,11 +118,11 @@ constexpr std::array<std::string_view, 34> kSrunNotForWorkers{"SLURM_CPU_BIND*",
                                                               "SLURM_JOB_CPUS_PER_NODE_PACK_GROUP*",
                                                               "SLURM_JOB_CPUS_PER_NODE_HET_GROUP*"};
 
-// "slurm 22.05.8" → 2205; 0 if it is something else.
+// "slurm 22.05.8", or Debian's "slurm-wlm 22.05.8" → 2205; 0 if it is something else.
 int version_in(std::string_view answer) {
-  constexpr std::string_view kBegin = "slurm ";
-  if (!answer.starts_with(kBegin)) return 0;
-  answer.remove_prefix(kBegin.size());
+  const std::size_t blank = answer.find(' ');
+  if (!answer.starts_with("slurm") || blank == std::string_view::npos) return 0;
+  answer.remove_prefix(blank + 1);
   const auto number = [](std::string_view text) {
     int value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);

@@ -3,6 +3,7 @@ import pathlib
 import unittest
 
 import test_starters
+from harness import wait_until
 
 ROOT = pathlib.Path("/var/lib/sml-testbed/slurm-24.11")
 
@@ -13,10 +14,14 @@ class Slurm24(test_starters.Slurm):
     is_in_gate = False
 
     def test_steps_take_nothing_from_the_job(self):
-        """As an external launcher an agent needs no task of the allocation, which has one of each node."""
-        done = self.slurm("salloc", "--quiet", "-N4", "-n4", str(test_starters.SML_RUN), "--verbose", "--no-tag", "sh", "-c", "echo $SML_HOST")
-        self.assert_status(done, 0)
-        self.assertEqual(sorted(done.stdout.split()), ["algo-1", "algo-2", "algo-3", "algo-4"])
+        """Agents are started as an external launcher's: their steps are none of the tasks of the allocation."""
+        self.started(f"{test_starters.SML} sh -c 'echo up; sleep 600'")
+        wait_until(lambda: self.printed().count("up") == 8, self.printed)
+        calls = self.bed.exec("algo-1", ["pgrep", "-af", "srun .*--nodelist="]).stdout.splitlines()
+        self.assertTrue(calls)
+        for call in calls:
+            self.assertIn("--external-launcher", call)
+            self.assertNotIn("--overlap", call)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ TEST_CASE("srun starts a step that takes nothing, as the version has it", "[star
   CHECK(has(now, "--external-launcher"));
   CHECK_FALSE(has(now, "--overlap"));
   CHECK(has(words_for("srun", "n2", kSlurmJob, "slurm 23.11.0"), "--external-launcher"));
+  CHECK(has(words_for("srun", "n2", kSlurmJob, "slurm-wlm 24.11.5"), "--external-launcher"));
   for (const char* old : {"slurm 22.05.8\n", "slurm 23.02.7", "", "srun: fatal"}) {
     const Words words = words_for("srun", "n2", kSlurmJob, old);
     CHECK(has(words, "--overlap"));
