@@ -78,71 +78,76 @@ OptionGroup options_of_worker_environment() {
         "rest. Default: only those that -x or --env-file names."}}};
 }
 
-// Options for the rendezvous of the workers, and for supervision.
-std::vector<OptionGroup> options_of_the_run() {
+namespace {
+
+OptionGroup options_of_the_rendezvous() {
   return {
-      {"Rendezvous of the workers",
-       "rendezvous",
-       {{"--master-addr --master_addr", "ADDRESS", set_master_address,
-         "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
-        {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
-         "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
-         "that rank 0's host has. Default: by the routes between the hosts."},
-        of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
-                 {"--preset", "NAME,...", set_preset,
-                  "Set the variables of these frameworks too: tf, jax, deepspeed, accelerate, slurm, hydra, "
-                  "openmpi; or LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's "
-                  "variables need none."}),
-        {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
-         "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
-         "all. Default: auto.",
-         "auto"},
-        rare({"--pmix", "FILE", set_pmix,
-              "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for "
-              "them."}),
-        rare({"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
-        {"--torch-store", "", set_torch_store,
-         "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
-         "an "
-         "address of its own (tcp://, MASTER_PORT); others are served without this option."},
-        rare({"--no-torch-store", "", set_no_torch_store,
-              "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to "
-              "name an "
-              "address of its own."}),
-        {"--join-warn", "D", time_span<0, &Options::join_warn>,
-         "Warn about workers that have not joined the process group D after the first did; 0: never. Default: 60s.",
-         "60s"}}},
-      {"Supervision",
-       "supervision",
-       {{"--on-failure", "abort|continue", set_on_failure,
-         "Stop all other workers when one fails, or let them finish. Default: abort.", "abort"},
-        {"--forward-signals", "none|LIST", set_forward_signals,
-         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
-         "USR1,USR2,WINCH"},
-        {"--stop-signal", "SIG", set_stop_signal,
-         "End workers by this signal in the place of TERM, such as INT or USR1; KILL still comes after the grace.",
-         "TERM"},
-        {"--signal-target", "worker|group", set_signal_target,
-         "Send signals to the process of each worker alone, or to its process group, data loaders included; default: "
-         "group. KILL is for all."},
-        {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
-         "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
-         "them SIG and give them up to D to save what they have and end."},
-        {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
-        {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON; man sml-run-json has its keys."},
-        rare(
-            {"--results", "FILE", set_results,
+      "Rendezvous of the workers",
+      "rendezvous",
+      {{"--master-addr --master_addr", "ADDRESS", set_master_address,
+        "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
+       {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
+        "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
+        "that rank 0's host has. Default: by the routes between the hosts."},
+       of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
+                {"--preset", "NAME,...", set_preset,
+                 "Set the variables of these frameworks too: tf, jax, deepspeed, accelerate, slurm, hydra, "
+                 "openmpi; or LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's "
+                 "variables need none."}),
+       {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
+        "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
+        "all. Default: auto.",
+        "auto"},
+       rare({"--pmix", "FILE", set_pmix,
+             "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for "
+             "them."}),
+       rare({"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
+       {"--torch-store", "", set_torch_store,
+        "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
+        "an address of its own (tcp://, MASTER_PORT); others are served without this option."},
+       rare({"--no-torch-store", "", set_no_torch_store,
+             "Leave MASTER_PORT to the program: rank 0 opens torch's store, as it does for a program that seems to "
+             "name an address of its own."}),
+       {"--join-warn", "D", time_span<0, &Options::join_warn>,
+        "Warn about workers that have not joined the process group D after the first did; 0: never. Default: 60s.",
+        "60s"}}};
+}
+
+OptionGroup options_of_supervision() {
+  return {
+      "Supervision",
+      "supervision",
+      {{"--on-failure", "abort|continue", set_on_failure,
+        "Stop all other workers when one fails, or let them finish. Default: abort.", "abort"},
+       {"--forward-signals", "none|LIST", set_forward_signals,
+        "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
+        "USR1,USR2,WINCH"},
+       {"--stop-signal", "SIG", set_stop_signal,
+        "End workers by this signal in the place of TERM, such as INT or USR1; KILL still comes after the grace.",
+        "TERM"},
+       {"--signal-target", "worker|group", set_signal_target,
+        "Send signals to the process of each worker alone, or to its process group, data loaders included; default: "
+        "group. KILL is for all."},
+       {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
+        "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
+        "them SIG and give them up to D to save what they have and end."},
+       {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
+       {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON; man sml-run-json has its keys."},
+       rare({"--results", "FILE", set_results,
              "Give each worker a descriptor (SML_RESULTS_FD) beside its output; what workers write there goes to FILE, "
              "as records of \"ATTEMPT RANK BYTES\", a line, and as many bytes."}),
-        needing("--results", rare({"--results-limit", "SIZE", set_results_limit,
-                                   "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, "
-                                   "which is said. Default: 64M.",
-                                   "64M"})),
-        rare({"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
-              "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
-              "torchrun "
-              "does."})}}};
+       needing("--results", rare({"--results-limit", "SIZE", set_results_limit,
+                                  "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, "
+                                  "which is said. Default: 64M.",
+                                  "64M"})),
+       rare({"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
+             "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
+             "torchrun does."})}};
 }
+
+}  // namespace
+
+std::vector<OptionGroup> options_of_the_run() { return {options_of_the_rendezvous(), options_of_supervision()}; }
 
 namespace {
 

@@ -27,19 +27,16 @@ OptionGroup options_of_the_progress() {
        {"--watch", "'REGEX;first=D;every=D'", set_watch,
         "Stop the job, with status 123, when a worker prints no line that matches within the first D, or for D after "
         "the last one; with ;ranks=LIST only these are watched. With --max-restarts a line that matches is progress, "
-        "and "
-        "there need be no time."},
+        "and there need be no time."},
        {"--metrics", "ADDR", set_metrics,
         "Serve metrics of the job in the formats of Prometheus at http://ADDR/metrics, with a numeric address; auto: "
-        "at "
-        "a free port of 127.0.0.1, which is printed; or at unix:PATH.",
+        "at a free port of 127.0.0.1, which is printed; or at unix:PATH.",
         "", Repeat::LastCounts, "", HoldsFor::Job, "auto"},
        {"--metrics-file", "FILE", text<&Options::observers, &ObserverOptions::metrics_file>,
         "Write these metrics to FILE each 30 s, for the textfile collector of node_exporter."},
        {"--notify", "CMD|URL", add_notify,
         "Tell the start, restarts, failures and the end of the job to a command, which gets each as JSON at its input, "
-        "or "
-        "to a URL, to which it is posted. The job does not wait for it. Repeatable.",
+        "or to a URL, to which it is posted. The job does not wait for it. Repeatable.",
         "", Repeat::AddsUp},
        needing("--notify",
                {"--notify-on", "EVENTS", set_notify_on, "Tell only these of start,restart,failure,end; default: all.",
@@ -49,9 +46,7 @@ OptionGroup options_of_the_progress() {
        rare({"--rank-monitor", "",
              constant<plan::RankMonitorOffer::Yes, &Options::rank_monitor, &RankMonitorOptions::offer>,
              "Serve the rank monitor of NVRx: a rank that comes to it, at FT_RANK_MONITOR_IPC_SOCKET, and is then "
-             "silent "
-             "for "
-             "longer than the limits below has failed, with status 123."}),
+             "silent for longer than the limits below has failed, with status 123."}),
        needing("--rank-monitor",
                rare({"--initial-rank-heartbeat-timeout --ft-initial-rank-heartbeat-timeout "
                      "--ft-initial_rank_heartbeat_timeout",

@@ -290,7 +290,7 @@ std::string options_that_tell_of(string_view word) {
 
 // For a word that is neither a topic of ours nor an option.
 Result<std::string> other_text(string_view word) {
-  const std::string foreign = word.starts_with('-') ? foreign_text(word) : "";
+  std::string foreign = word.starts_with('-') ? foreign_text(word) : "";
   if (!foreign.empty()) return foreign;
   const std::string name = lower(without_dashes(word));
   if (const OtherTopic* topic = other_topic(name)) return topic_text(*topic);

@@ -52,19 +52,24 @@ class FieldWalk {
   F f_;
 };
 
+// The length of the longest text of a message.
+template <class Message>
+std::size_t longest_text(const Message& message) {
+  std::size_t longest = 0;
+  FieldWalk([&longest]<class T>(const T& value) {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      longest = std::max(longest, std::string_view(value).size());
+    }
+  })(message);
+  return longest;
+}
+
 // Every text of the message has at most kMaxText bytes, unless the message has limits of its own.
 template <class Message>
 ValidationResult texts_fit(const Message& message) {
   if constexpr (wire::rules_of<Message>().text_size == wire::TextSize::Text) {
-    std::size_t longest = 0;
-    FieldWalk([&longest]<class T>(const T& value) {
-      if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-        longest = std::max(longest, std::string_view(value).size());
-      }
-    })(message);
-    if (longest > wire::kMaxText) {
+    if (const std::size_t longest = longest_text(message); longest > wire::kMaxText)
       return broken("sent a text of " + number(longest) + " bytes, more than " + number(wire::kMaxText));
-    }
   }
   return {};
 }
