@@ -45,6 +45,16 @@ using Spans = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("viewers draw the launcher first and the hosts in the job's order") {
+  const Traced job;
+  std::vector<std::size_t> order;
+  const Json all = Json::parse(job.trace.json(kTraceStart + 5s));
+  for (const Json& one : all["traceEvents"]) {
+    if (one["name"] == "process_sort_index" && one["pid"] == one["args"]["sort_index"]) order.push_back(one["pid"]);
+  }
+  CHECK(order == std::vector<std::size_t>{0, 1, 3});
+}
+
 TEST_CASE("the start of a job is a span for each step of each host") {
   Traced job;
   job.tell(HostStep{HostIndex(0), "connecting"}, 1s);

@@ -27,8 +27,13 @@ class Spans {
  public:
   Spans(TimePoint zero, TimePoint now) : zero_(zero), now_(now) {}
 
-  void name(string_view what, std::size_t process, std::size_t thread, const std::string& text) {
-    out_.push_back({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", text}}}});
+  // Viewers draw the processes in the order of their numbers; without it, in that of their first spans.
+  void name_process(std::size_t process, const std::string& text) {
+    describe("process_name", process, 0, {{"name", text}});
+    describe("process_sort_index", process, 0, {{"sort_index", process}});
+  }
+  void name_thread(std::size_t process, std::size_t thread, const std::string& text) {
+    describe("thread_name", process, thread, {{"name", text}});
   }
   void add(std::size_t process, string_view text, string_view kind, TimePoint from, std::optional<TimePoint> to,
            std::size_t thread = 0) {
@@ -48,6 +53,9 @@ class Spans {
   TraceJson take() { return std::move(out_); }
 
  private:
+  void describe(string_view what, std::size_t process, std::size_t thread, TraceJson args) {
+    out_.push_back({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", std::move(args)}});
+  }
   double microseconds(TimePoint at) const { return std::max(0.0, in_seconds(at - zero_) * 1e6); }
 
   TimePoint zero_;
@@ -149,7 +157,7 @@ std::optional<TimePoint> StartTrace::all_started() const {
 
 std::string StartTrace::json(TimePoint now) const {
   Spans spans(process_start_, now);
-  spans.name("process_name", 0, 0, "sml-run");
+  spans.name_process(0, "sml-run");
   spans.add(0, "plan", "plan", process_start_, begin_ == TimePoint() ? now : begin_);
   if (workers_started_ && begin_ != TimePoint()) spans.add(0, "hosts", "hosts", begin_, workers_started_);
   const std::optional<TimePoint> all_run = all_started();
@@ -158,7 +166,7 @@ std::string StartTrace::json(TimePoint now) const {
     const Host& host = hosts_[i];
     if (host.ranks == 0) continue;
     const std::size_t process = i + 1;
-    spans.name("process_name", process, 0, host.name);
+    spans.name_process(process, host.name);
     const std::optional<TimePoint> reached = host.ready ? host.ready : host.failed;
     for (std::size_t s = 0; s < host.steps.size(); ++s) {
       const auto next = s + 1 < host.steps.size() ? std::optional(host.steps[s + 1].at) : reached;
@@ -175,8 +183,8 @@ std::string StartTrace::json(TimePoint now) const {
     if (!its_run) continue;
     const std::size_t output_row = host.at_fence ? 1 : 0;  // spans of a row may not overlap
     if (host.at_fence) {
-      spans.name("thread_name", process, 0, "start");
-      spans.name("thread_name", process, output_row, "output");
+      spans.name_thread(process, 0, "start");
+      spans.name_thread(process, output_row, "output");
       spans.add(process, "join", "join", host.last_start, host.at_fence);
       if (!met_ || *met_ > *host.at_fence) spans.add(process, "waits for ranks", "wait", *host.at_fence, met_);
     }
