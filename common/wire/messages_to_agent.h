@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/core/process_settings.h"
+#include "common/core/runs.h"
 #include "common/core/signal_target.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
@@ -22,7 +23,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 23;
+inline constexpr std::uint32_t kProtocolVersion = 24;
 
 enum class StdinSource : std::uint8_t { Null, Launcher };
 
@@ -158,8 +159,8 @@ struct Prepare {
   AcceleratorLook accelerators = AcceleratorLook::No;
   // For a host that calls, and derives for itself what it should receive: all hosts of the job so far, in their order,
   // and those that have no workers in this attempt.
-  std::vector<HostId> order{};
-  std::vector<HostId> idle{};
+  HostIdRuns order{};
+  HostIdRuns idle{};
   ProcessSettings inherited{};  // from the launcher, for workers
   void fields(auto& a) {
     a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, restarts,

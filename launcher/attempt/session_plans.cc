@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <numeric>
 #include <optional>
 
 #include <sys/resource.h>
@@ -128,22 +130,25 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
 
 launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                        const SessionSettings& settings) {
-  launch::AgentSession::Plan session{.host = host.id,
-                                     .name = host.host.name,
-                                     .hello = hello_for(host, plan, settings),
-                                     .prepare_local = {},
-                                     .prepare_remote = {},
-                                     .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
-  session.prepare_local.attempt = plan.job.attempt + 1;
-  session.prepare_local.restarts = plan.job.restarts;
-  session.prepare_local.interfaces = settings.interfaces;
-  session.prepare_local.accelerators = settings.accelerators;
-  if (!plan.calls) return session;
+  return {.host = host.id,
+          .name = host.host.name,
+          .hello = hello_for(host, plan, settings),
+          .start_limit_s = (milliseconds(settings.start_timeout) + 999) / 1000};
+}
+
+// The same for every host.
+wire::Prepare common_prepare(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  wire::Prepare out;
+  out.attempt = plan.job.attempt + 1;
+  out.restarts = plan.job.restarts;
+  out.interfaces = settings.interfaces;
+  out.accelerators = settings.accelerators;
+  if (!plan.calls) return out;
   for (const plan::MappedHost& other : plan.map.hosts) {
-    session.prepare_local.order.push_back(other.id);
-    if (other.duty != plan::HostDuty::Work) session.prepare_local.idle.push_back(other.id);
+    out.order.push_back(other.id);
+    if (other.duty != plan::HostDuty::Work) out.idle.push_back(other.id);
   }
-  return session;
+  return out;
 }
 
 plan::BaseEnvironment remote_base(const plan::LaunchPlan& plan) {
@@ -151,9 +156,42 @@ plan::BaseEnvironment remote_base(const plan::LaunchPlan& plan) {
                                                        : plan::BaseEnvironment::Login;
 }
 
-void add_program(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan, const plan::Program& program) {
-  session.prepare_local.apps.push_back(app_for(plan, program, plan::BaseEnvironment::Launcher));
-  session.prepare_remote.apps.push_back(app_for(plan, program, remote_base(plan)));
+// Slurm's own launchers give all hosts the batch script's settings. Elsewhere the login's settings apply; on this host,
+// though, the limit on open files must be restored, which the launcher has raised for itself. Hosts that call have
+// their own settings.
+ProcessSettings inherited(const plan::LaunchPlan& plan, AgentPlace place) {
+  const ProcessSettings& own = plan.launcher_process;
+  if (!plan.calls && plan::is_of_slurm_job(plan.launcher_environment)) return own;
+  ProcessSettings out;
+  if (place == AgentPlace::Remote) return out;
+  std::copy_if(own.limits.begin(), own.limits.end(), std::back_inserter(out.limits),
+               [](const SoftLimit& one) { return one.resource == RLIMIT_NOFILE; });
+  return out;
+}
+
+plan::BaseEnvironment base_at(AgentPlace place, const plan::LaunchPlan& plan) {
+  return place == AgentPlace::ThisMachine ? plan::BaseEnvironment::Launcher : remote_base(plan);
+}
+
+// Adds what depends on the place of the agent: the programs, and the settings of processes.
+wire::Prepare finished(wire::Prepare prepare, const std::vector<std::uint32_t>& programs, const plan::LaunchPlan& plan,
+                       AgentPlace place) {
+  prepare.inherited = inherited(plan, place);
+  for (const std::uint32_t index : programs) {
+    prepare.apps.push_back(app_for(plan, plan.program(index), base_at(place, plan)));
+  }
+  return prepare;
+}
+
+using MakePrepare = std::function<wire::Prepare(AgentPlace)>;
+
+// For hosts of which there are few.
+MakePrepare made_now(const wire::Prepare& prepare, const std::vector<std::uint32_t>& programs,
+                     const plan::LaunchPlan& plan) {
+  return [here = finished(prepare, programs, plan, AgentPlace::ThisMachine),
+          there = finished(prepare, programs, plan, AgentPlace::Remote)](AgentPlace place) {
+    return place == AgentPlace::ThisMachine ? here : there;
+  };
 }
 
 wire::StderrPipe stderr_pipe_of(const JobOptions& options) {
@@ -246,60 +284,52 @@ wire::PreloadWish preload_of(const SessionSettings& settings) {
   return {.modules = settings.preload, .limit_ms = milliseconds(settings.start_timeout)};
 }
 
-// A session with workers; without services and, so far, without programs.
-launch::AgentSession::Plan working_session(const plan::MappedHost& host, const plan::LaunchPlan& plan,
-                                           const plan::JobShape& shape, const SessionSettings& settings) {
-  launch::AgentSession::Plan session = session_for(host, plan, settings);
-  wire::Prepare& prepare = session.prepare_local;
-  prepare.workers = workers_of(host, plan, settings);
-  prepare.binding = plan.binding;
-  prepare.devices = plan.devices;
-  if (!plan.fifos.empty()) prepare.fifos = fifos_of(host, plan);
-  prepare.channels = channels_of(host, plan);
-  prepare.mpi = mpi_of(host, plan, shape);
-  prepare.usage = settings.usage;
-  prepare.monitor = settings.monitor;
-  prepare.torch_traces = settings.torch_traces;
-  if (!settings.preload.empty()) prepare.preload = preload_of(settings);
-  return session;
+// For a host with workers; without services and, so far, without programs.
+wire::Prepare working_prepare(wire::Prepare out, const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                              const plan::JobShape& shape, const SessionSettings& settings) {
+  out.workers = workers_of(host, plan, settings);
+  out.binding = plan.binding;
+  out.devices = plan.devices;
+  if (!plan.fifos.empty()) out.fifos = fifos_of(host, plan);
+  out.channels = channels_of(host, plan);
+  out.mpi = mpi_of(host, plan, shape);
+  out.usage = settings.usage;
+  out.monitor = settings.monitor;
+  out.torch_traces = settings.torch_traces;
+  if (!settings.preload.empty()) out.preload = preload_of(settings);
+  return out;
 }
 
-// Slurm's own launchers give all hosts the batch script's settings. Elsewhere the login's settings apply; on this host,
-// though, the limit on open files must be restored, which the launcher has raised for itself. Hosts that call have
-// their own settings.
-void add_settings(launch::AgentSession::Plan& session, const plan::LaunchPlan& plan) {
-  const ProcessSettings& own = plan.launcher_process;
-  if (!plan.calls && plan::is_of_slurm_job(plan.launcher_environment)) {
-    session.prepare_local.inherited = session.prepare_remote.inherited = own;
-    return;
-  }
-  std::copy_if(own.limits.begin(), own.limits.end(), std::back_inserter(session.prepare_local.inherited.limits),
-               [](const SoftLimit& one) { return one.resource == RLIMIT_NOFILE; });
-}
-
-void add_programs(launch::AgentSession::Plan& session, const plan::MappedHost& host, const plan::LaunchPlan& plan) {
-  session.prepare_remote = session.prepare_local;
-  add_settings(session, plan);
-  for (const std::uint32_t index : programs_of(host, plan.map)) add_program(session, plan, plan.program(index));
-}
+// The plan that the hosts' sessions share until each has made its Prepare.
+struct PlannedJob {
+  plan::LaunchPlan plan;
+  SessionSettings settings;
+  plan::JobShape shape;
+  wire::Prepare common;
+};
 
 }  // namespace
 
 std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
-  const plan::JobShape shape = plan::shape_of(plan.map);
+  const auto job = std::make_shared<const PlannedJob>(
+      PlannedJob{plan, settings, plan::shape_of(plan.map), common_prepare(plan, settings)});
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   std::vector<launch::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    launch::AgentSession::Plan session = working_session(host, plan, shape, settings);
-    std::vector<wire::ServiceWish>& services = session.prepare_local.services;
+    std::vector<wire::ServiceWish> services;
     if (out.empty()) services = stores_for(plan.map, settings.hosts);
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
     services.resize(services.size() + worker_ports);  // ports reachable from other hosts
-    add_programs(session, host, plan);
-    out.push_back(std::move(session));
+    launch::AgentSession::Plan& session = out.emplace_back(session_for(host, plan, settings));
+    session.prepare = [job, i, services = std::move(services)](AgentPlace place) {
+      const plan::MappedHost& mapped = job->plan.map.hosts[i];
+      wire::Prepare prepare = working_prepare(job->common, mapped, job->plan, job->shape, job->settings);
+      prepare.services = services;
+      return finished(std::move(prepare), programs_of(mapped, job->plan.map), job->plan, place);
+    };
   }
   return out;
 }
@@ -309,12 +339,14 @@ launch::AgentSession::Plan joining_plan(HostIndex index, const plan::LaunchPlan&
   const std::uint32_t first = plan.map.world_size() - world.world_size();
   plan::MappedHost host = plan.map.hosts[index.value()];
   std::erase_if(host.ranks, [first](Rank rank) { return rank.value() < first; });
-  launch::AgentSession::Plan session = working_session(host, plan, plan::shape_of(plan.map), settings);
-  for (wire::Worker& worker : session.prepare_local.workers) {
+  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  wire::Prepare prepare =
+      working_prepare(common_prepare(plan, settings), host, plan, plan::shape_of(plan.map), settings);
+  for (wire::Worker& worker : prepare.workers) {
     worker.stdin_source = wire::StdinSource::Null;
     worker.local_rank = world.ranks[worker.rank.value() - first].local_rank;
   }
-  add_programs(session, host, plan);
+  session.prepare = made_now(prepare, programs_of(host, plan.map), plan);
   return session;
 }
 
@@ -345,7 +377,6 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
     plan::MappedHost host = world.hosts[h];
     const std::optional<AgentPlace> where = place(HostIndex(h));
     if (host.ranks.empty() && !where) continue;
-    const bool local = where == AgentPlace::ThisMachine;
     wire::AddWorkers message{.attempt = plan.job.attempt + 1,
                              .service = wire::WireUp::Pmi,
                              .first = Rank(first),
@@ -354,7 +385,7 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
                              .shape = shape,
                              .keys = {}};
     for (Rank& rank : host.ranks) rank = Rank(rank.value() + first);
-    const auto base = local ? plan::BaseEnvironment::Launcher : remote_base(plan);
+    const auto base = base_at(where.value_or(AgentPlace::Remote), plan);
     for (const std::uint32_t index : programs_of(host, plan.map)) {
       message.apps.push_back(app_for(plan, plan.program(index), base));
     }
@@ -374,7 +405,7 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
                                      const SessionSettings& settings, wire::WireUp service) {
   const plan::MappedHost& host = plan.map.hosts[index.value()];
   launch::AgentSession::Plan session = session_for(host, plan, settings);
-  wire::Prepare& prepare = session.prepare_local;
+  wire::Prepare prepare = common_prepare(plan, settings);
   prepare.binding = plan.binding;
   prepare.usage = settings.usage;
   prepare.mpi.meeting = plan.mpi;
@@ -383,11 +414,7 @@ launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& pl
   prepare.mpi.pmix_library = plan.pmix_library;
   prepare.mpi.name_space = plan.job.name_space;
   prepare.mpi.late = {wire::Workers::Spawned, service, plan.job.job_id, host.host.name};
-  session.prepare_remote = prepare;
-  add_settings(session, plan);
-  for (const std::uint32_t program : programs_of(host, plan.map, first)) {
-    add_program(session, plan, plan.program(program));
-  }
+  session.prepare = made_now(prepare, programs_of(host, plan.map, first), plan);
   return session;
 }
 
@@ -404,10 +431,11 @@ std::uint32_t ranks_of_a_host(const plan::JobMap& map) {
 launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                       const SessionSettings& settings) {
   launch::AgentSession::Plan session = session_for(host, plan, settings);
-  wire::Prepare& prepare = session.prepare_local;
+  wire::Prepare prepare = common_prepare(plan, settings);
   while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan did not have
-    prepare.idle.emplace_back(static_cast<std::uint32_t>(prepare.order.size()));
-    prepare.order.push_back(prepare.idle.back());
+    const HostId next(static_cast<std::uint32_t>(prepare.order.size()));
+    prepare.idle.push_back(next);
+    prepare.order.push_back(next);
   }
   // With several programs it is not known which one comes; and a host that has called compares what it derives itself.
   if (!settings.preload.empty() && plan.program_count() == 1 && !plan.calls) {
@@ -415,9 +443,9 @@ launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::
     prepare.preload = preload_of(settings);
     prepare.preload.likely = ranks_of_a_host(plan.map);
   }
-  session.prepare_remote = prepare;
-  add_settings(session, plan);
-  for (std::size_t i = 0; i < plan.program_count(); ++i) add_program(session, plan, plan.program(i));
+  std::vector<std::uint32_t> programs(plan.program_count());
+  std::iota(programs.begin(), programs.end(), 0U);
+  session.prepare = made_now(prepare, programs, plan);
   return session;
 }
 

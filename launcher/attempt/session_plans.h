@@ -14,6 +14,8 @@
 
 namespace sml::attempt {
 
+using launch::AgentPlace;
+
 // Come: other hosts may get workers while those of the first run.
 enum class HostsMay : std::uint8_t { Stay, Come };
 
@@ -70,7 +72,6 @@ struct AddedWorld {
   std::vector<HostIndex> hosts;
   std::vector<wire::AddWorkers> messages;  // one per entry of `hosts`
 };
-enum class AgentPlace : std::uint8_t { ThisMachine, Remote };
 // `place` returns nullopt for hosts that need no message; hosts with ranks of that world get one in any case.
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
                        const std::function<std::optional<AgentPlace>(HostIndex)>& place);

@@ -29,7 +29,8 @@ void Fleet::trace(launch::ProtocolTrace* trace) {
 Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
   if (known != nullptr && known->session->state() == launch::SessionState::Cleared) {
-    known->next = std::move(known->session->contact().is_local ? plan.prepare_local : plan.prepare_remote);
+    const bool is_local = known->session->contact().is_local;
+    known->next = plan.prepare(is_local ? launch::AgentPlace::ThisMachine : launch::AgentPlace::Remote);
     return *known;
   }
   Host fresh;

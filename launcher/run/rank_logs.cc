@@ -113,12 +113,14 @@ void RankLogs::flush(Duration limit) {
 
 void RankLogs::instruct(launch::AgentSession::Plan& session) const {
   if (options_.directory.empty() || options_.place != LogPlace::Hosts) return;
-  for (wire::Prepare* prepare : {&session.prepare_local, &session.prepare_remote}) {
-    prepare->logs = {
+  session.prepare = [this, make = std::move(session.prepare)](launch::AgentPlace place) {
+    wire::Prepare prepare = make(place);
+    prepare.logs = {
         .max_size = options_.rules.max_size,
         .overwrite = options_.rules.overwrite == os::Overwrite::Yes ? wire::LogOverwrite::Yes : wire::LogOverwrite::No};
-    name_files(prepare->workers);
-  }
+    name_files(prepare.workers);
+    return prepare;
+  };
 }
 
 }  // namespace sml::run

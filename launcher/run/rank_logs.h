@@ -50,7 +50,7 @@ class RankLogs {
   bool is_busy() const { return writer_ && writer_->is_busy(); }
   // Waits for up to `limit` for bytes that the job did not wait for.
   void flush(Duration limit);
-  // Puts into a session's plan the files that its agent is to write.
+  // Puts into a session's plan the files that its agent is to write. The plan may be used as long as this is there.
   void instruct(launch::AgentSession::Plan& session) const;
 
  private:

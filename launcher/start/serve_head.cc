@@ -75,7 +75,7 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
     logs->instruct(*own);
   }
   dialin::ExpectedPlan part{.host = own->name,
-                            .prepare = std::move(own->prepare_remote),
+                            .prepare = own->prepare(launch::AgentPlace::Remote),
                             .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
                             .torch_store = options.torch_store,
                             .health_check = options.restart.health_check,

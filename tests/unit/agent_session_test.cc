@@ -27,14 +27,15 @@ struct Stage {
     plan.hello.job_id = "job-1";
     plan.hello.heartbeat_timeout_ms = 5000;
     plan.start_limit_s = 7;
-    plan.prepare_local.workers = {worker(5), worker(2)};
-    plan.prepare_local.services = {{wire::ServiceKind::TorchStore}};
     plan.hello.credit = 100;
-    plan.prepare_remote.workers = plan.prepare_local.workers;
-    plan.prepare_local.apps = {
-        {.argv = {"local"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
-    plan.prepare_remote.apps = {
-        {.argv = {"remote"}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
+    plan.prepare = [](AgentPlace place) {
+      wire::Prepare prepare;
+      prepare.workers = {worker(5), worker(2)};
+      prepare.services = {{wire::ServiceKind::TorchStore}};
+      const char* program = place == AgentPlace::ThisMachine ? "local" : "remote";
+      prepare.apps = {{.argv = {program}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
+      return prepare;
+    };
     session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, reach, std::move(plan));
   }
 

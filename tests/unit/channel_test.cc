@@ -144,7 +144,7 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
   CHECK(plan.channels[2].folder == "/root/data");
   const auto sessions = attempt::session_plans(plan, {.unheard = {}, .wants_stdin = {}});
   REQUIRE(sessions.size() == 2);
-  const std::vector<HostChannel>& of_b = sessions[1].prepare_remote.channels;
+  const std::vector<HostChannel>& of_b = sessions[1].prepare(attempt::AgentPlace::Remote).channels;
   REQUIRE(of_b.size() == 3);
   CHECK(of_b[0].folder == "/opt/ml/input/data/train");
   CHECK(of_b[0].shares == std::vector<Share>{{0, 2}, {1, 2}});

@@ -73,7 +73,11 @@ struct Stage {
     launch::AgentSession::Plan out;
     out.host = HostId(id);
     out.name = name;
-    if (id == 1) out.prepare_local.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network}};
+    out.prepare = [id](launch::AgentPlace) {
+      wire::Prepare prepare;
+      if (id == 1) prepare.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network}};
+      return prepare;
+    };
     return out;
   }
   launch::TransportEvents& events(std::uint32_t id) { return *reach->logs.at(HostId(id))->events; }

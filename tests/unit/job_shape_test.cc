@@ -25,16 +25,16 @@ using Runs = std::vector<RankRun>;
 
 TEST_CASE("a job's shape has a run for each host that is filled at once") {
   const JobShape shape = shape_of(map_of({2, 3}));
-  CHECK(shape.hosts == std::vector<std::string>{"h0", "h1"});
-  CHECK(shape.runs == Runs{{0, 0, 2}, {1, 0, 3}});
+  CHECK(shape.hosts == NameRuns{"h0", "h1"});
+  CHECK(shape.runs() == Runs{{0, 0, 2}, {1, 0, 3}});
   CHECK(shape.size() == 5);
   CHECK(shape.slots == 5);
 }
 
 TEST_CASE("a job's shape leaves out hosts without members, and counts their slots") {
   const JobShape shape = shape_of(map_of({2, 2, 2}, 3));
-  CHECK(shape.hosts == std::vector<std::string>{"h0", "h1"});
-  CHECK(shape.runs == Runs{{0, 0, 2}, {1, 0, 1}});
+  CHECK(shape.hosts == NameRuns{"h0", "h1"});
+  CHECK(shape.runs() == Runs{{0, 0, 2}, {1, 0, 1}});
   CHECK(shape.slots == 6);
   CHECK(shape.universe == 6);
   JobMap with_spare = map_of({2, 2, 2}, 3);
@@ -43,7 +43,7 @@ TEST_CASE("a job's shape leaves out hosts without members, and counts their slot
 
   JobMap with_helper = map_of({1, 1});
   with_helper.helpers = 1;
-  CHECK(shape_of(with_helper).hosts == std::vector<std::string>{"h0"});
+  CHECK(shape_of(with_helper).hosts == NameRuns{"h0"});
   CHECK(shape_of(with_helper).size() == 1);
 }
 
@@ -53,15 +53,27 @@ TEST_CASE("a job's shape begins a run with each other host or program") {
   map.ranks[2].host = HostIndex(0);
   map.ranks[3].program = 1;
   const JobShape shape = shape_of(map);
-  CHECK(shape.runs == Runs{{0, 0, 1}, {1, 0, 1}, {0, 0, 1}, {1, 1, 1}});
+  CHECK(shape.runs() == Runs{{0, 0, 1}, {1, 0, 1}, {0, 0, 1}, {1, 1, 1}});
   CHECK(shape.run_of(Rank(0))->host == 0);
   CHECK(shape.run_of(Rank(3))->program == 1);
   CHECK(shape.run_of(Rank(4)) == std::nullopt);
 }
 
 TEST_CASE("a shape that counts more ranks than a job can have has no size") {
-  const JobShape shape{{"a"}, {{0, 0, 0xffffffff}, {0, 0, 0xffffffff}}, 1};
+  const JobShape shape{{"a"}, {{{0, 0, 0xffffffff}}, {{0, 0, 0xffffffff}}}, 1};
   CHECK(shape.size() == 0);
+  CHECK(shape.runs().empty());
+  CHECK(JobShape{{"a"}, {{{0, 0, 2}, 0xffffffff}}, 1}.runs().empty());
+}
+
+TEST_CASE("a job's shape is short for thousands of hosts") {
+  const std::vector<std::uint32_t> slots(4096, 8);
+  const JobShape shape = shape_of(map_of(slots));
+  CHECK(shape.blocks == std::vector<RankBlock>{{{0, 0, 8}, 4096}});
+  CHECK(shape.size() == 32768);
+  CHECK(shape.runs().back() == RankRun{4095, 0, 8});
+  CHECK(shape.run_of(Rank(32767)) == RankRun{4095, 0, 8});
+  CHECK(shape.run_of(Rank(32768)) == std::nullopt);
 }
 
 namespace {
@@ -95,7 +107,7 @@ std::vector<std::uint32_t> by_first_rank(const std::vector<std::uint32_t>& hosts
 
 JobShape shape_with(const std::vector<std::uint32_t>& hosts_of_ranks) {
   JobShape out;
-  for (const std::uint32_t host : hosts_of_ranks) out.runs.push_back({host, 0, 1});
+  for (const std::uint32_t host : hosts_of_ranks) out.add({host, 0, 1});
   return out;
 }
 

@@ -44,7 +44,7 @@ std::vector<wire::RankVariables> variables_of(const plan::LaunchPlan& plan, cons
 
 ExpectedPlan part_of(const plan::LaunchPlan& plan) {
   ExpectedPlan part{.host = "host-1",
-                    .prepare = attempt::session_plans(plan, {})[1].prepare_remote,
+                    .prepare = attempt::session_plans(plan, {})[1].prepare(attempt::AgentPlace::Remote),
                     .starts = Starts::Yes,
                     .torch_store = plan::TorchStore::OfAgent,
                     .variables = {}};
@@ -232,11 +232,11 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
     ExpectedPlan part;
     part.host = "host-2";
     for (const launch::AgentSession::Plan& session : attempt::session_plans(plan, {})) {
-      if (session.host == HostId(2)) part.prepare = session.prepare_remote;
+      if (session.host == HostId(2)) part.prepare = session.prepare(attempt::AgentPlace::Remote);
     }
     if (part.prepare.apps.empty()) {
       const plan::MappedHost& own = plan.map.hosts[plan.map.places()[2].value()];
-      part.prepare = attempt::spare_plan(own, plan, {}).prepare_remote;
+      part.prepare = attempt::spare_plan(own, plan, {}).prepare(attempt::AgentPlace::Remote);
     }
     return std::optional(part);
   };
@@ -245,9 +245,9 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
   plan::LaunchPlan two = plan_of_two();  // the head's, which has not had the third
   two.calls.emplace();
   two.job.attempt = 3;
-  const wire::Prepare waits = attempt::spare_plan(three.map.hosts[2], two, {}).prepare_remote;
-  CHECK(waits.order == std::vector{HostId(0), HostId(1), HostId(2)});
-  CHECK(waits.idle == std::vector{HostId(2)});
+  const wire::Prepare waits = attempt::spare_plan(three.map.hosts[2], two, {}).prepare(attempt::AgentPlace::Remote);
+  CHECK(waits.order == HostIdRuns{HostId(0), HostId(1), HostId(2)});
+  CHECK(waits.idle == HostIdRuns{HostId(2)});
   plan::LaunchPlan later = two;  // the second has been lost, and the third takes its place
   later.job.attempt = 6;
   later.job.restarts = 5;  // one attempt has lost a host before it began
@@ -255,8 +255,8 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
   later.map.hosts[2].duty = plan::HostDuty::Spare;
   later.map.hosts[2].ranks.clear();
   later.map = *plan::regroup(later.map, std::array{HostId(1)}, {});
-  const wire::Prepare works = attempt::session_plans(later, {})[1].prepare_remote;
-  CHECK(works.order == std::vector{HostId(0), HostId(2), HostId(1)});
+  const wire::Prepare works = attempt::session_plans(later, {})[1].prepare(attempt::AgentPlace::Remote);
+  CHECK(works.order == HostIdRuns{HostId(0), HostId(2), HostId(1)});
   for (const AttemptLimit limit : {AttemptLimit(1), kAnyAttempt}) {
     PlanVerifier check(reckoned, limit);
     REQUIRE(feed(check, greeting).empty());

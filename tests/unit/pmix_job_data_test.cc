@@ -12,7 +12,7 @@ JobData job() {
   JobData out;
   out.name_space = "sml-run.job.1";
   out.shape.hosts = {"algo-1", "algo-2", "algo-3"};
-  out.shape.runs = {{0, 0, 2}, {1, 0, 1}, {0, 0, 1}, {2, 1, 2}};
+  out.shape.blocks = {{{0, 0, 2}}, {{1, 0, 1}}, {{0, 0, 1}}, {{2, 1, 2}}};
   out.shape.slots = 12;
   out.shape.universe = 8;
   out.host = 0;

@@ -55,6 +55,10 @@ std::vector<wire::ServiceReach> stores_of(const wire::Prepare& prepare) {
   return out;
 }
 
+std::vector<wire::Prepare> both_of(const launch::AgentSession::Plan& session) {
+  return {session.prepare(AgentPlace::ThisMachine), session.prepare(AgentPlace::Remote)};
+}
+
 std::size_t worker_ports_of(const wire::Prepare& prepare) {
   return prepare.services.size() - stores_of(prepare).size();
 }
@@ -66,29 +70,30 @@ TEST_CASE(
   plan::LaunchPlan plan = make_plan({{"a", 1}, {"b", 1}});
   plan.launcher_process = {.limits = {{RLIMIT_STACK, kNoLimit}, {RLIMIT_NOFILE, 4096}}, .umask = 027};
   const launch::AgentSession::Plan plain = session_plans(plan, kSettings)[1];
-  CHECK(plain.prepare_remote.inherited == ProcessSettings());
-  CHECK(plain.prepare_local.inherited == ProcessSettings{.limits = {{RLIMIT_NOFILE, 4096}}});  // ours has been raised
+  CHECK(plain.prepare(AgentPlace::Remote).inherited == ProcessSettings());
+  CHECK(plain.prepare(AgentPlace::ThisMachine).inherited ==
+        ProcessSettings{.limits = {{RLIMIT_NOFILE, 4096}}});  // ours has been raised
   plan.launcher_environment.insert(plan.launcher_environment.end(), {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=a,b"});
   for (const launch::AgentSession::Plan& host : session_plans(plan, kSettings)) {
-    CHECK(host.prepare_remote.inherited == plan.launcher_process);
-    CHECK(host.prepare_local.inherited == plan.launcher_process);
+    CHECK(host.prepare(AgentPlace::Remote).inherited == plan.launcher_process);
+    CHECK(host.prepare(AgentPlace::ThisMachine).inherited == plan.launcher_process);
   }
   plan.calls.emplace();  // each has been started by srun itself
-  CHECK(session_plans(plan, kSettings)[1].prepare_remote.inherited == ProcessSettings());
+  CHECK(session_plans(plan, kSettings)[1].prepare(AgentPlace::Remote).inherited == ProcessSettings());
 }
 
 TEST_CASE("each host serves the rank monitor, and tells of torch, where that is wanted") {
   SessionSettings settings = make_settings();
   for (const auto& session : session_plans(make_plan({{"a", 2}, {"b", 1}}), settings)) {
-    CHECK(session.prepare_local.monitor.offer == plan::RankMonitorOffer::No);
-    CHECK(session.prepare_remote.torch_traces == wire::TorchTraces::No);
+    CHECK(session.prepare(AgentPlace::ThisMachine).monitor.offer == plan::RankMonitorOffer::No);
+    CHECK(session.prepare(AgentPlace::Remote).torch_traces == wire::TorchTraces::No);
   }
   settings.monitor = {.offer = plan::RankMonitorOffer::Yes, .sections = {{"step", 5}}};
   settings.torch_traces = wire::TorchTraces::Yes;
   for (const auto& session : session_plans(make_plan({{"a", 2}, {"b", 1}}), settings)) {
-    CHECK(session.prepare_local.monitor == settings.monitor);
-    CHECK(session.prepare_remote.monitor == settings.monitor);
-    CHECK(session.prepare_remote.torch_traces == wire::TorchTraces::Yes);
+    CHECK(session.prepare(AgentPlace::ThisMachine).monitor == settings.monitor);
+    CHECK(session.prepare(AgentPlace::Remote).monitor == settings.monitor);
+    CHECK(session.prepare(AgentPlace::Remote).torch_traces == wire::TorchTraces::Yes);
   }
 }
 
@@ -99,11 +104,11 @@ TEST_CASE("hosts with ranks get a plan each, in order, the first one holds the m
   CHECK(plans[0].name == "algo-1");
   CHECK(plans[1].host == HostId(2));
   CHECK(plans[1].name == "algo-2");
-  for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
-    CHECK(stores_of(*prepare) == std::vector{wire::ServiceReach::Network, wire::ServiceReach::Network});
+  for (const wire::Prepare& prepare : both_of(plans[0])) {
+    CHECK(stores_of(prepare) == std::vector{wire::ServiceReach::Network, wire::ServiceReach::Network});
   }
-  for (const auto* prepare : {&plans[1].prepare_local, &plans[1].prepare_remote}) {
-    CHECK(prepare->services.empty());
+  for (const wire::Prepare& prepare : both_of(plans[1])) {
+    CHECK(prepare.services.empty());
   }
 }
 
@@ -114,28 +119,28 @@ TEST_CASE("every host is told what its workers want of it") {
   plan.map.cores = {"0:0-1", "1:*"};
   const auto plans = session_plans(plan, kSettings);
   for (const auto& session : plans) {
-    for (const auto* prepare : {&session.prepare_local, &session.prepare_remote}) {
-      CHECK(prepare->binding == plan.binding);
-      CHECK(prepare->devices == plan.devices);
+    for (const wire::Prepare& prepare : both_of(session)) {
+      CHECK(prepare.binding == plan.binding);
+      CHECK(prepare.devices == plan.devices);
     }
   }
-  CHECK(plans[0].prepare_remote.workers[0].cores == "0:0-1");
-  CHECK(plans[1].prepare_remote.workers[0].cores == "1:*");
+  CHECK(plans[0].prepare(AgentPlace::Remote).workers[0].cores == "0:0-1");
+  CHECK(plans[1].prepare(AgentPlace::Remote).workers[0].cores == "1:*");
 }
 
 TEST_CASE("the meeting point is on the first host that has ranks") {
   const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 1}, {"algo-2", 1}}), kSettings);
   REQUIRE(plans.size() == 2);
-  CHECK(stores_of(plans[0].prepare_local).size() == 2);
-  CHECK(stores_of(plans[1].prepare_local).empty());
+  CHECK(stores_of(plans[0].prepare(AgentPlace::ThisMachine)).size() == 2);
+  CHECK(stores_of(plans[1].prepare(AgentPlace::ThisMachine)).empty());
 }
 
 TEST_CASE("where all ranks are on one host, nobody calls from elsewhere") {
   const auto plans = session_plans(make_plan({{"empty", 0}, {"algo-1", 4}}), kSettings);
   REQUIRE(plans.size() == 1);
   const std::vector alone{wire::ServiceReach::ThisMachine, wire::ServiceReach::ThisMachine};
-  CHECK(stores_of(plans[0].prepare_local) == alone);
-  CHECK(stores_of(plans[0].prepare_remote) == alone);
+  CHECK(stores_of(plans[0].prepare(AgentPlace::ThisMachine)) == alone);
+  CHECK(stores_of(plans[0].prepare(AgentPlace::Remote)) == alone);
 }
 
 TEST_CASE("every rank is on its host, with its own variables; an input has who wants it") {
@@ -144,10 +149,10 @@ TEST_CASE("every rank is on its host, with its own variables; an input has who w
   REQUIRE(plans.size() == 2);
   std::uint32_t next = 0;
   for (const auto& session : plans) {
-    for (const auto* prepare : {&session.prepare_local, &session.prepare_remote}) {
+    for (const wire::Prepare& prepare : both_of(session)) {
       std::uint32_t rank = next;
       std::uint32_t local = 0;
-      for (const wire::Worker& worker : prepare->workers) {
+      for (const wire::Worker& worker : prepare.workers) {
         CHECK(worker.rank == Rank(rank));
         CHECK(worker.local_rank == LocalRank(local));
         CHECK(worker.app == 0);
@@ -159,7 +164,7 @@ TEST_CASE("every rank is on its host, with its own variables; an input has who w
         ++local;
       }
     }
-    next += static_cast<std::uint32_t>(session.prepare_local.workers.size());
+    next += static_cast<std::uint32_t>(session.prepare(AgentPlace::ThisMachine).workers.size());
   }
   CHECK(next == 5);
 }
@@ -168,7 +173,7 @@ TEST_CASE("without a word about input nobody has one") {
   SessionSettings settings = make_settings();
   settings.wants_stdin = nullptr;
   for (const auto& session : session_plans(make_plan({{"algo-1", 4}}), settings)) {
-    for (const wire::Worker& worker : session.prepare_local.workers)
+    for (const wire::Worker& worker : session.prepare(AgentPlace::ThisMachine).workers)
       CHECK(worker.stdin_source == wire::StdinSource::Null);
   }
 }
@@ -176,17 +181,17 @@ TEST_CASE("without a word about input nobody has one") {
 TEST_CASE("the program is the same everywhere, its base is not") {
   const plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
   const auto plans = session_plans(plan, kSettings);
-  for (const auto* prepare : {&plans[0].prepare_local, &plans[0].prepare_remote}) {
-    REQUIRE(prepare->apps.size() == 1);
-    CHECK(prepare->apps[0].argv == kCommand);
-    CHECK(prepare->apps[0].working_directory == "/work dir");
-    CHECK(prepare->apps[0].user_environment == plan.user_environment);
+  for (const wire::Prepare& prepare : both_of(plans[0])) {
+    REQUIRE(prepare.apps.size() == 1);
+    CHECK(prepare.apps[0].argv == kCommand);
+    CHECK(prepare.apps[0].working_directory == "/work dir");
+    CHECK(prepare.apps[0].user_environment == plan.user_environment);
   }
-  const wire::App& local = plans[0].prepare_local.apps[0];
+  const wire::App local = plans[0].prepare(AgentPlace::ThisMachine).apps[0];
   CHECK(local.base == plan::BaseEnvironment::Launcher);
   CHECK(local.launcher_environment == plan.launcher_environment);
 
-  const wire::App& remote = plans[0].prepare_remote.apps[0];
+  const wire::App remote = plans[0].prepare(AgentPlace::Remote).apps[0];
   CHECK(remote.base == plan::BaseEnvironment::LauncherOverLogin);
   CHECK(remote.launcher_environment == plan::for_other_hosts(plan.launcher_environment));
   CHECK(has(remote.launcher_environment, "MINE=1"));
@@ -199,11 +204,11 @@ TEST_CASE("with --export none nothing of the launcher's environment leaves this 
   plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
   plan.export_policy = plan::ExportPolicy::None;
   const auto plans = session_plans(plan, kSettings);
-  const wire::App& remote = plans[0].prepare_remote.apps[0];
+  const wire::App remote = plans[0].prepare(AgentPlace::Remote).apps[0];
   CHECK(remote.base == plan::BaseEnvironment::Login);
   CHECK(remote.launcher_environment.empty());
   CHECK(remote.user_environment == plan.user_environment);
-  const wire::App& local = plans[0].prepare_local.apps[0];
+  const wire::App local = plans[0].prepare(AgentPlace::ThisMachine).apps[0];
   CHECK(local.base == plan::BaseEnvironment::Launcher);
   CHECK(local.launcher_environment == plan.launcher_environment);
 }
@@ -251,13 +256,13 @@ TEST_CASE("a spare imports for as many workers as a host has, where it is known 
   plan::LaunchPlan plan = make_plan({{"algo-1", 2}});
   plan::MappedHost spare = plan.map.hosts[0];
   spare.ranks.clear();
-  const auto likely = [&] { return spare_plan(spare, plan, settings).prepare_remote.preload.likely; };
+  const auto likely = [&] { return spare_plan(spare, plan, settings).prepare(AgentPlace::Remote).preload.likely; };
   CHECK(likely() == 0);
   settings.preload = {"torch"};
   CHECK(likely() == 2);
-  CHECK(spare_plan(spare, plan, settings).prepare_local.preload.modules == settings.preload);
+  CHECK(spare_plan(spare, plan, settings).prepare(AgentPlace::ThisMachine).preload.modules == settings.preload);
   plan.calls.emplace();
-  CHECK(spare_plan(spare, plan, settings).prepare_remote.preload.modules.empty());
+  CHECK(spare_plan(spare, plan, settings).prepare(AgentPlace::Remote).preload.modules.empty());
 }
 
 TEST_CASE("a duration too long for the message is the longest, not a short one") {
@@ -291,9 +296,9 @@ TEST_CASE("each host is told the programs that it runs, and no others") {
   plan.map = *plan::map_programs(hosts, programs, plan::Oversubscribe::No);
   const auto plans = session_plans(plan, kSettings);
   REQUIRE(plans.size() == 2);
-  REQUIRE(plans[0].prepare_local.apps.size() == 1);
-  CHECK(plans[0].prepare_local.apps[0].argv == kCommand);
-  const wire::Prepare& there = plans[1].prepare_remote;
+  REQUIRE(plans[0].prepare(AgentPlace::ThisMachine).apps.size() == 1);
+  CHECK(plans[0].prepare(AgentPlace::ThisMachine).apps[0].argv == kCommand);
+  const wire::Prepare& there = plans[1].prepare(AgentPlace::Remote);
   REQUIRE(there.apps.size() == 1);
   CHECK(there.apps[0].argv == std::vector<std::string>{"other", "x"});
   CHECK(there.apps[0].working_directory == "/there");
@@ -307,19 +312,20 @@ TEST_CASE("a host reserves as many ports as presets need there") {
   plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 1}});
   plan.presets = {plan::Preset::Tf, plan::Preset::Jax};
   const auto plans = session_plans(plan, kSettings);
-  CHECK(worker_ports_of(plans[0].prepare_remote) == 3);
-  CHECK(worker_ports_of(plans[1].prepare_remote) == 1);
+  CHECK(worker_ports_of(plans[0].prepare(AgentPlace::Remote)) == 3);
+  CHECK(worker_ports_of(plans[1].prepare(AgentPlace::Remote)) == 1);
 }
 
 TEST_CASE("what looks like a secret goes to other hosts only when it is asked for") {
   auto plan = make_plan({{"algo-1", 1}});
   plan.launcher_environment = {"HF_TOKEN=t", "API_KEY=k", "MINE=1"};
   plan.user_environment = {"API_KEY=k"};
-  const auto remote = [&] { return session_plans(plan, kSettings)[0].prepare_remote.apps[0]; };
+  const auto remote = [&] { return session_plans(plan, kSettings)[0].prepare(AgentPlace::Remote).apps[0]; };
   CHECK(remote().launcher_environment == plan::Environment{"MINE=1"});
   CHECK(remote().user_environment == plan.user_environment);
   CHECK(withheld_secrets(plan) == std::vector<std::string>{"HF_TOKEN"});
-  CHECK(session_plans(plan, kSettings)[0].prepare_local.apps[0].launcher_environment == plan.launcher_environment);
+  CHECK(session_plans(plan, kSettings)[0].prepare(AgentPlace::ThisMachine).apps[0].launcher_environment ==
+        plan.launcher_environment);
 
   plan.more_programs.push_back({});  // which is not given the key
   CHECK(withheld_secrets(plan) == std::vector<std::string>{"API_KEY", "HF_TOKEN"});
@@ -334,17 +340,17 @@ TEST_CASE("what looks like a secret goes to other hosts only when it is asked fo
 TEST_CASE("each host is told the shape of the job where ranks are to find each other by MPI") {
   plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 2}, {"c", 1}});
   const auto without = session_plans(plan, kSettings);
-  CHECK(without[1].prepare_local.mpi.meeting == plan::PmiMode::None);
-  CHECK(without[1].prepare_local.mpi.shape.hosts.empty());
+  CHECK(without[1].prepare(AgentPlace::ThisMachine).mpi.meeting == plan::PmiMode::None);
+  CHECK(without[1].prepare(AgentPlace::ThisMachine).mpi.shape.hosts.empty());
   plan.mpi = plan::PmiMode::Auto;
   plan.map.helpers = 1;
   const auto plans = session_plans(plan, kSettings);
-  const wire::MpiPlan& b = plans[1].prepare_remote.mpi;
+  const wire::MpiPlan& b = plans[1].prepare(AgentPlace::Remote).mpi;
   CHECK(b.meeting == plan::PmiMode::Auto);
   CHECK(b.host == 1);
-  CHECK(b.shape.hosts == std::vector<std::string>{"a", "b"});
+  CHECK(b.shape.hosts == NameRuns{"a", "b"});
   CHECK(b.shape.size() == 4);
-  CHECK(plans[2].prepare_remote.mpi.meeting == plan::PmiMode::None);  // it has no member
+  CHECK(plans[2].prepare(AgentPlace::Remote).mpi.meeting == plan::PmiMode::None);  // it has no member
 }
 
 TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks alone") {
@@ -360,17 +366,17 @@ TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks a
   const auto session = late_plan(HostIndex(2), plan, Rank(1), kSettings, wire::WireUp::Pmix);
   CHECK(session.host == HostId(2));
   CHECK(session.name == "c");
-  const wire::Prepare& prepare = session.prepare_remote;
+  const wire::Prepare& prepare = session.prepare(AgentPlace::Remote);
   CHECK(prepare.workers.empty());
   REQUIRE(prepare.apps.size() == 1);
   CHECK(prepare.apps[0].argv == std::vector<std::string>{"child"});
   CHECK(prepare.mpi.meeting == plan::PmiMode::Auto);
-  CHECK(prepare.mpi.shape.hosts == std::vector<std::string>{"a"});
+  CHECK(prepare.mpi.shape.hosts == NameRuns{"a"});
   CHECK(prepare.mpi.shape.universe == 3);
   CHECK(prepare.mpi.host == 3);  // the one with members, and its own index
   CHECK(prepare.mpi.late.workers == wire::Workers::Spawned);
   CHECK(prepare.mpi.late.service == wire::WireUp::Pmix);
   CHECK(prepare.mpi.late.job == "job-1");
   CHECK(prepare.mpi.late.host == "c");
-  CHECK(session_plans(plan, kSettings)[0].prepare_remote.mpi.late.workers == wire::Workers::Planned);
+  CHECK(session_plans(plan, kSettings)[0].prepare(AgentPlace::Remote).mpi.late.workers == wire::Workers::Planned);
 }

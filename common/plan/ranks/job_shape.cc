@@ -6,15 +6,47 @@ namespace sml::plan {
 
 std::uint32_t JobShape::size() const {
   std::uint64_t out = 0;
-  for (const RankRun& run : runs) out += run.count;
-  return out > kMaxWorldSize ? 0 : static_cast<std::uint32_t>(out);
+  for (const RankBlock& block : blocks) {
+    out += std::uint64_t{block.first.count} * block.hosts;
+    if (out > kMaxWorldSize) return 0;
+  }
+  return static_cast<std::uint32_t>(out);
+}
+
+void JobShape::add(const RankRun& run) {
+  if (!blocks.empty()) {
+    RankBlock& last = blocks.back();
+    const RankRun next{last.first.host + last.hosts, last.first.program, last.first.count};
+    if (run == next) {
+      ++last.hosts;
+      return;
+    }
+  }
+  blocks.push_back({run});
+}
+
+std::vector<RankRun> JobShape::runs() const {
+  std::vector<RankRun> out;
+  if (size() == 0) return out;
+  for (const RankBlock& block : blocks) {
+    if (block.first.count == 0) continue;
+    for (std::uint32_t i = 0; i < block.hosts; ++i) {
+      out.push_back({block.first.host + i, block.first.program, block.first.count});
+    }
+  }
+  return out;
 }
 
 std::optional<RankRun> JobShape::run_of(Rank rank) const {
-  std::uint32_t left = rank.value();
-  for (const RankRun& run : runs) {
-    if (left < run.count) return run;
-    left -= run.count;
+  std::uint64_t left = rank.value();
+  for (const RankBlock& block : blocks) {
+    const RankRun& run = block.first;
+    const std::uint64_t here = std::uint64_t{run.count} * block.hosts;
+    if (left < here) {
+      const auto before = static_cast<std::uint32_t>(left / run.count);
+      return RankRun{run.host + before, run.program, run.count};
+    }
+    left -= here;
   }
   return std::nullopt;
 }
@@ -32,16 +64,17 @@ JobShape shape_of(const JobMap& map) {
     place[i] = static_cast<std::uint32_t>(out.hosts.size());
     out.hosts.push_back(map.hosts[i].host.name);
   }
+  RankRun run;
   for (std::uint32_t r = 0; r < map.members(); ++r) {
     const RankAssignment& rank = map.ranks[r];
-    const RankRun one{place[rank.host.value()], rank.program, 1};
-    RankRun* last = out.runs.empty() ? nullptr : &out.runs.back();
-    if (last != nullptr && last->host == one.host && last->program == one.program) {
-      ++last->count;
-    } else {
-      out.runs.push_back(one);
+    const std::uint32_t host = place[rank.host.value()];
+    if (run.count > 0 && (run.host != host || run.program != rank.program)) {
+      out.add(run);
+      run.count = 0;
     }
+    run = {host, rank.program, run.count + 1};
   }
+  if (run.count > 0) out.add(run);
   out.slots = std::max(out.slots, map.members());
   out.universe = std::max(out.universe, map.members());
   return out;
@@ -59,7 +92,7 @@ struct Block {
 std::vector<Block> host_runs(const JobShape& shape) {
   std::vector<Block> out;
   std::vector<std::uint32_t> hosts;
-  for (const RankRun& run : shape.runs) {
+  for (const RankRun& run : shape.runs()) {
     const auto known = std::find(hosts.begin(), hosts.end(), run.host);
     const auto host = static_cast<std::uint32_t>(known - hosts.begin());
     if (known == hosts.end()) hosts.push_back(run.host);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/runs.h"
 #include "common/core/strong.h"
 #include "common/plan/ranks/job_map.h"
 
@@ -16,19 +17,29 @@ struct RankRun {
   std::uint32_t host = 0;     // index in JobShape::hosts
   std::uint32_t program = 0;  // RankAssignment::program
   std::uint32_t count = 0;
-  void fields(auto& a) { a(host, program, count); }
   bool operator==(const RankRun&) const = default;
+};
+
+// The same on consecutive hosts.
+struct RankBlock {
+  RankRun first;
+  std::uint32_t hosts = 1;
+  void fields(auto& a) { a(first.host, first.program, first.count, hosts); }
+  bool operator==(const RankBlock&) const = default;
 };
 
 // The members of the job's world, without helpers.
 struct JobShape {
-  std::vector<std::string> hosts;  // names of those that have members, in host order
-  std::vector<RankRun> runs;       // all ranks in order
-  std::uint32_t slots = 0;         // of all hosts of the job, at least one for each member
-  std::uint32_t universe = 0;      // of those that ranks may be spawned on; likewise. 0: nobody has counted them
-  void fields(auto& a) { a(hosts, runs, slots, universe); }
+  NameRuns hosts;                 // names of those that have members, in host order
+  std::vector<RankBlock> blocks;  // all ranks in order
+  std::uint32_t slots = 0;        // of all hosts of the job, at least one for each member
+  std::uint32_t universe = 0;     // of those that ranks may be spawned on; likewise. 0: nobody has counted them
+  void fields(auto& a) { a(hosts, blocks, slots, universe); }
 
-  std::uint32_t size() const;  // number of members; 0 if the runs add up to more than a job may have
+  void add(const RankRun& run);       // after the others
+  std::vector<RankRun> runs() const;  // all ranks in order; empty if they are more than a job may have
+
+  std::uint32_t size() const;  // number of members; 0 if the blocks add up to more than a job may have
   // Returns nullopt if the rank is no member.
   std::optional<RankRun> run_of(Rank rank) const;
 };

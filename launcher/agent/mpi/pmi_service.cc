@@ -30,7 +30,7 @@ std::vector<Rank> leaders_of(const plan::JobShape& shape, Rank first) {
   std::vector<Rank> out;
   std::set<std::uint32_t> seen;
   std::uint32_t rank = first.value();
-  for (const plan::RankRun& run : shape.runs) {
+  for (const plan::RankRun& run : shape.runs()) {
     if (seen.insert(run.host).second) out.emplace_back(rank);
     rank += run.count;
   }

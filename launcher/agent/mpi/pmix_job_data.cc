@@ -44,7 +44,7 @@ using RanksByHost = std::vector<std::vector<Rank>>;
 RanksByHost ranks_by_host(const plan::JobShape& shape) {
   RanksByHost out(shape.hosts.size());
   std::uint32_t rank = 0;
-  for (const plan::RankRun& run : shape.runs) {
+  for (const plan::RankRun& run : shape.runs()) {
     for (std::uint32_t i = 0; i < run.count; ++i, ++rank) {
       if (run.host < out.size()) out[run.host].emplace_back(rank);
     }
@@ -73,9 +73,10 @@ void put_place(std::vector<Info>& to, const JobData& job, std::uint32_t rank) {
 // Adds all ranks, in order. Ranks of one host are numbered in order, and so are those of a program.
 void put_ranks(std::vector<Info>& to, const JobData& job) {
   const plan::JobShape& shape = job.shape;
-  std::vector<std::uint32_t> on_host(shape.hosts.size()), of_program;
+  const std::vector<std::string> hosts = shape.hosts.all();
+  std::vector<std::uint32_t> on_host(hosts.size()), of_program;
   std::uint32_t rank = 0;
-  for (const plan::RankRun& run : shape.runs) {
+  for (const plan::RankRun& run : shape.runs()) {
     if (run.host >= on_host.size()) continue;
     if (run.program >= of_program.size()) of_program.resize(run.program + std::size_t{1});
     for (std::uint32_t i = 0; i < run.count; ++i, ++rank) {
@@ -89,7 +90,7 @@ void put_ranks(std::vector<Info>& to, const JobData& job) {
       put(items, "pmix.lrank", Type::Uint16, local);
       put(items, "pmix.nrank", Type::Uint16, local);
       put(items, "pmix.nodeid", run.host);
-      put_text(items, "pmix.hname", shape.hosts[run.host]);
+      put_text(items, "pmix.hname", hosts[run.host]);
       if (run.host == job.host) put_place(items, job, rank);
     }
   }
@@ -97,7 +98,7 @@ void put_ranks(std::vector<Info>& to, const JobData& job) {
 
 std::uint32_t programs_of(const plan::JobShape& shape) {
   std::uint32_t out = 0;
-  for (const plan::RankRun& run : shape.runs) out = std::max(out, run.program + 1);
+  for (const plan::RankRun& run : shape.runs()) out = std::max(out, run.program + 1);
   return out;
 }
 
@@ -146,7 +147,7 @@ std::vector<Info> make_job(const JobData& job) {
   const std::uint32_t size = shape.size(), universe = std::max(shape.universe, size);
   std::vector<Info> out;
   put_text(out, "pmix.jobid", job.name_space);
-  put_text(out, "pmix.nmap", join(shape.hosts, ','), Type::NodeNames);
+  put_text(out, "pmix.nmap", join(shape.hosts.all(), ','), Type::NodeNames);
   put_text(out, "pmix.pmap", map_of(by_host), Type::RanksOfNodes);
   put(out, "pmix.univ.size", universe);
   put(out, "pmix.max.size", universe);

@@ -182,13 +182,14 @@ void PmixService::hear(const wire::ToAgent& message) {
 
 // Open MPI 5 computes a 16-bit number from a namespace, and a second one from the part behind the "@".
 pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
-  const auto own = std::find(m.shape.hosts.begin(), m.shape.hosts.end(), host_);
+  const std::vector<std::string> hosts = m.shape.hosts.all();
+  const auto own = std::find(hosts.begin(), hosts.end(), host_);
   const auto parent =
       std::find_if(m.keys.begin(), m.keys.end(), [](const auto& one) { return one.key == pmix::kParent; });
   const std::string rank = parent == m.keys.end() ? std::string() : parent->value;
   return {.name_space = name_space_ + "@" + std::to_string(m.first.value()),
           .shape = m.shape,
-          .host = static_cast<std::uint32_t>(own - m.shape.hosts.begin()),
+          .host = static_cast<std::uint32_t>(own - hosts.begin()),
           .host_name = host_,
           .folder = context_.scratch.path() + "/pmix",
           .cpus = usable_cpus(),

@@ -79,7 +79,7 @@ void DynamicHosts::set_out_soon() {
 void DynamicHosts::set_out() {
   for (Late& late : hosts_) {
     if (!late.next || !is_free(find_host(deps_.fleet, late.id))) continue;
-    const bool has_workers = !late.next->prepare_local.workers.empty();
+    const bool has_workers = !late.next->prepare(launch::AgentPlace::Remote).workers.empty();
     late = {.id = late.id,
             .name = late.name,
             .step = Step::Coming,

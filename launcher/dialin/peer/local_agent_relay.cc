@@ -78,8 +78,6 @@ void LocalAgentRelay::end_what_it_left(const std::function<void(const std::strin
       .run({{.host = HostId(plan_.settings.own_index),
              .name = name,
              .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
-             .prepare_local = {},
-             .prepare_remote = {},
              .end_left = traces_->found()}});
 }
 

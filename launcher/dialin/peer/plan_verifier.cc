@@ -253,8 +253,8 @@ Result<void> PlanVerifier::begin_attempt(const wire::Prepare& prepare) {
   return reckon({.job_id = job_id_,
                  .attempt = attempt_,
                  .restarts = prepare.restarts,
-                 .order = prepare.order,
-                 .idle = prepare.idle});
+                 .order = prepare.order.all(),
+                 .idle = prepare.idle.all()});
 }
 
 Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {

@@ -41,11 +41,7 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
       image_(image),
       agent_launcher_(reach),
       plan_(std::move(plan)),
-      mark_(make_mark()),
-      conduct_(plan_.hello, plan_.prepare_local) {  // prepare_remote allows the same messages
-  plan_.prepare_local.mark = mark_;
-  plan_.prepare_remote.mark = mark_;
-}
+      mark_(make_mark()) {}
 
 void AgentSession::start() {
   ++starts_;
@@ -124,11 +120,16 @@ void AgentSession::greet() {
 void AgentSession::introduce() {
   transport_step("preparing");
   transmit(wire::encode(transport_->greet(plan_.hello)));
+  const auto make = std::exchange(plan_.prepare, nullptr);  // which may hold the plan of the whole job
+  wire::Prepare prepare;
+  if (make) prepare = make(contact_.is_local ? AgentPlace::ThisMachine : AgentPlace::Remote);
+  conduct_.emplace(plan_.hello, prepare);
   if (plan_.end_left) {
-    conduct_.asked(*plan_.end_left);
+    conduct_->asked(*plan_.end_left);
     return transmit(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
   }
-  transmit(wire::encode(contact_.is_local ? plan_.prepare_local : plan_.prepare_remote));
+  prepare.mark = mark_;
+  transmit(wire::encode(wire::ToAgent(std::move(prepare))));
   owner_.session_introduced(*this);
 }
 
@@ -159,7 +160,7 @@ void AgentSession::handle(wire::ToLauncher message) {
     return break_off("sent \"" + std::string(launch::name(event)) + "\" while " + std::string(launch::name(before)));
   }
   if (action == SessionAction::None) return;
-  if (Result<void> allowed = conduct_.check(message); !allowed) return break_off(allowed.error().message());
+  if (Result<void> allowed = conduct_->check(message); !allowed) return break_off(allowed.error().message());
   if (const auto* ack = std::get_if<wire::HelloAck>(&message)) transport_->agree(*ack);
   if (machine_.state() == SessionState::Leaving) give(transport_->say_goodbye());
   if (action == SessionAction::TellReady) {
@@ -185,7 +186,7 @@ TimePoint AgentSession::last_said() const {
 
 void AgentSession::send(const wire::ToAgent& message) {
   if (!agent_runs()) return;
-  conduct_.asked(message);
+  conduct_->asked(message);
   give(wire::encode(message));
 }
 
@@ -220,7 +221,7 @@ void AgentSession::prepare(wire::Prepare message) {
   if (machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
   transport_step("preparing");
   message.mark = mark_;
-  conduct_.asked(message);
+  conduct_->asked(message);
   give(wire::encode(wire::ToAgent(std::move(message))));
 }
 
@@ -252,8 +253,6 @@ AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {
                     .host = plan_.name,
                     .heartbeat_timeout_ms = plan_.hello.heartbeat_timeout_ms,
                     .grace_ms = plan_.hello.grace_ms},
-          .prepare_local = {},
-          .prepare_remote = {},
           .end_left = std::move(left)};
 }
 

@@ -1,5 +1,6 @@
 // One host of the job as the launcher sees it: transport, greeting, messages. Knows nothing of other hosts.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,14 +48,18 @@ class SessionOwner {
 // The agent's behaviour when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
 enum class Afterwards : std::uint8_t { Stay, Leave };
 
+// Where the agent turns out to run.
+enum class AgentPlace : std::uint8_t { ThisMachine, Remote };
+
 class AgentSession final : private TransportEvents {
  public:
   struct Plan {
     HostId host;
     std::string name;
     wire::Hello hello;
-    wire::Prepare prepare_local;   // sent if the host turns out to be this machine
-    wire::Prepare prepare_remote;  // sent if the host is another machine
+    // Makes the Prepare, once the agent runs: thousands of them would take too much memory before that. Empty: one that
+    // starts nothing. Called once at most by a session, which then drops it.
+    std::function<wire::Prepare(AgentPlace)> prepare{};
     std::uint32_t start_limit_s = 60;
     std::optional<wire::EndLeft> end_left{};  // sent instead of Prepare
   };
@@ -135,8 +140,8 @@ class AgentSession final : private TransportEvents {
   Plan plan_;
   std::string mark_;
   SessionMachine machine_;
-  AgentProtocolValidator conduct_;
-  std::optional<AgentArrival> arrival_;  // of this start
+  std::optional<AgentProtocolValidator> conduct_;  // set while the agent runs
+  std::optional<AgentArrival> arrival_;            // of this start
   int starts_ = 0;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<ResumableLink> transport_;
