@@ -390,11 +390,10 @@ void Attempt::look_round() {
 // A refused host that has workers fails by its session; this looks at the others.
 void Attempt::look_for_refused() {
   if (machine_.state() != AttemptState::Connecting) return;
-  const std::vector<HostIndex> places = plan_.map.places();
-  for (launch::AgentLauncher::Missing& missing : fleet_.missing()) {
-    const HostIndex host = places[missing.host.value()];
-    if (!missing.why_not || !plan_.map.hosts[host.value()].ranks.empty()) continue;
-    add_fault(host, std::move(*missing.why_not));
+  for (launch::AgentLauncher::Missing& refused : fleet_.refused()) {
+    const HostIndex host = plan_.map.places()[refused.host.value()];
+    if (!plan_.map.hosts[host.value()].ranks.empty()) continue;
+    add_fault(host, std::move(*refused.why_not));
     tell(AttemptEvent::HostFailed);
   }
 }

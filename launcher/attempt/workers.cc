@@ -64,12 +64,12 @@ void Workers::handle(const fleet::Host& host, const wire::Output& m) {
   hosts_[host.position].owed += m.bytes.size();
   if (m.stream == Stream::Results) {
     sink_.worker_results(m.rank, m.bytes);
-    return give_credit();
+    return give_credit(host);
   }
   if (m.stream == Stream::Stderr) table_.wrote_errors(m.rank, m.bytes);
   if (m.stream == Stream::Stdout) table_.printed(m.rank, m.bytes.size());
   sink_.worker_output(m.rank, m.stream, m.bytes, on_our_clock(host, m.at_ns));
-  give_credit();
+  give_credit(host);
 }
 
 void Workers::handle(const fleet::Host& host, const wire::Drained& m) {
@@ -141,13 +141,14 @@ void Workers::settle_credit() {
   }
 }
 
+void Workers::give_credit(const fleet::Host& host) {
+  std::uint64_t& owed = hosts_[host.position].owed;
+  if (owed < credit_step(host) || sink_.pending_output() > kSlowReader) return;
+  host.session->send(wire::Credit{std::exchange(owed, 0)});
+}
+
 void Workers::give_credit() {
-  if (sink_.pending_output() > kSlowReader) return;
-  for (const fleet::Host& host : fleet_.hosts()) {
-    std::uint64_t& owed = hosts_[host.position].owed;
-    if (owed < credit_step(host)) continue;
-    host.session->send(wire::Credit{std::exchange(owed, 0)});
-  }
+  for (const fleet::Host& host : fleet_.hosts()) give_credit(host);
 }
 
 }  // namespace sml::attempt

@@ -78,6 +78,7 @@ class Workers {
     std::size_t sharing = 1;      // number of hosts that share the output window
   };
   TimePoint on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const;
+  void give_credit(const fleet::Host& host);
   std::uint64_t credit_step(const fleet::Host& host) const;
 
   fleet::Fleet& fleet_;

@@ -32,7 +32,7 @@ constexpr char kIdentity[] = "sml-run dial-in 1";  // the key's name on the wire
 constexpr char kCipher[] = "TLS_AES_128_GCM_SHA256";
 constexpr std::array<unsigned char, 2> kCipherId{0x13, 0x01};
 constexpr Duration kProveLimit = std::chrono::seconds(10);
-constexpr std::size_t kReadSize = std::size_t{64} << 10;
+constexpr std::size_t kReadSize = std::size_t{16} << 10;  // of one TLS record
 constexpr std::size_t kProofThreads = 2;
 
 // ---- frames of the proof
@@ -86,6 +86,7 @@ class KeyCredentials final : public Credentials {
     SSL_CTX* context = context_.native_handle();
     ::SSL_CTX_set_ex_data(context, slot_for_credentials(), this);
     ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);  // a head has thousands of connections, most of them idle
     if (::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1) return false;
     if (::SSL_CTX_set_ciphersuites(context, kCipher) != 1 || ::SSL_CTX_set_num_tickets(context, 0) != 1) return false;
     ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

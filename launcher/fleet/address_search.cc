@@ -20,16 +20,23 @@ AddressSearch::AddressSearch(std::span<const Host> hosts, std::string wanted)
     : hosts_(hosts), wanted_(std::move(wanted)), asked_(hosts.size()) {}
 
 std::vector<std::string> AddressSearch::candidates() const {
-  return candidate_addresses(wanted_, known_addresses(hosts_));
+  return candidate_addresses(wanted_, known_addresses(hosts_.front()), locals_);
+}
+
+void AddressSearch::know(const Host& host) {
+  const std::string& local = host.session->contact().local_address;
+  if (host.runs() && std::find(locals_.begin(), locals_.end(), local) == locals_.end()) locals_.push_back(local);
 }
 
 void AddressSearch::begin(std::uint16_t port) {
   port_ = port;
+  for (const Host& host : hosts_) know(host);
   for (const Host& host : hosts_) ask(host);
 }
 
 void AddressSearch::ask(const Host& host) {
   Asked& asked = asked_[host.position];
+  know(host);
   if (port_ == 0 || host.position == 0 || !host.runs() || asked.candidates) return;
   asked.candidates = candidates();
   host.session->send(wire::Probe{*asked.candidates, port_, launch::milliseconds(kProbeTimeout)});
@@ -53,12 +60,14 @@ void AddressSearch::note(const Host& host, const wire::Probed& answer) {
 }
 
 std::optional<ChosenAddress> AddressSearch::outcome(Of hosts) const {
+  const auto is_awaited = [this, hosts](const Host& host) {
+    if (host.position == 0 || has_answered(host)) return false;
+    return hosts == Of::All || host.runs();
+  };
+  if (std::any_of(hosts_.begin(), hosts_.end(), is_awaited)) return std::nullopt;
   std::vector<HostProbe> answers;
-  for (const Host& host : hosts_) {
-    if (host.position == 0) continue;
-    const std::optional<HostProbe>& answer = asked_[host.position].answer;
-    if (!answer && (hosts == Of::All || host.runs())) return std::nullopt;
-    if (answer) answers.push_back(*answer);
+  for (const Asked& asked : asked_) {
+    if (asked.answer) answers.push_back(*asked.answer);
   }
   if (answers.empty()) return ChosenAddress{};
   return choose_address(candidates(), answers, hosts_.front().name(), port_);

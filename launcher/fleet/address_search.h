@@ -35,6 +35,7 @@ class AddressSearch {
 
  private:
   std::vector<std::string> candidates() const;
+  void know(const Host& host);
 
   struct Asked {
     std::optional<std::vector<std::string>> candidates;
@@ -43,7 +44,8 @@ class AddressSearch {
   std::span<const Host> hosts_;
   std::string wanted_;
   std::uint16_t port_ = 0;
-  std::vector<Asked> asked_;  // by position
+  std::vector<std::string> locals_;  // the launcher's ends of the connections to hosts whose agents run, each once
+  std::vector<Asked> asked_;         // by position
 };
 
 }  // namespace sml::fleet

@@ -51,24 +51,23 @@ std::vector<std::string> believable_addresses(std::span<const std::string> told,
   return out;
 }
 
-std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts) {
+std::vector<std::string> addresses_of_first(const HostAddresses& first, std::span<const std::string> locals) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& address) {
     if (!address.empty() && std::find(out.begin(), out.end(), address) == out.end()) out.push_back(address);
   };
-  const HostAddresses& first = hosts.front();
   add(first.peer);
   if (first.here == OnThisMachine::Yes) {  // addresses from which the launcher reaches the others lead back to it
-    for (const HostAddresses& host : hosts) add(host.local);
+    for (const std::string& local : locals) add(local);
   }
   for (const std::string& address : first.own) add(address);
   return out;
 }
 
-std::vector<std::string> candidate_addresses(const std::string& wanted, std::span<const HostAddresses> hosts) {
+std::vector<std::string> candidate_addresses(const std::string& wanted, const HostAddresses& first,
+                                             std::span<const std::string> locals) {
   if (!wanted.empty()) return {wanted};
-  const std::vector<std::string>& chosen = hosts.front().chosen;
-  std::vector<std::string> out = chosen.empty() ? addresses_of_first(hosts) : chosen;
+  std::vector<std::string> out = first.chosen.empty() ? addresses_of_first(first, locals) : first.chosen;
   if (out.size() > kMostTried) out.resize(kMostTried);
   return out;
 }

@@ -33,13 +33,14 @@ struct HostAddresses {
 std::vector<std::string> believable_addresses(std::span<const std::string> told, OnThisMachine here);
 
 // Addresses by which other hosts may reach the first one, most likely first: those that connections have proved, then
-// those that its agent reports.
-std::vector<std::string> addresses_of_first(std::span<const HostAddresses> hosts);
+// those that its agent reports. `locals`: the launcher's ends of the connections to all hosts.
+std::vector<std::string> addresses_of_first(const HostAddresses& first, std::span<const std::string> locals);
 
 // The addresses that the other hosts try: `wanted` alone unless it is empty, else those of the chosen interfaces, else
 // all. At most kMostTried, because rank 0's host decides where the others connect to.
 inline constexpr std::size_t kMostTried = 16;
-std::vector<std::string> candidate_addresses(const std::string& wanted, std::span<const HostAddresses> hosts);
+std::vector<std::string> candidate_addresses(const std::string& wanted, const HostAddresses& first,
+                                             std::span<const std::string> locals);
 
 // The address at which other hosts most likely reach a host; empty: none is known.
 std::string likely_address(const HostAddresses& host);

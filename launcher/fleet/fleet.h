@@ -108,6 +108,7 @@ class Fleet final : private launch::SessionOwner {
   std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
   std::vector<launch::AgentLauncher::Missing> missing() const { return agent_launcher_->missing(); }
+  std::vector<launch::AgentLauncher::Missing> refused() const { return agent_launcher_->refused(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 

@@ -30,15 +30,17 @@ void Host::note(const wire::ToLauncher& message) {
   }
 }
 
+HostAddresses known_addresses(const Host& host) {
+  return {.here = place_of(*host.session),
+          .local = host.session->contact().local_address,
+          .peer = host.session->contact().peer_address,
+          .own = host.addresses,
+          .chosen = host.chosen_addresses};
+}
+
 std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {
   std::vector<HostAddresses> out;
-  for (const Host& host : hosts) {
-    out.push_back({.here = place_of(*host.session),
-                   .local = host.session->contact().local_address,
-                   .peer = host.session->contact().peer_address,
-                   .own = host.addresses,
-                   .chosen = host.chosen_addresses});
-  }
+  for (const Host& host : hosts) out.push_back(known_addresses(host));
   return out;
 }
 

@@ -45,6 +45,7 @@ struct Host {
 OnThisMachine place_of(const launch::AgentSession& session);
 
 // The known addresses of each host, in the order of the fleet.
+HostAddresses known_addresses(const Host& host);
 std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 
 // The error for a host that was not ready in time; `step` is what it was waited for.

@@ -56,6 +56,8 @@ class AgentLauncher {
     std::optional<Error> why_not;  // it has called, and cannot take part; nothing: it may come yet
   };
   virtual std::vector<Missing> missing() const { return {}; }
+  // The hosts of missing() that cannot take part.
+  virtual std::vector<Missing> refused() const { return {}; }
   // A host that has come since, of the next id.
   virtual void know(const plan::Host&) {}
   // Whether a host can be reached again if its agent has vanished.

@@ -296,6 +296,7 @@ double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static
 int main(int argc, char** argv) {
   if (argc != 4) fail("usage: peers HOSTS LINES SML_RUN");
   const std::string hosts = argv[1], lines = argv[2];
+  ::signal(SIGPIPE, SIG_IGN);
   ::setenv("SML_JOB_SECRET", kSecret, 1);
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);

@@ -53,7 +53,7 @@ void RendezvousSetup::prepared(const fleet::Host& host, const wire::Prepared& me
 
 // Workers of an elastic job may later have to find others elsewhere, so prefer an address that other hosts reach.
 std::string RendezvousSetup::address_of_lone_host() const {
-  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
   return is_elastic(options_, plan_) && !other.empty() ? other : search_.address_of_lone_host();
 }
 
@@ -75,7 +75,12 @@ RendezvousSetup::Search RendezvousSetup::look(std::vector<fleet::ProbeFault>& fa
 
 // All addresses from which a worker may connect to rank 0's host.
 std::vector<std::string> RendezvousSetup::all_addresses() const {
-  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts()));
+  std::vector<std::string> locals;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    const std::string& local = host.session->contact().local_address;
+    if (std::find(locals.begin(), locals.end(), local) == locals.end()) locals.push_back(local);
+  }
+  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts().front()), locals);
   for (const fleet::Host& host : fleet_.hosts()) {
     out.insert(out.end(), host.addresses.begin(), host.addresses.end());
     if (!host.session->contact().peer_address.empty()) out.push_back(host.session->contact().peer_address);
@@ -120,7 +125,7 @@ plan::Rendezvous RendezvousSetup::rendezvous() const {
 void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
                                     launch::Afterwards afterwards) const {
   plan::Rendezvous seen = rendezvous();
-  const std::string other = likely_address(known_addresses(fleet_.hosts()).front());
+  const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
   if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
   host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)},
                               afterwards);

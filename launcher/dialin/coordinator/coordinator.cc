@@ -141,6 +141,13 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     return out;
   }
 
+  std::vector<launch::AgentLauncher::Missing> refused() const override {
+    if (!some_are_refused_) return {};
+    std::vector<launch::AgentLauncher::Missing> out = missing();
+    std::erase_if(out, [](const launch::AgentLauncher::Missing& one) { return !one.why_not; });
+    return out;
+  }
+
   void end(const JobEnd& how, std::function<void()> told) override {
     told_ = std::move(told);
     for (const auto& [guest, place] : promises()) {
@@ -228,6 +235,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     PeerSlot& seat = *seats_[place];
     seat.why_not = Error(ErrorKind::Spawn, "it has called from " + guest.ends().far + " and cannot take part: " + text)
                        .with_hint("start every host with the same sml-run and the same number of hosts and workers");
+    some_are_refused_ = true;
     seat.tell_end(*seat.why_not);
     events_.come();
   }
@@ -261,10 +269,12 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     const std::string from = far_address(fd.get());
     const std::optional<ConnectionLimiter::Admission> admission = door_.knock(from, Clock::now());
     if (!admission) return say_once("callers from " + from + " have to wait: too many have not said who they are");
-    for (const auto& guest : guests_) {
-      if (guest->id() == admission->displaced) guest->give_way();
+    if (admission->displaced) {
+      for (const auto& guest : guests_) {
+        if (guest->id() == admission->displaced) guest->give_way();
+      }
+      sweep();
     }
-    if (admission->displaced) sweep();
     const int number = fd.get();
     Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
     if (!link) return door_.left(admission->id, Clock::now());
@@ -298,7 +308,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       return refuse(guest, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
     }
     welcome(guest, introduction.index);
-    seat_waiting();
+    if (some_wait_ || plan_.settings.least_hosts) seat_waiting();
   }
 
   void welcome(Peer& guest, std::uint32_t place) {
@@ -321,6 +331,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
     }
     guest.wait(introduction);
+    some_wait_ = true;
     if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
       if (plan_.settings.least_hosts) events_.gathered(*plan_.settings.least_hosts);
       seat_alone(guest);
@@ -406,6 +417,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   std::vector<std::shared_ptr<Peer>> guests_;
   std::set<std::string> said_;
   std::function<void()> told_;
+  bool some_wait_ = false;         // a caller without a place of its own has come
+  bool some_are_refused_ = false;  // for good
   bool ending_ = false;
   Acceptor entrance_;
   asio::steady_timer alive_timer_;

@@ -69,6 +69,7 @@ class Coordinator {
   virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that have not come in, itself apart.
   virtual std::vector<launch::AgentLauncher::Missing> missing() const = 0;
+  virtual std::vector<launch::AgentLauncher::Missing> refused() const = 0;  // hosts of missing() that cannot take part
   // Tells every host that is here, and lets nobody in any more. `told` is called when all have left, or after 5 s.
   virtual void end(const JobEnd& how, std::function<void()> told) = 0;
 };

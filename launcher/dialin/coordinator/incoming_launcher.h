@@ -25,6 +25,7 @@ class IncomingLauncher final : public launch::LocalLauncher {
                                                     const std::string& script) override;
   launch::PreLaunchTask* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
   std::vector<Missing> missing() const override;
+  std::vector<Missing> refused() const override { return head_->refused(); }
   void know(const plan::Host& host) override { head_->know(host.name); }
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }
