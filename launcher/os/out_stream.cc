@@ -83,6 +83,7 @@ struct OutStream::State {
   std::string pending;
   std::size_t begin = 0;
   std::size_t aside = 0;  // bytes that the side thread is writing
+  std::string spare;      // an empty buffer for the next bytes: new memory for each piece would cost more than copying
   bool waiting = false;
   bool is_broken = false;
 };
@@ -135,7 +136,7 @@ void OutStream::push(const std::shared_ptr<State>& state) {
 
 void OutStream::push_aside(const std::shared_ptr<State>& state) {
   if (state->pending.empty()) return;
-  const auto piece = std::make_shared<Aside>(Aside{std::exchange(state->pending, {})});
+  const auto piece = std::make_shared<Aside>(Aside{std::exchange(state->pending, std::exchange(state->spare, {}))});
   state->aside += piece->bytes.size();
   state->waiting = true;
   state->side.post([piece, own = state->own] { piece->write(own->get()); },
@@ -143,6 +144,8 @@ void OutStream::push_aside(const std::shared_ptr<State>& state) {
                      const std::shared_ptr<State> here = weak.lock();
                      if (!here) return;
                      here->aside -= piece->bytes.size();
+                     here->spare = std::move(piece->bytes);
+                     here->spare.clear();
                      here->waiting = here->aside > 0;
                      if (piece->sys_errno != 0) return give_up(here, piece->sys_errno);
                      if (!here->waiting) push_aside(here);
