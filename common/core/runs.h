@@ -10,7 +10,7 @@
 
 namespace sml {
 
-// A list that came from elsewhere counts as longer than this without being so; all() ends there.
+// A few received bytes can claim a list of any length: size() and all() end here.
 inline constexpr std::size_t kMostInRuns = 1'000'000;
 
 class HostIdRuns {

@@ -185,7 +185,7 @@ wire::Prepare finished(wire::Prepare prepare, const std::vector<std::uint32_t>& 
 
 using MakePrepare = std::function<wire::Prepare(AgentPlace)>;
 
-// For hosts of which there are few.
+// Makes both messages at once and keeps them: for the few hosts that are spare, join or come late.
 MakePrepare made_now(const wire::Prepare& prepare, const std::vector<std::uint32_t>& programs,
                      const plan::LaunchPlan& plan) {
   return [here = finished(prepare, programs, plan, AgentPlace::ThisMachine),

@@ -20,7 +20,7 @@ struct RankRun {
   bool operator==(const RankRun&) const = default;
 };
 
-// The same on consecutive hosts.
+// Runs of the same program and length on consecutive hosts, of which `first` is on the first.
 struct RankBlock {
   RankRun first;
   std::uint32_t hosts = 1;
