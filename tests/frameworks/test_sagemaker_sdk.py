@@ -3,6 +3,7 @@ and its scripts run in made-up containers, one on each host of the testbed. Only
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,8 @@ from harness import BUILD, REPO, watchdog
 
 NEEDS_THE_NETWORK = True
 FAILURE = "/opt/ml/output/failure"
+# Whatever runs in a container ends with its first process.
+CONTAINER = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 # What people write into hyperparameters. A single quote in a value, and other letters than A to Z in a name, break the SDK's
 # own file of variables, which bash reads, whatever the distribution is.
 ODD = {"n": 3, "rate": 1e-5, "layers": [1, 2], "flag": True, "word": "a b", "empty": "", "quoted": 'say "x"', "money": "$HOME `id`",
@@ -34,7 +37,11 @@ def torchrun(count):
     return {"class": "Torchrun", "fields": {"process_count_per_node": count}}
 
 
-SHOW, TRAIN = "sagemaker_show.py", "sagemaker_train.py"
+def mpi(count):
+    return {"class": "MPI", "fields": {"process_count_per_node": count}}
+
+
+SHOW, TRAIN, SUM = "sagemaker_show.py", "sagemaker_train.py", "mpi_sum.py"
 GIVEN = {"entry": SHOW, "hyperparameters": ODD, "hosts": 1, "instance": "ml.p5.48xlarge"}
 # All are made in one process: it takes the SDK seconds to be imported.
 JOBS = {
@@ -48,6 +55,10 @@ JOBS = {
     "command": {"distributed": torchrun(2), "command": "sml-run train", "entry": TRAIN},
     "torchrun": {"distributed": torchrun(2), "entry": TRAIN},
     "torchrun fails": {"distributed": torchrun(2), "entry": TRAIN, "hyperparameters": {"fails": 9}},
+    "mpi": {"distributed": mpi(2), "entry": SUM},
+    "mpi fails": {"distributed": mpi(2), "entry": SUM, "hyperparameters": {"fails": 1}},
+    "mpi by class": {"distributed": sml_run(process_count_per_node=2), "entry": SUM},
+    "mpi fails by class": {"distributed": sml_run(process_count_per_node=2), "entry": SUM, "hyperparameters": {"fails": 1}},
     "given by basic": GIVEN,
     # The real torchrun takes a script's --n for an option of its own that it does not know.
     "given by torchrun": {**GIVEN, "distributed": torchrun(1), "hyperparameters": {key: value for key, value in ODD.items() if key != "n"}},
@@ -60,7 +71,7 @@ def made(python, folder):
     """All jobs, as the SDK makes them, in a folder."""
     source = folder / "source"
     source.mkdir()
-    for name in (SHOW, TRAIN):
+    for name in (SHOW, TRAIN, SUM):
         shutil.copy(script(name), source)
     specs = {}
     for name, job in JOBS.items():
@@ -103,13 +114,13 @@ class Job:
                 (top / f"input/config/{config}.json").write_text(json.dumps(value))
         return self
 
-    def run(self, path=None, env=None):
-        """Starts all containers, and answers how each ended."""
+    def run(self, path=None, env=None, through=()):
+        """Starts all containers, and answers how each ended. `through` goes before each one's command."""
         algorithm = self.request["AlgorithmSpecification"]
         variables = {"PATH": path or self.case.image, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore",
                      "TRAINING_JOB_NAME": self.request["TrainingJobName"],
                      "TRAINING_JOB_ARN": f"arn:aws:sagemaker:us-west-2:123456789012:training-job/{self.request['TrainingJobName']}", **(env or {})}
-        line = [*algorithm["ContainerEntrypoint"], *algorithm["ContainerArguments"]]
+        line = [*through, *algorithm["ContainerEntrypoint"], *algorithm["ContainerArguments"]]
         started = [self.case.enterContext(self.bed.popen(name, line, env=variables)) for name in self.names]
         return [process.finish() for process in started]
 
@@ -197,15 +208,20 @@ class SageMakerSdk(FrameworkCase):
         self.assertIn('it\'s %27 3: {"argv"', done[0].stdout)
 
     def test_our_program_as_the_command_of_the_source_code(self):
-        done = Job(self, "command").place().run(f"{BUILD}:{self.image}")
-        self.assert_all(done, 0)
-        self.assertEqual(done[0].stdout.count("of 4 in attempt 0: True"), 4)
+        for hosts in (2, 4):
+            with self.subTest(hosts=hosts):
+                done = Job(self, "command", hosts).place().run(f"{BUILD}:{self.image}")
+                self.assert_all(done, 0)
+                self.assertEqual(done[0].stdout.count(f"of {2 * hosts} in attempt 0: True"), 2 * hosts)
 
     def test_torchrun_of_the_sdk_beside_it(self):
         """It runs; what it leaves of a failure is the command, and its own traceback."""
-        done = Job(self, "torchrun").place().run()
-        self.assert_all(done, 0)
-        self.assertEqual(sum((one.stderr + one.stdout).count("of 4 in attempt 0: True") for one in done), 4)
+        for hosts in (2, 4):
+            with self.subTest(hosts=hosts):
+                done = Job(self, "torchrun", hosts).place().run()
+                self.assert_all(done, 0)
+                said = "".join(one.stderr + one.stdout for one in done)
+                self.assertEqual(said.count(f"of {2 * hosts} in attempt 0: True"), 2 * hosts)
         job = Job(self, "torchrun fails").place()
         self.assert_all(job.run(), 1)
         for name in job.names:
@@ -222,6 +238,41 @@ class SageMakerSdk(FrameworkCase):
         self.assert_all(job.run(path), 1)
         for name in job.names:
             self.assertTrue(job.failure(name).startswith("[rank1]: ArithmeticError: the loss of attempt 0 is no number\n"), job.failure(name))
+
+    def image_for_mpi(self):
+        """Variables of an image as the MPI driver of the SDK wants it: it imports paramiko. What the driver writes goes after the
+        test."""
+        site = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(dir=VENV.parent, prefix="site-")))
+        found = next(self.sdk.glob("lib/python3*/site-packages"))
+        for name in ("paramiko*", "nacl", "bcrypt", "cryptography", "invoke", "cffi", "_cffi_backend*"):
+            for one in found.glob(name):
+                (site / one.name).symlink_to(one)
+        etc = self.bed.path("algo-1", "/etc/environment")  # all hosts have the same /etc
+        self.addCleanup(etc.write_bytes, etc.read_bytes())
+        for name in self.bed.names():
+            self.addCleanup(self.bed.exec, name, ["sh", "-c", "rm -f /tmp/ready.* /tmp/done.*"])
+        return {"PYTHONPATH": str(site)}
+
+    def test_mpi_of_the_sdk_beside_it(self):
+        """It starts as many ranks in all as were asked for on each host, all on the first; what it leaves of a failure is mpirun's
+        command. Other hosts look twice a minute whether the job is over, and its sshd stays."""
+        image = self.image_for_mpi()
+        done = Job(self, "mpi").place().run(env=image, through=CONTAINER)
+        self.assert_all(done, 0)
+        self.assertEqual(sorted(re.findall("rank [0-9] of [0-9]: [0-9]+", done[0].stdout)), ["rank 0 of 2: 3", "rank 1 of 2: 3"], done[0])
+        job = Job(self, "mpi fails").place()
+        self.assertNotEqual(job.run(env=image, through=CONTAINER)[0].returncode, 0)
+        self.assertIn("returned non-zero exit status", job.failure("algo-1"))
+        self.assertNotIn("ArithmeticError", job.failure("algo-1"))
+
+    def test_the_same_program_of_mpi_by_our_class(self):
+        done = Job(self, "mpi by class").place().run()
+        self.assert_all(done, 0)
+        self.assertEqual(sorted(re.findall("rank [0-9] of [0-9]: [0-9]+", done[0].stdout)), [f"rank {rank} of 4: 10" for rank in range(4)])
+        job = Job(self, "mpi fails by class").place()
+        self.assertNotEqual(job.run()[0].returncode, 0)
+        for name in job.names:
+            self.assertTrue(job.failure(name).startswith("ArithmeticError: the sum is no number\nrank 1 on algo-1"), job.failure(name))
 
     def test_where_programs_cannot_be_started_from_files(self):
         job = Job(self, "shows").place()
