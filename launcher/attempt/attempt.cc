@@ -156,6 +156,7 @@ AttemptOutcome Attempt::outcome() const {
   // Read the failures only now: a worker's last output may arrive after the report of its exit.
   out.facts.ends = workers_.table().failures();
   out.facts.unseen = workers_.table().unseen();
+  report::blame_hosts_for_kills(out.facts);
   if (facts_.faults.empty() && !facts_.stop_signal && !facts_.own_fault) out.machines = machines_;
   return out;
 }
@@ -426,6 +427,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   if (why != nullptr && !released && !readiness_.has_failed(host)) {
     if (stopping) {
       facts_.unconfirmed.push_back(host.name());
+      facts_.lost_in_stop.push_back({host.index, host.name(), *why, Clock::now()});
       if (why->kind() == ErrorKind::Protocol) add_fault(host.index, *why);
     } else {
       fail_host(host, *why);

@@ -191,7 +191,7 @@ class ManyHosts(SlurmCase):
         wait_until(lambda: self.bed.exec("algo-1", ["pgrep", "-f", "srun .*--ntasks=16"]).returncode != 0)
         go.touch()
         wait_until(lambda: "status" in self.printed(), self.printed)
-        self.assertRegex(self.printed(), "status 0|srun was killed by SIGKILL(.*\\n)*status 125")  # Slurm may end the step, or not yet
+        self.assertRegex(self.printed(), "status 0|: srun was killed by SIGKILL(.*\\n)*status 125")  # Slurm may end the step, or not yet
         self.bed.assert_clean()
 
     def test_the_end_of_the_step_leaves_no_process(self):

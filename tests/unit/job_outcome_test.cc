@@ -179,6 +179,34 @@ TEST_CASE("between a fault and a worker's end the earlier one decides") {
                                "algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
 }
 
+TEST_CASE("a worker that is killed right before its host is lost went with the host") {
+  AttemptFacts f = facts();
+  const Error why(ErrorKind::Lost, "srun was killed by SIGKILL (killed)");
+  f.ends = {end_of(7, "algo-8", Signaled{SIGKILL, false}, 1s),
+            end_of(0, "algo-1", Signaled{SIGTERM, false}, 2s, false)};
+  f.lost_in_stop = {fault_of("algo-7", why, 2s), fault_of("algo-8", why, 3s)};
+  blame_hosts_for_kills(f);
+  const JobOutcome verdict = judge(f);
+  CHECK(verdict.exit_code == 125);
+  CHECK(verdict.by == FailureCause::Host);
+  CHECK(verdict.lines == Lines{"2 hosts: srun was killed by SIGKILL (killed): algo-[7-8]",
+                               "  then: rank 7 on algo-8 was killed by SIGKILL (killed) after 1.0 s"});
+
+  const auto stays_with_the_worker = [&](AttemptFacts& of) {
+    blame_hosts_for_kills(of);
+    return of.faults.empty();
+  };
+  f.faults.clear();
+  f.lost_in_stop = {fault_of("algo-7", why, 2s)};
+  CHECK(stays_with_the_worker(f));  // its own host goes on
+  f.lost_in_stop = {fault_of("algo-8", why, 2s)};
+  f.ends[0].out_of_memory = "python3 (pid 9)";
+  CHECK(stays_with_the_worker(f));  // the kernel did it
+  f.ends[0].out_of_memory.clear();
+  f.ends[0].status = Signaled{SIGSEGV, false};
+  CHECK(stays_with_the_worker(f));
+}
+
 TEST_CASE("what a host told that broke the protocol later does not count") {
   AttemptFacts f = facts();
   f.ends = {end_of(1, "algo-2", Signaled{SIGKILL, false}, 1s), end_of(0, "algo-1", Exited{1}, 1500ms)};

@@ -246,6 +246,25 @@ void judge_unseen(const AttemptFacts& facts, JobOutcome& verdict) {
 
 }  // namespace
 
+bool was_killed_by_others(const AttemptFacts::WorkerEnd& end) {
+  const auto* signaled = std::get_if<Signaled>(&end.status);
+  const bool is_killed = signaled != nullptr && signaled->signo == SIGKILL;
+  return is_killed && end.by_itself && end.fault.empty() && end.out_of_memory.empty();
+}
+
+void blame_hosts_for_kills(AttemptFacts& facts) {
+  const AttemptFacts::WorkerEnd* killed = find_culprit(facts);
+  if (killed == nullptr || !was_killed_by_others(*killed)) return;
+  const bool lost = std::any_of(facts.lost_in_stop.begin(), facts.lost_in_stop.end(),
+                                [killed](const AttemptFacts::HostFault& fault) { return fault.host == killed->host; });
+  if (!lost) return;
+  const TimePoint just_before = first_failure(facts)->at - Duration(1);
+  std::for_each(facts.lost_in_stop.rbegin(), facts.lost_in_stop.rend(), [&](AttemptFacts::HostFault fault) {
+    fault.at = just_before;
+    facts.faults.insert(facts.faults.begin(), std::move(fault));
+  });
+}
+
 JobOutcome judge(const AttemptFacts& facts) {
   JobOutcome verdict;
   const AttemptFacts::WorkerEnd* worker = find_culprit(facts);
@@ -270,6 +289,8 @@ JobOutcome judge(const AttemptFacts& facts) {
     verdict.exit_code = exit_code_of_faults(facts.faults);
     verdict.by = FailureCause::Host;
     tell_faults(facts, verdict.lines);
+    if (worker != nullptr && was_killed_by_others(*worker))
+      verdict.lines.push_back("  then: " + tell_end(facts, *worker));
   } else if (worker != nullptr) {
     verdict = {exit_code_of(worker->status), FailureCause::Worker, worker, {tell_end(facts, *worker)}};
     tell_faults(facts, verdict.lines);

@@ -47,7 +47,8 @@ struct AttemptFacts {
   TimePoint first_start;        // ... of the job's first attempt
   std::vector<WorkerEnd> ends;  // failures only
   std::vector<HostFault> faults;
-  std::optional<int> stop_signal;  // the first stop signal of the user
+  std::vector<HostFault> lost_in_stop;  // hosts whose agent was lost while the workers were being stopped
+  std::optional<int> stop_signal;       // the first stop signal of the user
   TimePoint stop_at;
   bool stopped_at_rest = false;        // the signal came when this attempt was over and another was to follow
   std::optional<TimePoint> regroups;   // when it was ended so that other hosts get workers
@@ -111,5 +112,14 @@ std::string in_words(const JobOutcome& verdict);
 // Faults of the same kind and words fold into one line that names all their hosts, in host order. `facts` outlive the
 // result.
 JobOutcome judge(const AttemptFacts& facts);
+
+// Whether it was killed, and nothing shows by whom. The kernel's killer is counted in a rank's cgroup only where there
+// is one.
+bool was_killed_by_others(const AttemptFacts::WorkerEnd& end);
+
+// Whoever kills all processes of a host may kill a worker before the agent, which then still reports that end. If the
+// root cause is such a worker, and its host was lost afterwards, adds the hosts of `lost_in_stop` to `faults`, just
+// before the worker's end, so that they decide.
+void blame_hosts_for_kills(AttemptFacts& facts);
 
 }  // namespace sml::report

@@ -73,13 +73,6 @@ void tell_cause(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_c
   }
 }
 
-// Killed, and nothing tells by whom. The kernel's killer is counted in a rank's cgroup only where there is one.
-bool was_killed_by_others(const AttemptFacts::WorkerEnd& end) {
-  const auto* signaled = std::get_if<Signaled>(&end.status);
-  const bool is_killed = signaled != nullptr && signaled->signo == SIGKILL;
-  return is_killed && end.by_itself && end.fault.empty() && end.out_of_memory.empty();
-}
-
 void tell_details(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_cause,
                   std::vector<std::string>& lines) {
   if (root_cause.pid > 0) lines.back() += " (pid " + std::to_string(root_cause.pid) + ")";
