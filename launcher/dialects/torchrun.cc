@@ -226,7 +226,7 @@ Result<OptionTranslation> torch_meeting_settings(string_view written, Values val
     const std::string value(setting.substr(std::min(equals + 1, setting.size())));
     if (key == "join_timeout" || key == "last_call_timeout") {
       if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
-      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = {std::string(written), value};
+      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = Said{std::string(written), value};
     } else if (key == "is_host") {
       const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
       out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
