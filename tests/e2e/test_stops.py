@@ -89,6 +89,17 @@ class Stops(TestCase):
         """To all processes of that name, in one moment for each."""
         raise NotImplementedError
 
+    def await_said(self, job, text):
+        """What it has said until that comes."""
+        said = bytearray()
+
+        def step():
+            said.extend(job.errors_so_far())
+            return text in said
+
+        wait_until(step, lambda: bytes(said))
+        return bytes(said)
+
     def check_saved(self, place, job, status, ranks=None):
         """All save, and have the time for it."""
         ranks = set(place.ranks if ranks is None else ranks)
@@ -127,17 +138,6 @@ class Here(Stops):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signo)
-
-    def await_said(self, job, text):
-        """What it has said until that comes."""
-        said = bytearray()
-
-        def step():
-            said.extend(job.errors_so_far())
-            return text in said
-
-        wait_until(step, lambda: bytes(said))
-        return bytes(said)
 
 
 class Running(Here):
@@ -362,6 +362,7 @@ class WithoutWorkers(Here):
 class OnHosts(HostsCase, Stops):
     """Over SSH, two hosts."""
     hosts = 2
+    BOTH = ("algo-1", "algo-2")
 
     def setUp(self):
         self.place = Place([self.bed.path(host, "/run/stops") for host in self.bed.names()], range(4))
@@ -376,7 +377,7 @@ class OnHosts(HostsCase, Stops):
         self.place.wait("ready")
         return job
 
-    def send(self, sender, signals, hosts=("algo-1", "algo-2")):
+    def send(self, sender, signals, hosts=BOTH):
         for host in hosts:
             pattern = "|".join(OURS[sender])
             self.bed.exec(host, ["sh", "-c", "; ".join(f"pkill -{int(one)} -x '{pattern}'" for one in signals)])
@@ -411,6 +412,35 @@ class OnHosts(HostsCase, Stops):
         job = self.start("--heartbeat-timeout", "3s")
         self.send("launcher", (signal.SIGKILL,), ["algo-1"])
         self.check_saved(self.place, job, 137)
+
+    def test_between_attempts(self):
+        """The next one would come in an hour, and may do without a host that is lost."""
+        for sender, hosts in (("launcher", ["algo-1"]), ("agent", ["algo-2"]), ("ours", self.BOTH)):
+            with self.subTest(sender):
+                self.setUp()
+                self.place.make("go")
+                job = self.start("--max-restarts", "1", "--restart-delay", "1h:1h")
+                self.place.make("fail")
+                self.place.wait("saved", (1, 2, 3))
+                self.await_said(job, b"restart 1 of 1")
+                self.send(sender, TERM, hosts)
+                if sender == "agent":
+                    self.assertTrue(stays(lambda: job.poll() is None))
+                    self.send("launcher", TERM, ["algo-1"])
+                self.assert_status(job.finish(), 143)
+
+    def test_before_the_start(self):
+        """The hosts are looked at first, which takes its time."""
+        look = "touch /run/stops/looks; while test -e /run/stops/looks; do sleep .02; done"
+        for sender, hosts, status in (("launcher", ["algo-1"], 143), ("agent", ["algo-2"], 125), ("ours", self.BOTH, 143)):
+            with self.subTest(sender):
+                self.setUp()
+                job = self.enterContext(self.bed.sml_run_popen(
+                    "algo-1", "-H", self.bed.hosts(2), *AN_HOUR, "--health-check", look, PYTHON, "-c", WORKER, "/run/stops"))
+                wait_until(lambda: all((root / "looks").exists() for root in self.place.roots))
+                self.send(sender, TERM, hosts)
+                self.assert_status(job.finish(), status)
+                self.assertEqual(self.place.told("ready"), set())
 
 
 class ThatCall(NoSsh, Stops):

@@ -300,7 +300,7 @@ TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
 
 namespace {
 
-void among_four(wire::Prepare& p) { p.mpi = {plan::PmiMode::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}}; }
+void among_four(wire::Prepare& p) { p.mpi = {plan::PmiMode::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{{0, 0, 6}}}, 6}}; }
 wire::FenceData fence(const std::string& name, std::size_t size) {
   return {.fence = name, .ranks = {}, .bytes = std::string(size, 'x')};
 }
