@@ -117,9 +117,9 @@ JobOutcome judge(const AttemptFacts& facts);
 // is one.
 bool was_killed_by_others(const AttemptFacts::WorkerEnd& end);
 
-// Whoever kills all processes of a host may kill a worker before the agent, which then still reports that end. If the
-// root cause is such a worker, and its host was lost afterwards, adds the hosts of `lost_in_stop` to `faults`, just
-// before the worker's end, so that they decide.
+// A kill of all processes of a host may reach a worker before the agent, which then still reports that end. If the root
+// cause is such a worker, and its host was lost afterwards, adds the hosts of `lost_in_stop` to `faults`, just before
+// the worker's end, so that they decide.
 void blame_hosts_for_kills(AttemptFacts& facts);
 
 }  // namespace sml::report
