@@ -30,7 +30,7 @@ AgentProtocolValidator conduct_of_two() {
     worker.rank = Rank(rank);
     prepare.workers.push_back(worker);
   }
-  prepare.mpi = {plan::PmiMode::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{0, 0, 6}}, 6}};
+  prepare.mpi = {plan::PmiMode::Pmi1, wire::MpiLook::No, 0, {{"a"}, {{{0, 0, 6}}}, 6}};
   prepare.usage = UsageLook::Yes;
   prepare.torch_traces = wire::TorchTraces::Yes;
   wire::Hello hello;
