@@ -13,9 +13,9 @@ namespace {
 
 constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready,
                          S::Running,  S::Cleared,  S::Leaving,   S::Ended};
-constexpr E kEvents[] = {E::Opened,  E::NeedAgent,   E::AgentRuns, E::HelloAck,   E::Prepared,
-                         E::Probed,  E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken,
-                         E::Chatter, E::Cleared,     E::Bye,       E::Broken,     E::Closed};
+constexpr E kEvents[] = {E::Opened,      E::NeedAgent, E::AgentRuns,  E::HelloAck,   E::Prepared, E::Probed,
+                         E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken, E::Added,    E::Chatter,
+                         E::Cleared,     E::Bye,       E::Broken,     E::Closed};
 
 SessionMachine at(S state) {
   const std::vector<E> way = {E::Opened, E::AgentRuns, E::Prepared, E::StartSent, E::Cleared, E::Bye, E::Closed};
@@ -37,24 +37,45 @@ struct Expectation {
 
 // What may come in each state. Anything else is refused; after the end nothing counts.
 const Expectation kExpected[] = {
-    {S::Starting, E::Opened, S::Greeting, A::None},         {S::Starting, E::Closed, S::Ended, A::TellLost},
-    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent}, {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
-    {S::Greeting, E::Broken, S::Starting, A::StartAgain},   {S::Greeting, E::Closed, S::Ended, A::TellLost},
-    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},  {S::Preparing, E::Prepared, S::Ready, A::TellReady},
-    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},   {S::Preparing, E::Probed, S::Preparing, A::None},
-    {S::Preparing, E::InputTaken, S::Preparing, A::None},   {S::Preparing, E::Bye, S::Leaving, A::Deliver},
-    {S::Preparing, E::Closed, S::Ended, A::TellLost},       {S::Ready, E::Probed, S::Ready, A::Deliver},
-    {S::Ready, E::StartSent, S::Running, A::None},          {S::Ready, E::Chatter, S::Ready, A::Deliver},
-    {S::Ready, E::Cleared, S::Cleared, A::Deliver},         {S::Ready, E::Bye, S::Leaving, A::Deliver},
-    {S::Ready, E::Closed, S::Ended, A::TellLost},           {S::Running, E::WorkerNews, S::Running, A::Deliver},
-    {S::Running, E::InputTaken, S::Running, A::Deliver},    {S::Running, E::Cleared, S::Cleared, A::Deliver},
-    {S::Running, E::Probed, S::Running, A::None},           {S::Running, E::Chatter, S::Running, A::Deliver},
-    {S::Running, E::Bye, S::Leaving, A::Deliver},           {S::Running, E::Closed, S::Ended, A::TellLost},
-    {S::Cleared, E::PrepareSent, S::Preparing, A::None},    {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
-    {S::Cleared, E::Probed, S::Cleared, A::None},           {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
-    {S::Cleared, E::Bye, S::Leaving, A::Deliver},           {S::Cleared, E::Closed, S::Ended, A::TellLost},
-    {S::Leaving, E::Chatter, S::Leaving, A::None},          {S::Leaving, E::Probed, S::Leaving, A::None},
+    {S::Starting, E::Opened, S::Greeting, A::None},
+    {S::Starting, E::Closed, S::Ended, A::TellLost},
+    {S::Greeting, E::NeedAgent, S::Greeting, A::SendAgent},
+    {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
+    {S::Greeting, E::Broken, S::Starting, A::StartAgain},
+    {S::Greeting, E::Closed, S::Ended, A::TellLost},
+    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Prepared, S::Ready, A::TellReady},
+    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::Probed, S::Preparing, A::None},
+    {S::Preparing, E::InputTaken, S::Preparing, A::None},
+    {S::Preparing, E::Bye, S::Leaving, A::Deliver},
+    {S::Preparing, E::Closed, S::Ended, A::TellLost},
+    {S::Ready, E::Probed, S::Ready, A::Deliver},
+    {S::Ready, E::StartSent, S::Running, A::None},
+    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::Cleared, S::Cleared, A::Deliver},
+    {S::Ready, E::Bye, S::Leaving, A::Deliver},
+    {S::Ready, E::Closed, S::Ended, A::TellLost},
+    {S::Running, E::WorkerNews, S::Running, A::Deliver},
+    {S::Running, E::InputTaken, S::Running, A::Deliver},
+    {S::Running, E::Cleared, S::Cleared, A::Deliver},
+    {S::Running, E::Probed, S::Running, A::None},
+    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::Bye, S::Leaving, A::Deliver},
+    {S::Running, E::Closed, S::Ended, A::TellLost},
+    {S::Cleared, E::PrepareSent, S::Preparing, A::None},
+    {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
+    {S::Cleared, E::Probed, S::Cleared, A::None},
+    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::Bye, S::Leaving, A::Deliver},
+    {S::Cleared, E::Closed, S::Ended, A::TellLost},
+    {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::Probed, S::Leaving, A::None},
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
+    // The workers of a host may end while the request to add some is on its way.
+    {S::Running, E::Added, S::Running, A::Deliver},
+    {S::Cleared, E::Added, S::Cleared, A::Deliver},
+    {S::Preparing, E::Added, S::Preparing, A::None},
 };
 
 }  // namespace

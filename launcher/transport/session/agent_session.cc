@@ -21,6 +21,7 @@ SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
 SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
 SessionEvent event_for(const wire::Cleared&) { return SessionEvent::Cleared; }
 SessionEvent event_for(const wire::StdinCredit&) { return SessionEvent::InputTaken; }
+SessionEvent event_for(const wire::Added&) { return SessionEvent::Added; }
 SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
 template <class Message>
 SessionEvent event_for(const Message&) {

@@ -25,6 +25,7 @@ constexpr Row kTable[] = {
     {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
     {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an earlier attempt
     {S::Preparing, E::InputTaken, S::Preparing, A::None},
+    {S::Preparing, E::Added, S::Preparing, A::None},  // late, of an earlier attempt
     {S::Preparing, E::Bye, S::Leaving, A::Deliver},
     {S::Preparing, E::Closed, S::Ended, A::TellLost},
 
@@ -37,6 +38,7 @@ constexpr Row kTable[] = {
 
     {S::Running, E::WorkerNews, S::Running, A::Deliver},
     {S::Running, E::InputTaken, S::Running, A::Deliver},
+    {S::Running, E::Added, S::Running, A::Deliver},
     {S::Running, E::Cleared, S::Cleared, A::Deliver},
     {S::Running, E::Probed, S::Running, A::None},  // late
     {S::Running, E::Chatter, S::Running, A::Deliver},
@@ -45,6 +47,7 @@ constexpr Row kTable[] = {
 
     {S::Cleared, E::PrepareSent, S::Preparing, A::None},
     {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
+    {S::Cleared, E::Added, S::Cleared, A::Deliver},
     {S::Cleared, E::Probed, S::Cleared, A::None},  // late
     {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
     {S::Cleared, E::Bye, S::Leaving, A::Deliver},
@@ -65,9 +68,9 @@ std::string_view name(SessionState state) {
 }
 
 std::string_view name(SessionEvent event) {
-  static constexpr std::string_view names[] = {"opened",  "agent wanted", "agent runs", "hello",       "prepared",
-                                               "probed",  "prepare sent", "start sent", "worker news", "input taken",
-                                               "chatter", "cleared",      "bye",        "broken",      "closed"};
+  static constexpr std::string_view names[] = {
+      "opened",      "agent wanted", "agent runs", "hello",   "prepared", "probed", "prepare sent", "start sent",
+      "worker news", "input taken",  "added",      "chatter", "cleared",  "bye",    "broken",       "closed"};
   return names[static_cast<std::size_t>(event)];
 }
 

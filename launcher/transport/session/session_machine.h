@@ -27,6 +27,7 @@ enum class SessionEvent : std::uint8_t {
   StartSent,
   WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault and the like
   InputTaken,  // StdinCredit
+  Added,       // the request may have crossed Cleared
   Chatter,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, PeerVerdictsOfHost, Relay, Trace, ...
   Cleared,
   Bye,
