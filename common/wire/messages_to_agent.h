@@ -265,10 +265,13 @@ struct Leave {
   static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 
+enum class TorchLook : std::uint8_t { No, Yes };  // Yes: if none has joined, count the workers that have torch loaded
+
 // Asks which workers have joined torch's store. The agent replies with Joined.
 struct AskJoined {
-  std::uint16_t port = 0;  // of the store; 0: only the count
-  void fields(auto& a) { a(port); }
+  std::uint16_t port = 0;                // of the store; 0: only the count
+  TorchLook torch_look = TorchLook::No;  // reads the maps of every worker and its children
+  void fields(auto& a) { a(port, torch_look); }
   static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked};
 };
 

@@ -180,7 +180,7 @@ struct Joined {
   std::uint64_t count = 0;
   std::uint64_t since_first_ms = 0;  // time since the first of them joined
   std::vector<Rank> missing;         // running workers here without a connection to the requested port
-  std::uint64_t with_torch = 0;      // if none has joined: workers here that have torch's library loaded
+  std::uint64_t with_torch = 0;      // if that was asked: workers here that have torch's library loaded
   void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskJoined;

@@ -222,7 +222,7 @@ void Agent::resume() {
   arm_timer();
 }
 
-void Agent::answer(const wire::AskJoined& m) { link_.send(attempt_ ? attempt_->joined(m.port) : wire::Joined{}); }
+void Agent::answer(const wire::AskJoined& m) { link_.send(attempt_ ? attempt_->joined(m) : wire::Joined{}); }
 
 void Agent::answer(const wire::CheckPeerOwnership& m) {
   for (const wire::Caller& caller : m.callers) {

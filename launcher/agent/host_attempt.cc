@@ -268,7 +268,7 @@ void HostAttempt::hear(const wire::ToAgent& message) {
   }
 }
 
-wire::Joined HostAttempt::joined(std::uint16_t port) const {
+wire::Joined HostAttempt::joined(const wire::AskJoined& asked) const {
   wire::Joined answer;
   for (const auto& service : services_) {
     const std::optional<HostService::Joiners> came = service->joiners();
@@ -278,13 +278,13 @@ wire::Joined HostAttempt::joined(std::uint16_t port) const {
     answer.since_first_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }
-  if (port != 0) answer.missing = workers_.without_connection(port, around_.network);
-  if (port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
-  if (port != 0 || answer.count != 0) return answer;
-  if (machine_.state() == HostState::Running) {
-    for (const pid_t pid : workers_.pids()) answer.with_torch += has_torch(pid) ? 1 : 0;
-  } else {
+  if (asked.port != 0) answer.missing = workers_.without_connection(asked.port, around_.network);
+  if (asked.port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
+  if (asked.port != 0 || answer.count != 0) return answer;
+  if (machine_.state() != HostState::Running) {
     for (const auto& service : services_) answer.count += service->ever_joined();
+  } else if (asked.torch_look == wire::TorchLook::Yes) {
+    for (const pid_t pid : workers_.pids()) answer.with_torch += has_torch(pid) ? 1 : 0;
   }
   return answer;
 }

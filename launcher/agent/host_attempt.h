@@ -63,7 +63,7 @@ class HostAttempt final : private WorkerOwner {
   void suspend();
   void resume();
   void hear(const wire::ToAgent& message);  // messages for workers or services
-  wire::Joined joined(std::uint16_t port) const;
+  wire::Joined joined(const wire::AskJoined& asked) const;
   // Sends what has only been counted so far.
   void sum_up() const;
   const WorkerEnvironments* environments() const { return starter_ ? &starter_->environments() : nullptr; }

@@ -83,7 +83,7 @@ def codecs():
     one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
            "Signal": u32(10, 1, 3) + u8(1), "Stop": u32(15, 1000) + u8(0), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
            "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
-           "AskJoined": struct.pack(">H", 29500), "Inspect": b"", "CheckPeerOwnership": u32(1) + caller, "PeerVerdicts": u32(1, 1) + u8(1),
+           "AskJoined": struct.pack(">HB", 29500, 1), "Inspect": b"", "CheckPeerOwnership": u32(1) + caller, "PeerVerdicts": u32(1, 1) + u8(1),
            "EndLeft": text(b"sml0") + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
            "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
            "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),

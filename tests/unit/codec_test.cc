@@ -83,7 +83,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
           Resume{},
           Leave{},
           AskJoined{},
-          AskJoined{29500},
+          AskJoined{29500, TorchLook::Yes},
           Inspect{},
           CheckPeerOwnership{},
           CheckPeerOwnership{{Caller{7, "10.0.0.2", 40001, "10.0.0.1", 29500}, Caller{}}},

@@ -189,15 +189,16 @@ void RendezvousSetup::arm() {
 
 void RendezvousSetup::ask_first(Asker asker) {
   asked_.push_back(asker);
-  fleet_.first().session->send(wire::AskJoined{});
+  const auto look = asker == Asker::Watch ? wire::TorchLook::Yes : wire::TorchLook::No;
+  fleet_.first().session->send(wire::AskJoined{.port = 0, .torch_look = look});
 }
 
 // Asks the store at times that lie ever further apart, so that a job which never joins costs little; the trace is exact
-// to a twentieth of the time since the start.
+// to a tenth of the time since the start.
 void RendezvousSetup::trace_joins() {
   constexpr Duration kSoonest = std::chrono::milliseconds(50);
   constexpr Duration kLatest = std::chrono::seconds(10);
-  constexpr int kPart = 20;
+  constexpr int kPart = 10;
   if (options_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
   trace_timer_.expires_after(std::clamp<Duration>((Clock::now() - started_) / kPart, kSoonest, kLatest));
   trace_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
@@ -210,7 +211,7 @@ void RendezvousSetup::ask_everybody() {
   const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
   join_watch_.asking_everybody(static_cast<std::size_t>(running));
   if (fleet_.first().runs()) asked_.push_back(Asker::Watch);
-  fleet_.tell_all(wire::AskJoined{port_});
+  fleet_.tell_all(wire::AskJoined{.port = port_});
 }
 
 void RendezvousSetup::count_joined() {
