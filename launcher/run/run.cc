@@ -119,11 +119,12 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                       hang_reports_.tell(form, std::move(done));
                     },
                 .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); }}),
-      observers_(loop_.get_executor(), {.options = options,
-                                        .progress = progress_.so_far(),
-                                        .goodput = progress_.goodput(),
-                                        .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); },
-                                        .say = [this](const std::string& text) { console_.say(text); }}),
+      observers_(loop_.get_executor(),
+                 {.options = options,
+                  .progress = progress_.so_far(),
+                  .goodput = progress_.goodput(),
+                  .use = [this](UsagePoller::Done done) { use_looks_.tell_sums(std::move(done)); },
+                  .say = [this](const std::string& text) { console_.say(text); }}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
                        [this](const Stop& asked) { stop(asked); }}) {}
 

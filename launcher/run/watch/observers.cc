@@ -48,7 +48,9 @@ void Observers::begin_pushes(report::EventFeed& feed) {
 
 void Observers::render(metrics::Format format, std::function<void(std::string)> done) {
   deps_.use([this, format, done = std::move(done)](const report::LiveUses& uses) {
-    done(metrics_.text(format, Clock::now(), uses));
+    uses_ = uses;
+    looked_ = Clock::now();
+    done(metrics_.text(format, looked_, uses_));
   });
 }
 
@@ -65,6 +67,8 @@ void Observers::arm_timer() {
 void Observers::renew_file() {
   if (file_is_written_) return;
   file_is_written_ = true;
+  const TimePoint now = Clock::now();
+  if (now - looked_ < kFileInterval / 2) return write_file(metrics_.text(metrics::Format::Text, now, uses_));
   render(metrics::Format::Text, [this](std::string text) { write_file(std::move(text)); });
 }
 

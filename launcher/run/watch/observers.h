@@ -45,7 +45,7 @@ class Observers {
  private:
   void begin_pushes(report::EventFeed& feed);
   void render(metrics::Format format, std::function<void(std::string)> done);
-  void renew_file();
+  void renew_file();  // with the usage of a recent scrape, if there was one: a look costs every host
   void write_file(std::string text);
   void arm_timer();
 
@@ -54,6 +54,8 @@ class Observers {
   notify::Notifier notifier_;
   std::unique_ptr<notify::ProgressPusher> pusher_;  // null: progress is not known, or told to nobody
   metrics::JobMetrics metrics_;
+  report::LiveUses uses_;  // the last that were looked at
+  TimePoint looked_;
   std::unique_ptr<metrics::MetricsServer> server_;
   std::shared_ptr<const os::RenewedFile> file_;
   boost::asio::steady_timer file_timer_;

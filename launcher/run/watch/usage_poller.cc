@@ -15,8 +15,7 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 
 void UsagePoller::tell(Done done) {
   if (!deps_.workers_run()) return done({});
-  waiting_.push_back(std::move(done));
-  if (waiting_.size() > 1) return;
+  if (!enqueue(std::move(done))) return;
   if (rates_.has_base(Clock::now())) return look();
   deps_.look([this](const std::vector<wire::RankUse>& workers) {
     add(workers);
@@ -26,6 +25,16 @@ void UsagePoller::tell(Done done) {
       if (!error) look();
     });
   });
+}
+
+void UsagePoller::tell_sums(Done done) {
+  if (!deps_.workers_run()) return done({});
+  if (enqueue(std::move(done))) look();
+}
+
+bool UsagePoller::enqueue(Done done) {
+  waiting_.push_back(std::move(done));
+  return waiting_.size() == 1;
 }
 
 void UsagePoller::look() {

@@ -1,5 +1,4 @@
-// Reports the current resource usage of the ranks. Queries their agents, and does so twice if there is no recent base
-// for rates.
+// Reports the current resource usage of the ranks, by queries to their agents.
 #pragma once
 #include <functional>
 #include <memory>
@@ -23,9 +22,13 @@ class UsagePoller {
   UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
 
   // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
+  // Asks twice if there is no recent base for rates.
   void tell(Done done);
+  // The same without rates, unless there is a base for them. Asks once: a look costs each host a few files per process.
+  void tell_sums(Done done);
 
  private:
+  bool enqueue(Done done);  // whether it is the first, for which a look has to begin
   void look();
   report::LiveUses add(const std::vector<wire::RankUse>& workers);
   void answer(const report::LiveUses& uses);
