@@ -1,5 +1,6 @@
 // Delivers a notification: runs a command, or posts to a URL. Blocks; any thread.
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,17 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
 // Whether such a program is there and may be run. Error (Usage): a clause.
 Result<void> check_command(const std::vector<std::string>& command);
 
+// The certificates by which servers are verified: kept for the next letter, as they take long to read, and read anew
+// when their file is another. One post at a time.
+class ReadAuthorities;
+std::shared_ptr<ReadAuthorities> keep_authorities();
+
 // A body to be posted, and the terms on which a server takes it.
 struct Letter {
-  std::string body;           // JSON
-  std::string bearer{};       // a token that permits it, as bearer_in() has found it; empty: none
-  std::string authorities{};  // a file of certificates; empty: those of the system
+  std::string body;                         // JSON
+  std::string bearer{};                     // a token that permits it, as bearer_in() has found it; empty: none
+  std::string authorities{};                // a file of certificates; empty: those of the system
+  std::shared_ptr<ReadAuthorities> kept{};  // null: they are read for this letter alone
 };
 // Redirections are not followed. With https the server's certificate must be signed by one of the letter's authorities,
 // else by one of the system's (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.

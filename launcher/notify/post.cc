@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/err.h>
@@ -140,6 +141,41 @@ Result<std::unique_ptr<SSL_CTX, Freed>> make_context(const std::string& authorit
   return out;
 }
 
+// A file that is not replaced in place, as the mounts of Kubernetes, is another one by its inode.
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+class ReadAuthorities {
+ public:
+  // Valid until the next call.
+  Result<SSL_CTX*> context(const std::string& authorities) {
+    struct stat now {};
+    if (!authorities.empty() && ::stat(authorities.c_str(), &now) != 0) {
+      return sys_error(ErrorKind::Config, "cannot read " + show(authorities), errno);
+    }
+    if (context_ && authorities == path_ && is_same_file(now, file_)) return context_.get();
+    Result<std::unique_ptr<SSL_CTX, Freed>> made = make_context(authorities);
+    if (!made) return made.error();
+    context_ = std::move(*made);
+    path_ = authorities;
+    file_ = now;
+    return context_.get();
+  }
+
+ private:
+  std::unique_ptr<SSL_CTX, Freed> context_;
+  std::string path_;
+  struct stat file_ {};
+};
+
+std::shared_ptr<ReadAuthorities> keep_authorities() { return std::make_shared<ReadAuthorities>(); }
+
+namespace {
+
 class TlsWire final : public Wire {
  public:
   TlsWire(SSL_CTX* context, int fd, TimePoint end) : Wire(fd, end), ssl_(::SSL_new(context)) {}
@@ -215,9 +251,10 @@ Result<void> post(const Url& url, const Letter& letter, Duration limit) {
     PlainWire wire(socket->get(), end);
     return exchange(wire, url, letter);
   }
-  const Result<std::unique_ptr<SSL_CTX, Freed>> context = make_context(letter.authorities);
+  const auto authorities = letter.kept ? letter.kept : keep_authorities();
+  const Result<SSL_CTX*> context = authorities->context(letter.authorities);
   if (!context) return context.error();
-  TlsWire wire(context->get(), socket->get(), end);
+  TlsWire wire(*context, socket->get(), end);
   if (Result<void> met = wire.shake_hands(url.host, is_address); !met) return met;
   return exchange(wire, url, letter);
 }

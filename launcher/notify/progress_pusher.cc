@@ -42,7 +42,8 @@ Result<std::string> read_token(const std::string& path) {
 
 }  // namespace
 
-Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit) {
+Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit,
+                         const std::shared_ptr<ReadAuthorities>& kept) {
   const Result<Url> url = Url::parse(server.url);
   if (!url) return url.error();
   if (url->scheme != Url::Scheme::Https) {
@@ -53,7 +54,8 @@ Result<void> push_status(const StatusServer& server, const std::string& body, Du
   }
   Result<std::string> token = read_token(server.token_file);
   if (!token) return token.error();
-  return post(*url, {.body = body, .bearer = std::move(*token), .authorities = server.authorities}, limit);
+  return post(*url, {.body = body, .bearer = std::move(*token), .authorities = server.authorities, .kept = kept},
+              limit);
 }
 
 ProgressPusher::ProgressPusher(const boost::asio::any_io_executor& loop, Deps job)
@@ -108,8 +110,8 @@ void ProgressPusher::push() {
     return;
   }
   auto outcome = std::make_shared<Result<void>>();
-  thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()),
-                outcome] { *outcome = push_status(server, body, kDeliveryLimit); },
+  thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()), kept = authorities_,
+                outcome] { *outcome = push_status(server, body, kDeliveryLimit, kept); },
                [this, outcome] {
                  using Outcome = PushMachine::Outcome;
                  if (server_pace_.ended(*outcome ? Outcome::Taken : Outcome::Failed))
@@ -129,8 +131,8 @@ void ProgressPusher::finish() {
   if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.say(to_metric_line(facts()));
   if (deps_.server.url.empty() || !server_pace_.tells_end(progress) || !thread_.start()) return;
   const auto outcome = std::make_shared<Result<void>>();
-  thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()),
-                outcome] { *outcome = push_status(server, body, kLastPatience); },
+  thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()), kept = authorities_,
+                outcome] { *outcome = push_status(server, body, kLastPatience, kept); },
                [] {});
   const bool done = thread_.finish(kLastPatience);
   if (done && *outcome) return;

@@ -1,8 +1,9 @@
 // Tells the progress of the job to Kubeflow's status server, and prints it in lines for SageMaker's algorithm metrics.
 // Nothing waits for it while the job runs. Lives on the loop's thread.
 //
-// The server gets what is new at most once in kLeastBetween, and the end of the job besides. Token and authorities are
-// read anew for each message, as the platform renews them. It is believed only with TLS.
+// The server gets what is new at most once in kLeastBetween, and the end of the job besides. The token is read for each
+// message, and the authorities are read again when the platform has renewed their file. The server is believed only
+// with TLS.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "common/core/error.h"
 #include "common/os/side_thread.h"
+#include "launcher/notify/deliver.h"
 #include "launcher/notify/progress_facts.h"
 #include "launcher/notify/push_machine.h"
 #include "launcher/options/observer_options.h"
@@ -24,7 +26,7 @@ namespace sml::notify {
 
 class ProgressPusher final : public report::EventListener {
  public:
-  static constexpr Duration kLeastBetween = std::chrono::seconds(5);
+  static constexpr Duration kLeastBetween = std::chrono::seconds(10);
   static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);
   static constexpr Duration kLastPatience = std::chrono::seconds(2);  // for the last message
 
@@ -56,10 +58,13 @@ class ProgressPusher final : public report::EventListener {
   PushMachine server_pace_{kLeastBetween};
   PushMachine line_pace_{kLeastBetweenLines};
   boost::asio::steady_timer timer_;
+  std::shared_ptr<ReadAuthorities> authorities_ = keep_authorities();  // used on the thread
   os::SideThread thread_;
 };
 
-// Reads the token and posts the body. Blocks, for about the limit; any thread. Error: a clause.
-Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit);
+// Reads the token and posts the body. Blocks, for about the limit; any thread, one at a time for `kept`. Error: a
+// clause.
+Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit,
+                         const std::shared_ptr<ReadAuthorities>& kept = nullptr);
 
 }  // namespace sml::notify
