@@ -5,12 +5,16 @@ import importlib.util
 import json
 import marshal
 import os
-import pickle
 import subprocess
 import sys
 
+try:
+    import _pickle as pickle  # without the module around it, which takes longer to import than all else here
+except ImportError:  # another Python than CPython
+    import pickle
+
 # What is imported here is part of the time that a launch takes: little.
-from . import _errors, _files, _process, _results, path
+from . import _files, _process, _results, path
 
 _IN_ENVIRONMENT = 384 << 10   # bytes of a call that travels as variables; a larger one is the input of each rank
 _CHUNK = 96 << 10             # of a variable: the kernel takes no string of 128 KiB
@@ -80,8 +84,8 @@ def _worker():
     """The rank's program: its text, and for the same version of Python, whose start it makes quicker, its code."""
     with open(os.path.join(os.path.dirname(__file__), "_worker.py"), encoding="utf-8") as file:
         text = file.read()
-    code = marshal.dumps(compile(text, "<sml_run>", "exec"))
-    return {"SMLRUN_TEXT": text, "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + _as_text(code)}
+    code = importlib.util.find_spec(__package__ + "._worker").loader.get_code(__package__ + "._worker")
+    return {"SMLRUN_TEXT": text, "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + _as_text(marshal.dumps(code))}
 
 
 def _as_text(data):
@@ -165,11 +169,13 @@ def _loaded(rank, data):
     try:
         return pickle.loads(data)
     except Exception as error:
+        from . import _errors
         raise _errors.RemoteError(f"what rank {rank} has sent cannot be read here: {type(error).__name__}: {error}", rank) from error
 
 
 def _raise(rank, host, kind, data, status, report):
     """The exception of a rank."""
+    from . import _errors
     said, trace, pickled = pickle.loads(data)
     cause = _errors.RemoteTraceback(f"rank {rank} on {host}:\n{trace}")
     if kind == _results.UNLOADED:
@@ -208,6 +214,7 @@ def _outcome(status, written, file, timeout):
 
 
 def _fail(status, report, sent, hosts, timeout):
+    from . import _errors
     failed = {rank: message for rank, message in sent.items() if message[0] != _results.RESULT}
     culprit = report.culprit if report else None
     if status == 124 and timeout is not None and culprit is None:
