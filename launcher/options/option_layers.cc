@@ -120,7 +120,7 @@ const OptionRow* row_of_key(string_view key) {
   for (const std::string& name : {std::string(key), with_dashes(key)}) {
     for (const char* dashes : {"--", "-"}) {
       const OptionRow* row = find_row(dashes + name);
-      if (row != nullptr) return row;
+      if (row != nullptr && row->listed != Listed::UnderOtherNames) return row;
     }
   }
   return nullptr;
@@ -129,7 +129,8 @@ const OptionRow* row_of_key(string_view key) {
 Error unknown_key(string_view key, const std::string& where) {
   std::vector<string_view> names;
   for_each_row([&](const OptionRow& row) {
-    if (row.set != nullptr) names.push_back(without_dashes(main_spelling(row)));
+    const bool is_key = row.set != nullptr && row.listed != Listed::UnderOtherNames;
+    if (is_key) names.push_back(without_dashes(main_spelling(row)));
   });
   const string_view best = nearest(with_dashes(key), names);
   return Error(ErrorKind::Config,
@@ -199,7 +200,7 @@ bool replaced(const OptionValue& earlier, std::span<const std::vector<OptionValu
 }  // namespace
 
 std::string variable_of(const OptionRow& row) {
-  if (row.set == nullptr) return "";
+  if (row.set == nullptr || row.listed == Listed::UnderOtherNames) return "";
   std::string out(kPrefix);
   for (char c : without_dashes(main_spelling(row))) {
     out += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

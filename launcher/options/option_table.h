@@ -14,8 +14,10 @@
 namespace sml {
 
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
-enum class Listed : std::uint8_t { InItsTopic, AsRare };  // AsRare: by --help rare alone; no shell completes it
-enum class HoldsFor : std::uint8_t { Job, Program };      // Program: may be given for each of several programs
+// AsRare: by --help rare alone; no shell completes it. UnderOtherNames: only lines of other launchers lead to it; under
+// the name sml-run it is no option, no variable and no key of a file.
+enum class Listed : std::uint8_t { InItsTopic, AsRare, UnderOtherNames };
+enum class HoldsFor : std::uint8_t { Job, Program };  // Program: may be given for each of several programs
 
 // Keeps the text of a value in its field. Errors continue after "--option: ".
 using SetOption = Result<void> (*)(Options& options, std::string_view value);

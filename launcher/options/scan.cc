@@ -22,10 +22,13 @@ std::string advice_on(string_view word) {
   const string_view name = word.substr(0, word.find_last_not_of("0123456789") + 1);
   const OptionRow* row = name == word ? nullptr : find_row(name);
   if (row != nullptr && !row->is_flag()) return fmt::format("write {} {}", name, word.substr(name.size()));
+  if (find_row(word) != nullptr)
+    return "only lines of other launchers, under their names, have it: see sml-run --help rare";
   if (word == "-m") return "it is torchrun's and Python's; write: sml-run -np 2 python3 -m MODULE";
   if (std::string meant = advice_on_foreign_option(without_dashes(word)); !meant.empty()) return meant;
   std::vector<string_view> spellings;
   for_each_row([&](const OptionRow& known) {
+    if (known.listed == Listed::UnderOtherNames) return;
     for (string_view s : spellings_of(known)) spellings.push_back(s);
   });
   std::vector<string_view> names;
@@ -48,8 +51,9 @@ struct Word {
 
 // As torchrun spells its options: "--max_restarts" is --max-restarts. Words that are taken as torchrun's own stay so,
 // as they may mean more: "--master_addr" names the head.
-const OptionRow* row_of(string_view spelling) {
+const OptionRow* row_of(Dialect dialect, string_view spelling) {
   const OptionRow* row = find_row(spelling);
+  if (row != nullptr && row->listed == Listed::UnderOtherNames && dialect == Dialect::Own) return nullptr;
   if (row != nullptr || !spelling.starts_with("--") || spelling.find('_') == string_view::npos) return row;
   const dialects::Row* foreign = dialects::find_row(Dialect::Own, spelling);
   if (foreign != nullptr && foreign == dialects::find_row(Dialect::Torchrun, spelling)) return nullptr;
@@ -58,11 +62,11 @@ const OptionRow* row_of(string_view spelling) {
   return find_row(dashed);
 }
 
-Word cut_word(string_view word) {
-  if (const OptionRow* row = row_of(word)) return {row, word, std::nullopt};
+Word cut_word(Dialect dialect, string_view word) {
+  if (const OptionRow* row = row_of(dialect, word)) return {row, word, std::nullopt};
   const std::size_t equals = word.find('=');
   if (equals != string_view::npos)
-    return {row_of(word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
+    return {row_of(dialect, word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
   const bool number_follows =
       word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
   const OptionRow* row = number_follows ? find_row(word.substr(0, 2)) : nullptr;
@@ -90,7 +94,7 @@ ForeignWord cut_foreign(Dialect dialect, string_view word) {
       word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
   const dialects::Row* row = number_follows ? dialects::find_row(dialect, word.substr(0, 2)) : nullptr;
   if (row != nullptr && row->values == 1) return {row, word.substr(0, 2), std::string(word.substr(2))};
-  if (cut_word(word).row != nullptr) return {};  // an option of sml-run
+  if (cut_word(dialect, word).row != nullptr) return {};  // an option of sml-run
   return {dialects::find_cut_short(dialect, front), front, value};
 }
 
@@ -153,8 +157,8 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
 namespace {
 
 // Removes one option from the front of `words`, with its value.
-Result<OptionValue> take_option(std::span<const std::string>& words) {
-  const Word word = cut_word(words.front());
+Result<OptionValue> take_option(Dialect dialect, std::span<const std::string>& words) {
+  const Word word = cut_word(dialect, words.front());
   words = words.subspan(1);
   if (word.row == nullptr) return unknown_option(word.spelling);
   OptionValue out{word.row, std::string(word.spelling), "", Layer::CommandLine, ""};
@@ -205,11 +209,11 @@ Result<After> take_options(Dialect dialect, std::span<const std::string>& words,
       words = words.subspan(1);
       return After::Program;
     }
-    const bool ours_first = dialect == Dialect::Own && cut_word(words.front()).row != nullptr;
+    const bool ours_first = dialect == Dialect::Own && cut_word(dialect, words.front()).row != nullptr;
     const Result<bool> foreign = ours_first ? Result<bool>(false) : take_foreign(dialect, words, out);
     if (!foreign) return foreign.error();
     if (!*foreign) {
-      Result<OptionValue> option = take_option(words);
+      Result<OptionValue> option = take_option(dialect, words);
       if (!option) return option.error();
       out.options.push_back(std::move(*option));
     }

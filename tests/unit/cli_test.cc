@@ -138,11 +138,20 @@ TEST_CASE("the tags of other launchers are templates") {
   for (const char* spelling : {"--tag-output", "-tag-output"}) {
     CHECK(tag({spelling}) == *output::TagTemplate::parse("[1,{rank}]<{stream}>:"));
   }
-  for (const char* spelling : {"--prepend-rank", "-prepend-rank", "-l"}) {
+  for (const char* spelling : {"--prepend-rank", "-prepend-rank"}) {
     CHECK(tag({spelling}) == *output::TagTemplate::parse("[{rank}] "));
   }
-  CHECK(tag({"-l", "--no-tag"}) == output::TagTemplate());
+  CHECK(tag({"--prepend-rank", "--no-tag"}) == output::TagTemplate());
   CHECK(error_of({"--tag", "{rank", "prog"}) == "--tag: \"{rank\", column 1: a { without its }; write {{ for a brace");
+}
+
+TEST_CASE("what only lines of other launchers have is known under their names alone") {
+  CHECK(error_of({"--timeout-status", "9", "prog"}) ==
+        "unknown option --timeout-status; only lines of other launchers, under their names, have it: see sml-run "
+        "--help rare");
+  CHECK(error_of({"--tee-tag=x", "prog"}).starts_with("unknown option --tee-tag; only lines of other launchers"));
+  CHECK(error_of({"--timeout-statu", "9", "prog"}).find("--timeout-status") == std::string::npos);
+  CHECK(parse_with_program({"--log-dir", "d", "--tee", "3"}).logs.directory == "d");  // torchrun's, translated
 }
 
 TEST_CASE("which workers are heard") {

@@ -435,7 +435,7 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
     environment.insert(environment.end(), variables.begin(), variables.end());
     ThisHost here = host_with(environment);
     here.whose_host = [whose](const std::string& name) { return name == "h" ? whose : launch::Whose::Unknown; };
-    const auto settings = chosen_on(here, {"--nnodes", "3", "--head", "h:7", "--run-id", "r", "true"});
+    const auto settings = chosen_on(here, {"--nnodes", "3", "--head", "h:7", "--rdzv-id", "r", "true"});
     REQUIRE(settings.has_value());
     return **settings;
   };

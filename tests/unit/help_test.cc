@@ -61,7 +61,7 @@ TEST_CASE("the screen names every topic, and each topic shows its options") {
   for (const OptionGroup& group : option_groups()) {
     for (const OptionRow& row : group.rows) {
       CAPTURE(group.topic, row.spellings);
-      const bool rare = row.listed == Listed::AsRare;
+      const bool rare = row.listed != Listed::InItsTopic;
       const std::string text = help(rare ? "rare" : group.topic);
       CHECK(text.find(" " + std::string(main_spelling(row))) != std::string::npos);
       ++rows;
@@ -73,7 +73,7 @@ TEST_CASE("the screen names every topic, and each topic shows its options") {
 TEST_CASE("help shows at most 140 options, and the rare ones apart") {
   std::size_t rare = 0;
   std::size_t listed = 0;
-  for_each_row([&](const OptionRow& row) { ++(row.listed == Listed::AsRare ? rare : listed); });
+  for_each_row([&](const OptionRow& row) { ++(row.listed == Listed::InItsTopic ? listed : rare); });
   CHECK(listed <= 140);
   CHECK(rare > 10);
   CHECK(help("all").find("--rank-monitor") == std::string::npos);

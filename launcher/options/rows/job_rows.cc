@@ -101,7 +101,8 @@ OptionGroup options_of_the_rendezvous() {
        rare({"--pmix", "FILE", set_pmix,
              "The hosts' libpmix.so.2, which serves programs of Open MPI; default: the one that each host has for "
              "them."}),
-       rare({"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
+       under_other_names(
+           {"--run-id", "ID", set_run_id, "Value of TORCHELASTIC_RUN_ID; default: an id of the job's own."}),
        {"--torch-store", "", set_torch_store,
         "Serve torch's store at MASTER_PORT, for the job's hosts and user alone, also to a program that seems to name "
         "an address of its own (tcp://, MASTER_PORT); others are served without this option."},
@@ -140,9 +141,10 @@ OptionGroup options_of_supervision() {
                                   "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, "
                                   "which is said. Default: 64M.",
                                   "64M"})),
-       rare({"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
-             "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
-             "torchrun does."})}};
+       under_other_names(
+           {"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
+            "Copy the TORCHELASTIC_ERROR_FILE of the worker that failed first to FILE, with its exit code, as "
+            "torchrun does."})}};
 }
 
 }  // namespace
@@ -291,14 +293,15 @@ std::vector<OptionGroup> options_of_the_records() {
                               "{job} and {restart}; default: "
                               "rank.{rank}/{stream}.",
                               "rank.{rank}/{stream}"}),
-        needing("--log-dir", rare({"--redirects", "STREAMS", set_redirects,
+        needing("--log-dir",
+                under_other_names({"--redirects", "STREAMS", set_redirects,
                                    "As torchrun does: write these streams to files only, and no others. 0 none, 1 "
                                    "stdout, 2 stderr, 3 both; "
                                    "or by local rank, 0:3,1:1."})),
-        needing("--log-dir",
-                rare({"--tee", "STREAMS", set_tee, "The same for streams that are written to files and printed too."})),
-        needing("--tee", rare({"--tee-tag", "TEMPLATE", set_tee_tag,
-                               "Put this before the lines of --tee, instead of what --tag says."})),
+        needing("--log-dir", under_other_names({"--tee", "STREAMS", set_tee,
+                                                "The same for streams that are written to files and printed too."})),
+        needing("--tee", under_other_names({"--tee-tag", "TEMPLATE", set_tee_tag,
+                                            "Put this before the lines of --tee, instead of what --tag says."})),
         needing("--log-dir",
                 {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
                  "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
@@ -307,7 +310,7 @@ std::vector<OptionGroup> options_of_the_records() {
         {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
         {"--log-strict", "", constant<OnLogFault::EndJob, &Options::logs, &LogOptions::on_fault>,
          "End the job, with status 125, when a log cannot be written, instead of warning."},
-        rare(
+        under_other_names(
             {"--output-filename -output-filename", "DIR[:nocopy]", set_output_filename,
              "As Open MPI does: write DIR/1/rank.R/stdout and stderr, over those of an earlier job; with :nocopy print "
              "nothing of it here."})}}};

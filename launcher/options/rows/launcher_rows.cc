@@ -19,8 +19,8 @@ OptionGroup options_of_limits() {
         "--grace."},
        {"--timeout", "D", time_span<1, &Options::timeout>,
         "Stop the job, with status 124, when its workers have run for D. --help progress has limits on silence."},
-       rare({"--timeout-status", "N", set_timeout_status,
-             "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."}),
+       under_other_names({"--timeout-status", "N", set_timeout_status,
+                          "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."}),
        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.", "60s"},
        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host that is silent for D is lost; default 30s.", "30s"},
        {"--wait-for-hosts", "", constant<AbsentHosts::AreAwaited, &Options::ssh, &SshOptions::absent_hosts>,
@@ -82,8 +82,8 @@ OptionGroup options_of_information() {
         "Make links to sml-run in DIR, under the names of other launchers, where their lines run as they stand: "
         "mpirun, mpiexec, mpiexec.hydra, horovodrun, torchrun, srun, deepspeed, accelerate. Files of others are not "
         "replaced."},
-       rare({"--display-map -display-map", "", constant<true, &Options::display_map>,
-             "Print which rank runs where, then start them."}),
+       under_other_names({"--display-map -display-map", "", constant<true, &Options::display_map>,
+                          "Print which rank runs where, then start them."}),
        {"--verbose -v", "", constant<Verbosity::Verbose, &Options::verbosity>, "Say what is being done."},
        {"--quiet -q", "", constant<Verbosity::Quiet, &Options::verbosity>, "Say nothing but errors."},
        {"--version", "", nullptr, "Print the version and leave; with --verbose also those of the libraries inside."},

@@ -25,9 +25,15 @@ inline OptionRow of_these(std::string_view values, OptionRow row) {
   return row;
 }
 
-// Marks a row as needed by few: by lines of other launchers, as the negation of an option, or by tests.
+// Marks a row as needed by few: as the negation of an option, or by tests.
 inline OptionRow rare(OptionRow row) {
   row.listed = Listed::AsRare;
+  return row;
+}
+
+// Marks a row to which only lines of other launchers lead.
+inline OptionRow under_other_names(OptionRow row) {
+  row.listed = Listed::UnderOtherNames;
   return row;
 }
 

@@ -15,9 +15,6 @@ OptionGroup options_of_the_output() {
         "{rank:4} has "
         "at "
         "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
-       rare({"--tag-output -tag-output", "", set_tag_output, "The same as --tag '[1,{rank}]<{stream}>:', Open MPI's."}),
-       rare({"--prepend-rank -prepend-rank -l", "", set_prepend_rank,
-             "The same as --tag '[{rank}] ', for one worker too."}),
        {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
        {"--color", "auto|always|never", set_color,
         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},

@@ -22,10 +22,7 @@ OptionGroup options_of_placement() {
        {"--ranks-per-host", "N", whole_number<1, plan::kMaxSlotsPerHost, &Options::layout, &plan::RankLayout::per_host>,
         "Start N workers on each host, and fewer on the last ones where --np says so."},
        {"--rankfile -rankfile -rf", "FILE", text<&Options::rankfile>,
-        "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."},
-       rare({"--nooversubscribe -nooversubscribe", "",
-             constant<plan::Oversubscribe::No, &Options::layout, &plan::RankLayout::oversubscribe>,
-             "Allow no more workers than slots, which is the default."})}};
+        "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."}}};
 }
 
 // Options for each worker's share of its host.

@@ -44,6 +44,7 @@ std::vector<report::ExplainedValue> explained(std::span<const OptionValue> given
       if (row.repeat == Repeat::LastCounts) values.clear();
       values.push_back({name, unmasked_part(o), source_of(o.layer), o.where.empty() ? o.spelling : o.where});
     }
+    if (values.empty() && row.listed == Listed::UnderOtherNames) return;
     if (values.empty()) {
       const string_view value = row.is_flag() ? kNo : row.built_in;
       values.push_back({name, std::string(value), report::ValueSource::BuiltIn, ""});

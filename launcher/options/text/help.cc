@@ -89,11 +89,16 @@ bool has_text(const OptionGroup& group) {
 }
 
 std::string rare_text() {
-  std::string out = "Rare options, most of them of other launchers' lines:\n";
-  for_each_row([&out](const OptionRow& row) {
-    if (row.listed == Listed::AsRare) append_row(out, row);
-  });
-  return out;
+  const auto listed = [](Listed wanted) {
+    std::string out;
+    for_each_row([&](const OptionRow& row) {
+      if (row.listed == wanted) append_row(out, row);
+    });
+    return out;
+  };
+  return "Rare options:\n" + listed(Listed::AsRare) +
+         "\nUnder the names of other launchers alone, to which their lines are translated:\n" +
+         listed(Listed::UnderOtherNames);
 }
 
 std::string all_text() {
@@ -109,7 +114,7 @@ std::string all_text() {
     if (has_text(group)) out += "\n" + group_text(group);
   }
   out += "\n" + control_help();
-  out += "\n--help rare shows some more, most of them for lines of other launchers.\n";
+  out += "\n--help rare shows some more.\n";
   out +=
       "\nExamples:\n"
       "  Four workers on this machine:\n"

@@ -350,8 +350,6 @@ Result<void> set_tag(Options& o, string_view value) {
   if (!parsed) return Error(ErrorKind::Usage, fmt::format("\"{}\", {}", show(value, 80), parsed.error().message()));
   return keep(o.output.tag, std::move(*parsed));
 }
-Result<void> set_tag_output(Options& o, string_view) { return set_tag(o, "[1,{rank}]<{stream}>:"); }
-Result<void> set_prepend_rank(Options& o, string_view) { return set_tag(o, "[{rank}] "); }
 Result<void> set_no_tag(Options& o, string_view) { return keep(o.output.tag, output::TagTemplate()); }
 
 Result<void> set_sanitize(Options& o, string_view value) {

@@ -85,8 +85,6 @@ Result<void> set_ssh_user(Options& o, std::string_view value);
 Result<void> set_ssh_command(Options& o, std::string_view value);
 Result<void> set_start_by(Options& o, std::string_view value);
 Result<void> set_tag(Options& o, std::string_view value);
-Result<void> set_tag_output(Options& o, std::string_view);    // Open MPI's --tag-output
-Result<void> set_prepend_rank(Options& o, std::string_view);  // MPICH's -prepend-rank
 Result<void> set_no_tag(Options& o, std::string_view);
 Result<void> set_sanitize(Options& o, std::string_view value);
 Result<void> set_color(Options& o, std::string_view value);
