@@ -20,7 +20,8 @@ SML_OLD(dlerror);
 SML_OLD(__libc_start_main);
 
 /* Like the system's own _start, which passes libc the stack and calls exit() with the result of main(). There are no
- * constructors and destructors. */
+ * constructors and destructors. The first instruction is one to which an indirect jump may lead (endbr64; hint #34,
+ * which is "bti c"): processors that check this end the program otherwise. */
 extern int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(void),
                              void (*end)(void), void (*loader_end)(void), void* stack);
 
@@ -39,6 +40,6 @@ extern int __libc_start_main(int (*main)(int, char**, char**), int count, char**
     __libc_start_main(main_function, (int)stack[0], (char**)(stack + 1), 0, 0, loader_end, stack); \
   }                                                                                                \
   __asm__(                                                                                         \
-      ".text\n.globl _start\n.type _start,%function\n_start:\nmov x29, #0\nmov x30, #0\n"          \
-      "mov x1, x0\nmov x0, sp\nb sml_enter\n.size _start, .-_start\n");
+      ".text\n.globl _start\n.type _start,%function\n_start:\nhint #34\nmov x29, #0\n"             \
+      "mov x30, #0\nmov x1, x0\nmov x0, sp\nb sml_enter\n.size _start, .-_start\n");
 #endif
