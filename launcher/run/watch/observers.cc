@@ -50,7 +50,8 @@ void Observers::render(metrics::Format format, std::function<void(std::string)> 
   deps_.use([this, format, done = std::move(done)](const report::LiveUses& uses) {
     uses_ = uses;
     looked_ = Clock::now();
-    done(metrics_.text(format, looked_, uses_));
+    looked_attempt_ = deps_.progress.attempt();
+    done(metrics_.text(format, *looked_, uses_));
   });
 }
 
@@ -68,7 +69,10 @@ void Observers::renew_file() {
   if (file_is_written_) return;
   file_is_written_ = true;
   const TimePoint now = Clock::now();
-  if (now - looked_ < kFileInterval / 2) return write_file(metrics_.text(metrics::Format::Text, now, uses_));
+  const bool is_recent = looked_ && now - *looked_ < kFileInterval / 2;
+  if (is_recent && looked_attempt_ == deps_.progress.attempt()) {
+    return write_file(metrics_.text(metrics::Format::Text, now, uses_));
+  }
   render(metrics::Format::Text, [this](std::string text) { write_file(std::move(text)); });
 }
 

@@ -1,6 +1,7 @@
 // Shows the running job to those outside: metrics at a socket and in a file, notifications, progress. Nothing here
 // affects the job: an outlet that fails causes one warning.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,8 +55,9 @@ class Observers {
   notify::Notifier notifier_;
   std::unique_ptr<notify::ProgressPusher> pusher_;  // null: progress is not known, or told to nobody
   metrics::JobMetrics metrics_;
-  report::LiveUses uses_;  // the last that were looked at
-  TimePoint looked_;
+  report::LiveUses uses_;            // the last that were looked at
+  std::optional<TimePoint> looked_;  // nullopt: never
+  std::uint32_t looked_attempt_ = 0;
   std::unique_ptr<metrics::MetricsServer> server_;
   std::shared_ptr<const os::RenewedFile> file_;
   boost::asio::steady_timer file_timer_;

@@ -22,7 +22,7 @@ class UsagePoller {
   UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
 
   // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
-  // Asks twice if there is no recent base for rates.
+  // Asks twice if there is no recent base for rates; without rates if it joins a look of tell_sums().
   void tell(Done done);
   // The same without rates, unless there is a base for them. Asks once: a look costs each host a few files per process.
   void tell_sums(Done done);
