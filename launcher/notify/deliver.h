@@ -21,8 +21,8 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
 // Whether such a program is there and may be run. Error (Usage): a clause.
 Result<void> check_command(const std::vector<std::string>& command);
 
-// The certificates by which servers are verified: kept for the next letter, as they take long to read, and read anew
-// when their file is another. One post at a time.
+// The certificates by which servers are verified, kept for the next letter, as they take long to read. Those of a
+// letter's own file are read again when the file has changed; those of the system are read once. One post at a time.
 class ReadAuthorities;
 std::shared_ptr<ReadAuthorities> keep_authorities();
 

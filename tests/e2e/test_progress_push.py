@@ -17,9 +17,9 @@ class StatusServer(http.server.ThreadingHTTPServer):
 
     def __init__(self, folder, status=200):
         super().__init__(("127.0.0.1", 0), self.Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-        self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+        self.socket = self.context.wrap_socket(self.socket, server_side=True)
         self.token, self.status, self.got, self.over = folder / "token", status, [], threading.Event()
 
     def handle_error(self, request, address):
@@ -81,6 +81,20 @@ class ToKubeflow(TestCase):
     def steps(self, status=0):
         """Makes steps until the test says that it is enough."""
         return ("sh", "-c", f'n=0; while [ ! -e {self.folder}/enough ]; do n=$((n + 1)); echo "step $n of 100000"; sleep 0.1; done; exit {status}')
+
+    def test_certificates_that_are_renewed_are_read_again(self):
+        server = self.server()
+        with sml_run_popen(*WATCH, "-np", "1", *self.steps(), env=self.env(server)) as job:
+            wait_until(lambda: server.got)
+            self.certificate("cert2.pem")
+            server.context.load_cert_chain(self.folder / "cert2.pem", self.folder / "key2.pem")
+            os.replace(self.folder / "cert2.pem", self.folder / "cert.pem")
+            before = len(server.got)
+            wait_until(lambda: len(server.got) > before)
+            (self.folder / "enough").write_text("")
+            done = job.finish()
+        self.assert_status(done, 0)
+        self.assertNotIn("Kubeflow", done.stderr)
 
     def metrics(self, status):
         return {one["name"]: one["value"] for one in status["metrics"]}
