@@ -52,14 +52,18 @@ struct Word {
 // As torchrun spells its options: "--max_restarts" is --max-restarts. Words that are taken as torchrun's own stay so,
 // as they may mean more: "--master_addr" names the head.
 const OptionRow* row_of(Dialect dialect, string_view spelling) {
-  const OptionRow* row = find_row(spelling);
-  if (row != nullptr && row->listed == Listed::UnderOtherNames && dialect == Dialect::Own) return nullptr;
+  const auto known = [dialect](string_view word) -> const OptionRow* {
+    const OptionRow* row = find_row(word);
+    const bool hidden = row != nullptr && row->listed == Listed::UnderOtherNames && dialect == Dialect::Own;
+    return hidden ? nullptr : row;
+  };
+  const OptionRow* row = known(spelling);
   if (row != nullptr || !spelling.starts_with("--") || spelling.find('_') == string_view::npos) return row;
   const dialects::Row* foreign = dialects::find_row(Dialect::Own, spelling);
   if (foreign != nullptr && foreign == dialects::find_row(Dialect::Torchrun, spelling)) return nullptr;
   std::string dashed(spelling);
   std::replace(dashed.begin(), dashed.end(), '_', '-');
-  return find_row(dashed);
+  return known(dashed);
 }
 
 Word cut_word(Dialect dialect, string_view word) {

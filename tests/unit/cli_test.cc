@@ -150,6 +150,7 @@ TEST_CASE("what only lines of other launchers have is known under their names al
         "unknown option --timeout-status; only lines of other launchers, under their names, have it: see sml-run "
         "--help rare");
   CHECK(error_of({"--tee-tag=x", "prog"}).starts_with("unknown option --tee-tag; only lines of other launchers"));
+  CHECK(error_of({"--timeout_status", "9", "prog"}).starts_with("unknown option --timeout_status"));
   CHECK(error_of({"--timeout-statu", "9", "prog"}).find("--timeout-status") == std::string::npos);
   CHECK(parse_with_program({"--log-dir", "d", "--tee", "3"}).logs.directory == "d");  // torchrun's, translated
 }

@@ -111,7 +111,7 @@ constexpr std::array kOtherTopics{
     OtherTopic{"exit exit-status exit-code",
                "0: all workers have; 2: wrong line; 123: --watch, --on-silent; 124: --timeout; 125: host, launcher;\n"
                "126, 127: program; else that of the rank that failed first. More: man sml-run, EXIT STATUS.\n",
-               "--on-failure --timeout-status"},
+               "--on-failure"},
     OtherTopic{"config settings defaults file", "", "--config --explain --app"},
     OtherTopic{"bind binding affinity numa cpu cpus cores", "", "placement"},
     OtherTopic{"mpmd", "", "programs"},

@@ -286,6 +286,7 @@ std::string options_that_tell_of(string_view word) {
   int found = 0;
   if (word.size() < kShortest) return out;
   for_each_row([&](const OptionRow& row) {
+    if (row.listed == Listed::UnderOtherNames) return;
     const std::string text = lower(fmt::format("{} {}", row.spellings, row.help));
     if (text.find(word) == std::string::npos || ++found > kMost) return;
     append_row(out, row);
@@ -343,6 +344,7 @@ Result<std::string> help_text(Dialect dialect, string_view topic) {
   if (row == nullptr) return other_text(topic);
   std::string out;
   append_row(out, *row);
+  if (row->listed == Listed::UnderOtherNames) out += "Known under the names of other launchers alone.\n";
   return out;
 }
 
