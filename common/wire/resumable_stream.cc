@@ -5,7 +5,7 @@
 namespace sml::wire {
 
 namespace {
-constexpr std::uint64_t kReceiptEvery = std::uint64_t{256} << 10;  // bytes: few acknowledgements, and little to keep
+constexpr std::size_t kLittle = std::size_t{64} << 10;  // bytes; a busy stream would grow again at once
 }
 
 char* SentBytes::extend(std::size_t size) {
@@ -33,10 +33,11 @@ void SentBytes::forget(std::uint64_t place) {
   if (gone_ <= kept_.size() / 2) return;
   kept_.erase(0, gone_);
   gone_ = 0;
+  if (kept_.capacity() <= kLittle) kept_.shrink_to_fit();  // a coordinator has thousands of idle streams
 }
 
-std::optional<std::uint64_t> ReceivedBytes::receipt() {
-  if (count_ - told_ < kReceiptEvery) return std::nullopt;
+std::optional<std::uint64_t> ReceivedBytes::receipt(std::uint64_t least) {
+  if (count_ - told_ < least) return std::nullopt;
   told_ = count_;
   return told_;
 }

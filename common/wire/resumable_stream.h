@@ -37,8 +37,9 @@ class ReceivedBytes {
  public:
   void add(std::size_t bytes) { count_ += bytes; }
   std::uint64_t count() const { return count_; }
-  // Returns the position to acknowledge if enough has arrived since the last time.
-  std::optional<std::uint64_t> receipt();
+  static constexpr std::uint64_t kReceiptEvery = std::uint64_t{256} << 10;  // few receipts, and little to keep
+  // Returns the position to acknowledge if that many bytes have arrived since the last time.
+  std::optional<std::uint64_t> receipt(std::uint64_t least = kReceiptEvery);
 
  private:
   std::uint64_t count_ = 0;

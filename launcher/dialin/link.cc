@@ -1,22 +1,22 @@
 #include "launcher/dialin/link.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include <sys/socket.h>
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/ssl.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/write.hpp>
 
 #include "common/core/clock.h"
 #include "common/core/text.h"
@@ -26,13 +26,13 @@ namespace sml::dialin {
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
 constexpr char kIdentity[] = "sml-run dial-in 1";  // the key's name on the wire; there is one key for each job
 constexpr char kCipher[] = "TLS_AES_128_GCM_SHA256";
 constexpr std::array<unsigned char, 2> kCipherId{0x13, 0x01};
 constexpr Duration kProveLimit = std::chrono::seconds(10);
-constexpr std::size_t kReadSize = std::size_t{16} << 10;  // of one TLS record
+constexpr std::size_t kRecordSize = std::size_t{16} << 10;  // the largest of TLS
+constexpr int kReadsInTurn = 4;                             // then the loop's other handlers have their turn
 constexpr std::size_t kProofThreads = 2;
 
 // ---- frames of the proof
@@ -66,11 +66,12 @@ std::string claim_of(Side side, SSL* ssl) {
 
 class KeyCredentials;
 
-// The index of the KeyCredentials pointer in an SSL_CTX; Asio uses the app data.
-int slot_for_credentials() {
-  static const int index = ::SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
-  return index;
-}
+struct FreeContext {
+  void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
+};
+struct FreeSession {
+  void operator()(SSL* ssl) const { ::SSL_free(ssl); }
+};
 
 class KeyCredentials final : public Credentials {
  public:
@@ -78,15 +79,19 @@ class KeyCredentials final : public Credentials {
       : side_(side),
         key_(key),
         proof_(std::move(proof)),
-        context_(side == Side::Coordinator ? asio::ssl::context::tlsv13_server : asio::ssl::context::tlsv13_client) {}
+        context_(::SSL_CTX_new(side == Side::Coordinator ? ::TLS_server_method() : ::TLS_client_method())) {}
   ~KeyCredentials() override { ::OPENSSL_cleanse(key_.data(), key_.size()); }
 
   bool prepare() {
+    SSL_CTX* context = context_.get();
+    if (context == nullptr) return false;
     if (proof_) threads_.emplace(kProofThreads);
-    SSL_CTX* context = context_.native_handle();
-    ::SSL_CTX_set_ex_data(context, slot_for_credentials(), this);
-    ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);  // a head has thousands of connections, most of them idle
+    SSL_CTX_set_app_data(context, this);
+    ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    // A coordinator has thousands of connections, most of them idle: they keep no buffers.
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(context, 1);  // one system call for a record instead of two
     if (::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1) return false;
     if (::SSL_CTX_set_ciphersuites(context, kCipher) != 1 || ::SSL_CTX_set_num_tickets(context, 0) != 1) return false;
     ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -101,13 +106,13 @@ class KeyCredentials final : public Credentials {
   }
 
   Side side() const { return side_; }
-  asio::ssl::context& context() { return context_; }
+  SSL_CTX* context() const { return context_.get(); }
   const std::shared_ptr<PeerProof>& proof() const { return proof_; }  // null: the key suffices
   asio::thread_pool& threads() { return *threads_; }                  // with a proof
 
  private:
   static const KeyCredentials& of(SSL* ssl) {
-    return *static_cast<KeyCredentials*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), slot_for_credentials()));
+    return *static_cast<KeyCredentials*>(SSL_CTX_get_app_data(::SSL_get_SSL_CTX(ssl)));
   }
 
   // Returns null if the library has no memory or lacks the cipher. The library takes ownership of the session.
@@ -140,7 +145,7 @@ class KeyCredentials final : public Credentials {
   Side side_;
   Key key_;
   std::shared_ptr<PeerProof> proof_;
-  asio::ssl::context context_;
+  std::unique_ptr<SSL_CTX, FreeContext> context_;
   std::optional<asio::thread_pool> threads_;  // joined before the rest goes
 };
 
@@ -149,19 +154,19 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   TlsLink(const asio::any_io_executor& loop, KeyCredentials& credentials)
       : side_(credentials.side()),
         credentials_(credentials),
-        stream_(tcp::socket(loop), credentials.context()),
+        socket_(loop),
         limit_(loop),
-        buffer_(kReadSize, '\0') {}
+        ssl_(::SSL_new(credentials.context())) {}
 
   bool adopt(os::UniqueFd socket) {
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
+    if (!ssl_ || ::SSL_set_fd(ssl_.get(), socket.get()) != 1) return false;
+    side_ == Side::Coordinator ? ::SSL_set_accept_state(ssl_.get()) : ::SSL_set_connect_state(ssl_.get());
     boost::system::error_code error;
-    stream_.lowest_layer().assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), socket.get(), error);
+    socket_.assign(socket.get(), error);
     if (error) return false;
     socket.release();
-    return true;
+    socket_.native_non_blocking(true, error);
+    return !error;
   }
 
   void start(LinkEvents& events) override {
@@ -172,24 +177,25 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
       self->close(Error(ErrorKind::Timeout,
                         self->proved_ ? "it has not said in time who it is" : "it has proved nothing in time"));
     });
-    stream_.async_handshake(
-        side_ == Side::Coordinator ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
-        [self = shared_from_this()](boost::system::error_code error) { self->shaken(error); });
+    later([](TlsLink& link) { link.shake_hands(); });
   }
 
   void known() override { limit_.cancel(); }
 
+  // The first bytes go at once, and those of the same turn of the loop together after them.
   void send(std::string bytes) override {
-    if (!proved_ || finishing_) return;
+    if (!proved_ || finishing_ || events_ == nullptr) return;
     pending_ += bytes;
+    if (writes_later_ || waits_to_write_) return;
     write();
+    if (!waits_to_write_) write_later();
   }
 
-  std::size_t unsent() const override { return pending_.size() + writing_.size(); }
+  std::size_t unsent() const override { return pending_.size() - written_; }
 
   void finish() override {
     finishing_ = true;
-    write();
+    if (proved_) write();
   }
 
   void abandon() override {
@@ -198,11 +204,51 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   }
 
  private:
-  void shaken(boost::system::error_code error) {
-    if (error) limit_.cancel();
-    if (events_ == nullptr) return;
+  // ---- the loop
+
+  // Calls `work` on the loop, unless the link has ended.
+  template <class Work>
+  void later(Work work) {
+    asio::post(socket_.get_executor(), [self = shared_from_this(), work] {
+      if (self->events_ != nullptr) work(*self);
+    });
+  }
+
+  template <class Work>
+  void when_ready(asio::posix::descriptor_base::wait_type what, Work work) {
+    socket_.async_wait(what, [self = shared_from_this(), work](boost::system::error_code) {
+      if (self->events_ != nullptr) work(*self);
+    });
+  }
+
+  // The result of a call of the library that has not done its work: waits for the socket and calls `again`, or returns
+  // false if the connection has ended.
+  template <class Again>
+  bool wait_as_asked(int result, Again again) {
+    switch (::SSL_get_error(ssl_.get(), result)) {
+      case SSL_ERROR_WANT_READ: when_ready(asio::posix::descriptor_base::wait_read, again); return true;
+      case SSL_ERROR_WANT_WRITE: when_ready(asio::posix::descriptor_base::wait_write, again); return true;
+      case SSL_ERROR_ZERO_RETURN: end_ = End::Closed; return false;
+      case SSL_ERROR_SYSCALL:
+        end_errno_ = errno;
+        end_ = end_errno_ == 0 ? End::Closed : End::Lost;
+        return false;
+      default: end_ = End::Protocol; return false;
+    }
+  }
+
+  // ---- the handshake
+
+  void shake_hands() {
+    ::ERR_clear_error();
+    errno = 0;
+    const int result = ::SSL_do_handshake(ssl_.get());
+    if (result != 1) {
+      if (!wait_as_asked(result, [](TlsLink& link) { link.shake_hands(); })) close(why_unproved());
+      return;
+    }
     // Without the key the handshake cannot succeed, since there is no other authentication; this check is a safeguard.
-    if (error || ::SSL_session_reused(stream_.native_handle()) != 1) return close(why_unproved(error));
+    if (::SSL_session_reused(ssl_.get()) != 1) return close(why_unproved());
     if (!credentials_.proof()) return be_proved();
     return side_ == Side::Host ? show_credential() : read_proof();
   }
@@ -210,8 +256,10 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   void be_proved() {
     if (side_ == Side::Host) limit_.cancel();
     proved_ = true;
-    read();
     events_->link_proved();
+    if (events_ == nullptr) return;
+    if (finishing_) write();
+    read();
   }
 
   // ---- the proof beyond the key: the host's first, then the coordinator's
@@ -221,7 +269,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   void ask_authority(Work work, Then then) {
     asio::post(credentials_.threads(), [self = shared_from_this(), work = std::move(work), then]() mutable {
       auto result = work(*self->credentials_.proof());
-      const asio::any_io_executor loop = self->stream_.get_executor();
+      const asio::any_io_executor loop = self->socket_.get_executor();
       asio::post(loop, [self = std::move(self), result = std::move(result), then] {
         if (self->events_ != nullptr) then(*self, result);
       });
@@ -229,22 +277,20 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   }
 
   void show_credential() {
-    const std::string claim = claim_of(side_, stream_.native_handle());
+    const std::string claim = claim_of(side_, ssl_.get());
     ask_authority([claim](PeerProof& proof) { return proof.make(claim); },
                   [](TlsLink& link, const Result<std::string>& made) {
                     if (!made) return link.refuse(made.error().message());
-                    link.write_proof(proof_frame(ProofKind::Credential, *made));
+                    link.write_proof(proof_frame(ProofKind::Credential, *made), [&link] {
+                      return link.side_ == Side::Host ? link.read_proof() : link.be_proved();
+                    });
                   });
   }
 
-  void write_proof(std::string frame) {
-    auto bytes = std::make_shared<const std::string>(std::move(frame));
-    asio::async_write(stream_, asio::buffer(*bytes),
-                      [self = shared_from_this(), bytes](boost::system::error_code error, std::size_t) {
-                        if (self->events_ == nullptr) return;
-                        if (error) return self->close(why_unproved(error));
-                        return self->side_ == Side::Host ? self->read_proof() : self->be_proved();
-                      });
+  void write_proof(std::string frame, std::function<void()> then) {
+    pending_ = std::move(frame);
+    proof_written_ = std::move(then);
+    write();
   }
 
   void read_proof() {
@@ -265,17 +311,28 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   template <class Then>
   void read_part(std::size_t size, Then then) {
     part_.assign(size, '\0');
-    asio::async_read(stream_, asio::buffer(part_),
-                     [self = shared_from_this(), then](boost::system::error_code error, std::size_t) {
-                       if (self->events_ == nullptr) return;
-                       if (error) return self->close(why_unproved(error));
-                       then(*self);
-                     });
+    fill_part(0, then);
+  }
+
+  template <class Then>
+  void fill_part(std::size_t filled, Then then) {
+    while (filled < part_.size()) {
+      ::ERR_clear_error();
+      errno = 0;
+      const int size = ::SSL_read(ssl_.get(), part_.data() + filled, static_cast<int>(part_.size() - filled));
+      if (size <= 0) {
+        if (!wait_as_asked(size, [filled, then](TlsLink& link) { link.fill_part(filled, then); }))
+          close(why_unproved());
+        return;
+      }
+      filled += static_cast<std::size_t>(size);
+    }
+    then(*this);
   }
 
   void check_credential() {
     const Side other = side_ == Side::Host ? Side::Coordinator : Side::Host;
-    const std::string claim = claim_of(other, stream_.native_handle());
+    const std::string claim = claim_of(other, ssl_.get());
     ask_authority([claim, shown = part_](PeerProof& proof) { return proof.check(shown, claim); },
                   [](TlsLink& link, const Result<void>& checked) {
                     if (!checked) return link.refuse("its credential " + checked.error().message());
@@ -287,71 +344,104 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   void refuse(const std::string& why) {
     const Error error(ErrorKind::Auth, why);
     if (side_ == Side::Host) return close(error);
-    auto bytes = std::make_shared<const std::string>(proof_frame(ProofKind::Refusal, why.substr(0, kMaxRefusal)));
-    asio::async_write(stream_, asio::buffer(*bytes),
-                      [self = shared_from_this(), bytes, error](boost::system::error_code, std::size_t) {
-                        if (self->events_ != nullptr) self->close(error);
-                      });
+    write_proof(proof_frame(ProofKind::Refusal, why.substr(0, kMaxRefusal)), [this, error] { close(error); });
   }
 
-  static Error why_unproved(boost::system::error_code error) {
-    const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated ||
-                       error.category() == asio::error::get_system_category();
-    if (ended) return Error(ErrorKind::Lost, "the connection ended before anything was proved");
+  Error why_unproved() const {
+    if (end_ != End::Protocol) return Error(ErrorKind::Lost, "the connection ended before anything was proved");
     return Error(ErrorKind::Auth, "the two sides do not have the same secret");
   }
 
+  // ---- the bytes of the owner
+
   void read() {
-    stream_.async_read_some(asio::buffer(buffer_),
-                            [self = shared_from_this()](boost::system::error_code error, std::size_t size) {
-                              if (self->events_ == nullptr) return;
-                              if (error) return self->close(why(error));
-                              self->events_->link_bytes(std::span<const char>(self->buffer_.data(), size));
-                              if (self->events_ != nullptr) self->read();
-                            });
-  }
-
-  static Error why(boost::system::error_code error) {
-    if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) {
-      return Error(ErrorKind::Lost, "the connection ended");
+    std::array<char, kRecordSize> buffer;
+    for (int i = 0; i < kReadsInTurn; ++i) {
+      ::ERR_clear_error();
+      errno = 0;
+      const int size = ::SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
+      if (size <= 0) {
+        if (!wait_as_asked(size, [](TlsLink& link) { link.read(); })) close(why_lost());
+        return;
+      }
+      events_->link_bytes(std::span<const char>(buffer.data(), static_cast<std::size_t>(size)));
+      if (events_ == nullptr) return;
     }
-    return Error(ErrorKind::Lost, "the connection is lost: " + error.message());
+    later([](TlsLink& link) { link.read(); });
   }
 
+  Error why_lost() const {
+    switch (end_) {
+      case End::Closed: return Error(ErrorKind::Lost, "the connection ended");
+      case End::Lost: return sys_error(ErrorKind::Lost, "the connection is lost", end_errno_);
+      case End::Protocol: break;
+    }
+    return Error(ErrorKind::Lost, "the connection is lost: a broken TLS record");
+  }
+
+  // Writes a record of what is queued; the others have their turn before the next one. After an error the rest is
+  // dropped: the read reports the end, behind what the other side had sent before it.
   void write() {
-    if (!proved_ || !writing_.empty() || events_ == nullptr) return;
-    if (pending_.empty()) {
-      boost::system::error_code ignored;
-      if (finishing_) stream_.lowest_layer().shutdown(tcp::socket::shutdown_send, ignored);
-      return;
+    if (events_ == nullptr || waits_to_write_) return;
+    if (unsent() > 0) {
+      ::ERR_clear_error();
+      const int size =
+          ::SSL_write(ssl_.get(), pending_.data() + written_, static_cast<int>(std::min(unsent(), kRecordSize)));
+      if (size <= 0 && ::SSL_get_error(ssl_.get(), size) == SSL_ERROR_WANT_WRITE) return wait_to_write();
+      written_ = size <= 0 ? pending_.size() : written_ + static_cast<std::size_t>(size);
     }
-    writing_.swap(pending_);
-    asio::async_write(stream_, asio::buffer(writing_),
-                      [self = shared_from_this()](boost::system::error_code error, std::size_t) {
-                        self->writing_.clear();
-                        if (!error) self->write();  // on an error, the read reports the end
-                      });
+    if (unsent() > 0) return write_later();
+    std::string().swap(pending_);  // the memory, too
+    written_ = 0;
+    if (proof_written_) return std::exchange(proof_written_, nullptr)();
+    if (finishing_) ::shutdown(socket_.native_handle(), SHUT_WR);
+  }
+
+  void write_later() {
+    if (std::exchange(writes_later_, true)) return;
+    later([](TlsLink& link) {
+      link.writes_later_ = false;
+      link.write();
+    });
+  }
+
+  void wait_to_write() {
+    pending_.erase(0, std::exchange(written_, 0));
+    waits_to_write_ = true;
+    when_ready(asio::posix::descriptor_base::wait_write, [](TlsLink& link) {
+      link.waits_to_write_ = false;
+      link.write();
+    });
   }
 
   void close(const Error& error) {
     LinkEvents* events = std::exchange(events_, nullptr);
+    proof_written_ = nullptr;
     limit_.cancel();
     boost::system::error_code ignored;
-    stream_.lowest_layer().close(ignored);
+    socket_.close(ignored);
     if (events != nullptr) events->link_closed(error);
   }
 
+  // How the connection has ended.
+  enum class End : std::uint8_t { Closed, Lost, Protocol };
+
   Side side_;
   KeyCredentials& credentials_;
-  asio::ssl::stream<tcp::socket> stream_;
+  asio::posix::stream_descriptor socket_;
   asio::steady_timer limit_;
+  std::unique_ptr<SSL, FreeSession> ssl_;
   LinkEvents* events_ = nullptr;  // null: abandoned, or link_closed() was called
-  std::string buffer_;
-  std::string part_;  // of the other side's proof
+  std::string part_;              // of the other side's proof
   std::string pending_;
-  std::string writing_;
+  std::size_t written_ = 0;  // of pending_
+  std::function<void()> proof_written_;
+  End end_ = End::Protocol;
+  int end_errno_ = 0;
   bool proved_ = false;
   bool finishing_ = false;
+  bool waits_to_write_ = false;
+  bool writes_later_ = false;  // in the next turn of the loop
 };
 
 }  // namespace

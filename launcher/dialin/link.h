@@ -62,7 +62,8 @@ class Link {
   virtual void abandon() = 0;
 };
 
-// Takes over a connected, non-blocking TCP socket. `credentials` must outlive the loop's handlers.
+// Takes over a connected TCP socket. `credentials` must outlive the loop's handlers. The process must
+// ignore SIGPIPE.
 Result<std::shared_ptr<Link>> make_link(const boost::asio::any_io_executor& loop, os::UniqueFd socket,
                                         Credentials& credentials);
 

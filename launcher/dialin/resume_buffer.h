@@ -29,12 +29,14 @@ class ResumeBuffer {
   // A whole frame of `size` bytes has been received.
   void hear(std::size_t size) { heard_.add(size); }
   std::uint64_t heard() const { return heard_.count(); }
-  // Returns the count to acknowledge if an acknowledgement is due.
-  std::optional<std::uint64_t> receipt() { return heard_.receipt(); }
+  // Returns the count to acknowledge if an acknowledgement is due: after many bytes, or after some if none was due for
+  // a second, so that the coordinator does not keep the plans of thousands of hosts.
+  std::optional<std::uint64_t> receipt(TimePoint now);
 
  private:
   wire::SentBytes said_;
   wire::ReceivedBytes heard_;
+  std::optional<TimePoint> receipt_at_;  // time of the last one
 };
 
 // The longest time that a peer sends nothing before it sends Alive. If its connection has broken on the coordinator's

@@ -30,7 +30,8 @@ Host& Fleet::enlist(launch::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
   if (known != nullptr && known->session->state() == launch::SessionState::Cleared) {
     const bool is_local = known->session->contact().is_local;
-    known->next = plan.prepare(is_local ? launch::AgentPlace::ThisMachine : launch::AgentPlace::Remote);
+    const auto place = is_local ? launch::AgentPlace::ThisMachine : launch::AgentPlace::Remote;
+    known->next = std::make_unique<wire::Prepare>(plan.prepare(place));
     return *known;
   }
   Host fresh;
@@ -64,7 +65,7 @@ void Fleet::replan(std::span<const HostId> other_names, std::span<const plan::Ho
 void Fleet::start() {
   for (Host& host : hosts_.all()) {
     if (host.next) {
-      host.session->prepare(*std::exchange(host.next, std::nullopt));
+      host.session->prepare(std::move(*std::exchange(host.next, nullptr)));
     } else if (std::exchange(host.unreached, false)) {
       reach(host);
     }

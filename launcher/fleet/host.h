@@ -27,7 +27,7 @@ struct Host {
   bool unreached = true;       // its session has not been started
   TimePoint pinged{};          // time of the last ping
   std::unique_ptr<launch::AgentSession> session;
-  std::optional<wire::Prepare> next{};  // for the next attempt
+  std::unique_ptr<wire::Prepare> next{};  // for the next attempt
   supervise::AgentClock clock;
   std::int32_t agent_pid = 0;
   wire::EndLeft traces;                       // by which its processes are found if the agent vanishes

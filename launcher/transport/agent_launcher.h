@@ -43,7 +43,7 @@ class AgentLauncher {
   // Call before anything else. Error (Internal): no host can be accepted.
   virtual Result<void> open(Events events) = 0;
   // The pipe to that host's agent. The agent's output begins with `mark`; `script` is a command line for a login shell
-  // there that starts it. Null: the host is this machine, see local_transport().
+  // there that starts it; empty where the host starts it. Null: the host is this machine, see local_transport().
   virtual std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark,
                                                     const std::string& script) = 0;
   // The pipe to an agent of this machine.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -27,11 +28,11 @@
 #include "common/os/fd.h"
 #include "common/wire/codec.h"
 #include "common/wire/handshake.h"
-#include "common/wire/resumable_stream.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/port.h"
+#include "launcher/dialin/resume_buffer.h"
 
 namespace {
 
@@ -155,7 +156,7 @@ class Host final : public LinkEvents {
   std::vector<wire::Worker> workers_;
   std::uint64_t credit_ = 0;
   std::string_view unprinted_;
-  wire::ReceivedBytes heard_;
+  ResumeBuffer heard_;  // its other half is left out: no connection breaks
   bool is_in_ = false;  // what follows Welcome is acknowledged
 };
 
@@ -193,8 +194,13 @@ void Host::call() {
   head.sin_family = AF_INET;
   head.sin_port = htons(kPort);
   head.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&head), sizeof head) != 0)
-    fail("the head does not listen");
+  // The head is waited for, by the first of all.
+  for (int i = 0; ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&head), sizeof head) != 0; ++i) {
+    if (i == 6000) fail("the head does not listen");
+    ::usleep(10'000);
+  }
+  const int on = 1;  // as hosts do
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   os::set_nonblocking(socket.get());
   link_ = must(make_link(all_.loop.get_executor(), std::move(socket), *all_.credentials));
   link_->start(*this);
@@ -213,9 +219,10 @@ void Host::link_bytes(std::span<const char> bytes) {
     Result<std::optional<ToHost>> message = reader_.next();
     if (!message) fail(message.error().message());
     if (!message->has_value()) return;
-    if (is_in_) heard_.add(reader_.size());
+    if (is_in_) heard_.hear(reader_.size());
     handle(**message);
-    if (const std::optional<std::uint64_t> receipt = heard_.receipt()) link_->send(encode(ToHead(Heard{*receipt})));
+    if (const std::optional<std::uint64_t> receipt = heard_.receipt(Clock::now()))
+      link_->send(encode(ToHead(Heard{*receipt})));
   }
 }
 
@@ -310,8 +317,7 @@ int main(int argc, char** argv) {
   const auto begin = Clock::now();
   const pid_t head = start(argv[3], hosts, "0", std::to_string(kPort), lines, ::fileno(out));
   Hosts all(loop, key, one, static_cast<std::uint32_t>(std::stoul(hosts)), std::stoi(lines));
-  boost::asio::steady_timer listens(loop, std::chrono::milliseconds(500));
-  listens.async_wait([&all](boost::system::error_code) { all.call(); });
+  all.call();
   loop.run();
   int status = 0;
   rusage use{};

@@ -1,5 +1,6 @@
 // A host that calls and its head, with somebody between them who breaks their connections at any byte.
 #include <array>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <random>
@@ -28,6 +29,7 @@ using boost::asio::ip::tcp;
 namespace {
 
 constexpr Duration kHeartbeat = 2s;
+[[maybe_unused]] const auto kIgnored = ::signal(SIGPIPE, SIG_IGN);  // as every program that has links does
 
 Settings two_hosts() {
   Settings s;

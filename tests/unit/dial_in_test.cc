@@ -112,11 +112,24 @@ TEST_CASE("dial-in: a conversation keeps no more than a host may have said") {
   for (std::size_t said = 0; said < 2 * ResumeBuffer::kMostKept; said += piece.size()) one.say(piece);
   CHECK_FALSE(one.unheard(0));
   CHECK(one.unheard(2 * ResumeBuffer::kMostKept - 3) == "xxx");
-  for (int i = 0; i < 3; ++i) one.hear(100'000);
-  CHECK(one.receipt() == 300'000);
+}
+
+TEST_CASE("dial-in: a plan is acknowledged at once, and what follows after a second or many bytes") {
+  const TimePoint start{};
+  const auto after = [&](int ms) { return start + std::chrono::milliseconds(ms); };
+  ResumeBuffer one;
+  one.hear(1000);
+  CHECK_FALSE(one.receipt(start));
+  one.hear(1000);
+  CHECK(one.receipt(start) == 2000);
+  one.hear(2000);
+  CHECK_FALSE(one.receipt(after(999)));
+  CHECK(one.receipt(after(1000)) == 4000);
+  one.hear(300'000);
+  CHECK(one.receipt(after(1001)) == 304'000);
   one.hear(1);
-  CHECK_FALSE(one.receipt());
-  CHECK(one.heard() == 300'001);
+  CHECK_FALSE(one.receipt(after(5000)));
+  CHECK(one.heard() == 304'001);
 }
 
 TEST_CASE("dial-in: a connection that has broken is waited for until the host knows of it and has called again") {

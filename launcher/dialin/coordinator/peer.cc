@@ -109,7 +109,7 @@ void Peer::link_bytes(std::span<const char> bytes) {
     if (stay_) stay_->conversation.hear(reader_.size());
     std::visit([this](const auto& m) { handle(m); }, **next);
     if (!stay_ || broken_) continue;
-    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt()) send(Heard{*heard});
+    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt(Clock::now())) send(Heard{*heard});
   }
 }
 

@@ -196,7 +196,7 @@ void CoordinatorConnection::hear(Way& way, const ToHost& message, std::size_t si
   if (std::holds_alternative<GoOn>(message)) return give_up(Error(ErrorKind::Protocol, "it speaks out of turn"));
   owner_.call_brings(message);
   if (state_ != State::Lasts) return;
-  if (const std::optional<std::uint64_t> heard = conversation_.receipt()) send(Heard{*heard});
+  if (const std::optional<std::uint64_t> heard = conversation_.receipt(Clock::now())) send(Heard{*heard});
 }
 
 void CoordinatorConnection::closed(const Way& way, const Error& why) {

@@ -62,7 +62,7 @@ ValidationResult AgentProtocolValidator::judge(const wire::HelloAck&) {
 
 // Messages until here belonged to the previous attempt.
 ValidationResult AgentProtocolValidator::judge(const wire::Prepared& m) {
-  if (next_) now_ = *std::exchange(next_, std::nullopt);
+  if (next_) now_ = *std::exchange(next_, nullptr);
   return now_.judge(m);
 }
 
@@ -90,7 +90,7 @@ ValidationResult AgentProtocolValidator::judge(const wire::AgentLog&) {
 
 ValidationResult AgentProtocolValidator::judge(const wire::Pong& m) {
   if (pings_.empty() || pings_.front() != m.token) return broken("answered a ping that nobody had sent");
-  pings_.pop_front();
+  pings_.erase(pings_.begin());
   return {};
 }
 

@@ -5,8 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <variant>
@@ -29,7 +28,7 @@ class AgentProtocolValidator {
   Result<void> check(const wire::ToLauncher& message);
 
  private:
-  void note(const wire::Prepare& m) { next_.emplace(m); }
+  void note(const wire::Prepare& m) { next_ = std::make_unique<AttemptProtocolValidator>(m); }
   void note(const wire::Credit& m);
   void note(const wire::Ping& m);
   void note(const wire::Probe& m);
@@ -70,10 +69,10 @@ class AgentProtocolValidator {
   }
 
   AttemptProtocolValidator now_;
-  std::optional<AttemptProtocolValidator> next_;  // takes effect with its Prepared
-  std::uint64_t credit_ = 0;                      // output bytes that the agent may send
+  std::unique_ptr<AttemptProtocolValidator> next_;  // takes effect with its Prepared
+  std::uint64_t credit_ = 0;                        // output bytes that the agent may send
   bool greeted_ = false;
-  std::deque<std::uint64_t> pings_;                                           // unanswered, the oldest first
+  std::vector<std::uint64_t> pings_;                                          // unanswered, the oldest first
   std::array<std::size_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
   std::vector<std::string> probed_;                                           // all addresses that it was asked to try
   std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked

@@ -49,7 +49,9 @@ void AgentSession::start() {
   arrival_.emplace(mark_, image_);
   const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
     const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
-    return agent_launcher_.transport(plan_.host, mark, bootstrap_script(image_, mark, limits, duty));
+    const bool by_host = agent_launcher_.start() == AgentLauncher::Start::ByHost;
+    const std::string script = by_host ? std::string() : bootstrap_script(image_, mark, limits, duty);
+    return agent_launcher_.transport(plan_.host, mark, script);
   };
   std::unique_ptr<AgentTransport> first = start_agent(mark_, AgentDuty::Serve);
   if (!first) return transport_is_local();
