@@ -26,7 +26,7 @@ namespace sml::notify {
 
 class ProgressPusher final : public report::EventListener {
  public:
-  static constexpr Duration kLeastBetween = std::chrono::seconds(10);
+  static constexpr Duration kLeastBetween = std::chrono::seconds(15);
   static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);
   static constexpr Duration kLastPatience = std::chrono::seconds(2);  // for the last message
 

@@ -194,11 +194,11 @@ void RendezvousSetup::ask_first(Asker asker) {
 }
 
 // Asks the store at times that lie ever further apart, so that a job which never joins costs little; the trace is exact
-// to a tenth of the time since the start.
+// to a fifth of the time since the start.
 void RendezvousSetup::trace_joins() {
   constexpr Duration kSoonest = std::chrono::milliseconds(50);
   constexpr Duration kLatest = std::chrono::seconds(10);
-  constexpr int kPart = 10;
+  constexpr int kPart = 5;
   if (options_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
   trace_timer_.expires_after(std::clamp<Duration>((Clock::now() - started_) / kPart, kSoonest, kLatest));
   trace_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {

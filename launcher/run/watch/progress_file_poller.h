@@ -1,4 +1,4 @@
-// Looks at --progress-file once a second, for goodput: whether it was written, and which step it tells.
+// Looks at --progress-file every 2 seconds, for goodput: whether it was written, and which step it tells.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,7 +16,7 @@ namespace sml::run {
 // Lives on the loop's thread; the file is looked at by a side thread, as its file system may stand still.
 class ProgressFilePoller {
  public:
-  static constexpr Duration kInterval = std::chrono::seconds(1);
+  static constexpr Duration kInterval = std::chrono::seconds(2);
 
   // `written` is called for each look that finds the file changed, with the step that its first line tells.
   using Written = std::function<void(const report::StepNumbers& step)>;
