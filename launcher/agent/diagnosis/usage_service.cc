@@ -5,7 +5,6 @@
 #include "common/os/small_file.h"
 #include "launcher/agent/core/own_clock.h"
 #include "launcher/agent/core/waits.h"
-#include "launcher/agent/os/host_use.h"
 
 namespace sml::agent {
 
@@ -42,7 +41,7 @@ void UsageService::hear(const wire::ToAgent& message) {
   const auto* asked = std::get_if<wire::AskUse>(&message);
   if (asked == nullptr) return;
   wire::WorkersUse answer{asked->id, {}};
-  for (const auto& [rank, pid] : pids_) answer.workers.push_back({rank, os::use_of_family(pid)});
+  for (auto& [rank, family] : families_) answer.workers.push_back({rank, family.look()});
   context_.tell(answer);
 }
 

@@ -9,6 +9,7 @@
 
 #include "launcher/agent/core/host_service.h"
 #include "launcher/agent/diagnosis/gpu_helper.h"
+#include "launcher/agent/os/host_use.h"
 
 namespace sml::agent {
 
@@ -21,8 +22,8 @@ class UsageService final : public HostService {
   void end() override;
   void suspend() override { timer_.cancel(); }
   void resume() override { arm(); }
-  void worker_started(Rank rank, pid_t pid) override { pids_[rank] = pid; }
-  void worker_ended(Rank rank, const ExitStatus&) override { pids_.erase(rank); }
+  void worker_started(Rank rank, pid_t pid) override { families_.insert_or_assign(rank, os::FamilyUse(pid)); }
+  void worker_ended(Rank rank, const ExitStatus&) override { families_.erase(rank); }
   void hear(const wire::ToAgent& message) override;  // AskUse
   bool process_ended(pid_t pid, const ExitStatus&) override { return gpus_.ended(pid); }
 
@@ -39,7 +40,7 @@ class UsageService final : public HostService {
   HostUse told_;
   TimePoint told_at_;
   bool runs_ = false;
-  std::map<Rank, pid_t> pids_;  // of the running workers
+  std::map<Rank, os::FamilyUse> families_;  // of the running workers
 };
 
 }  // namespace sml::agent

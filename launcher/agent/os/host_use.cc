@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include <dirent.h>
 #include <unistd.h>
@@ -38,6 +37,14 @@ bool is_card(std::string_view name) {
   return name.starts_with("card") && name.size() > 4 && std::all_of(name.begin() + 4, name.end(), is_digit);
 }
 
+// Of all its threads; nullopt if the process is gone or the kernel does not tell.
+std::optional<timespec> processor_time(pid_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  const bool told = ::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &time) == 0;
+  return told ? std::optional(time) : std::nullopt;
+}
+
 }  // namespace
 
 void add_memory(HostUse& use, std::string_view meminfo) {
@@ -71,20 +78,23 @@ AcceleratorUse use_of(const std::string& folder) {
       .memory_total = number_of(device + "mem_info_vram_total")};
 }
 
-ProcessUse use_of_family(pid_t pid) {
+ProcessUse FamilyUse::look() {
   constexpr std::size_t kMost = 4096;
+  const std::optional<timespec> ran = processor_time(pid_);  // before the files are read, which may find more
+  if (ran && ran_ && ran->tv_sec == ran_->tv_sec && ran->tv_nsec == ran_->tv_nsec) return last_;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  ProcessUse out;
+  last_ = {};
   std::uint64_t ticks = 0;
-  for (const pid_t one : family_of(pid, kMost)) {
+  for (const pid_t one : family_of(pid_, kMost)) {
     const ProcessStat stat = process_stat("/proc/" + std::to_string(one));
     if (stat.state == 0) continue;
-    ++out.processes;
+    ++last_.processes;
     ticks += stat.ticks + stat.children;
-    out.memory += stat.pages * page;
+    last_.memory += stat.pages * page;
   }
-  out.cpu_ms = milliseconds_of(ticks);
-  return out;
+  last_.cpu_ms = milliseconds_of(ticks);
+  ran_ = last_.processes == 1 ? ran : std::nullopt;
+  return last_;
 }
 
 }  // namespace sml::os

@@ -2,11 +2,13 @@
 // (amdgpu, in sysfs). NVIDIA's driver has none: see gpu_look.h. Linux.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "common/core/usage.h"
 
@@ -21,7 +23,17 @@ std::vector<std::string> accelerators_in(const std::string& drm);
 // The current use of one of these.
 AcceleratorUse use_of(const std::string& folder);
 
-// The use of a process and its descendants, at most 4096 of them. Reads a few files for each.
-ProcessUse use_of_family(pid_t pid);
+// The use of a process and its descendants, at most 4096 of them. Reads two files for each, but none again while a
+// process without children has not run: its memory then counts as unchanged.
+class FamilyUse {
+ public:
+  explicit FamilyUse(pid_t pid) : pid_(pid) {}
+  ProcessUse look();
+
+ private:
+  pid_t pid_;
+  std::optional<timespec> ran_;  // its processor time at the last look; nullopt: unknown, or it had children
+  ProcessUse last_;
+};
 
 }  // namespace sml::os
