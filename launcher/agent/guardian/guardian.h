@@ -47,7 +47,7 @@ class Guard {
   virtual bool is(pid_t child) const = 0;
   // How long either may be stopped before it counts as lost.
   virtual void allow(std::chrono::milliseconds stand_still) = 0;
-  // Kills a guardian that stays stopped; to be called from time to time.
+  // Kills a guardian that stays stopped; to be called from time to time, and cheap if that is often.
   virtual void look() = 0;
   // After kParentDied: whether the parent was the guardian.
   virtual bool is_lost() const = 0;
@@ -80,6 +80,7 @@ class SystemGuard final : public Guard {
   pid_t pid_;
   bool is_below_ = false;
   StandStill stood_;
+  std::optional<TimePoint> looked_at_;
 };
 
 // Forks: this process becomes the guardian, and the child goes on as the agent: `serve` is called there, and its result
