@@ -4,11 +4,19 @@
 #include <charconv>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dirent.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "common/os/fd.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -81,6 +89,42 @@ pid_t group_of(const std::string& process) {
   return words.size() > kGroup ? number<pid_t>(words[kGroup]) : 0;
 }
 
+// Adds the sockets of a family that listen; false if the kernel does not answer.
+bool add_listening(int netlink, std::uint8_t family, std::vector<inet_diag_msg>& out) {
+  struct {
+    nlmsghdr head;
+    inet_diag_req_v2 body;
+  } request{};
+  request.head = {.nlmsg_len = sizeof request,
+                  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                  .nlmsg_seq = 0,
+                  .nlmsg_pid = 0};
+  request.body.sdiag_family = family;
+  request.body.sdiag_protocol = IPPROTO_TCP;
+  request.body.idiag_states = 1U << TCP_LISTEN;
+  if (::send(netlink, &request, sizeof request, 0) != static_cast<ssize_t>(sizeof request)) return false;
+  alignas(nlmsghdr) char answer[std::size_t{32} << 10];
+  for (;;) {
+    const ssize_t got = ::recv(netlink, answer, sizeof answer, MSG_DONTWAIT);
+    if (got <= 0) return false;
+    auto left = static_cast<std::uint32_t>(got);
+    for (const auto* m = reinterpret_cast<const nlmsghdr*>(answer); NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
+      if (m->nlmsg_type == NLMSG_DONE) return true;
+      if (m->nlmsg_type != SOCK_DIAG_BY_FAMILY || m->nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg))) return false;
+      out.push_back(*static_cast<const inet_diag_msg*>(NLMSG_DATA(m)));
+    }
+  }
+}
+
+std::optional<std::vector<inet_diag_msg>> listening_sockets() {
+  const UniqueFd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  std::vector<inet_diag_msg> out;
+  const bool told =
+      netlink && add_listening(netlink.get(), AF_INET, out) && add_listening(netlink.get(), AF_INET6, out);
+  return told ? std::optional(std::move(out)) : std::nullopt;
+}
+
 }  // namespace
 
 std::set<ino_t> sockets_connected_to(std::uint16_t port, std::string_view table) {
@@ -118,11 +162,23 @@ std::optional<Listener> listener_on(std::uint16_t port, std::string_view table) 
   return std::nullopt;
 }
 
-std::optional<PortHolder> holder_of_port(std::uint16_t port) {
-  std::optional<Listener> listener;
-  for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
-    if (!listener) listener = listener_on(port, read_small_file(table));
+std::optional<Listener> listener_on(std::uint16_t port) {
+  const std::optional<std::vector<inet_diag_msg>> sockets = listening_sockets();
+  if (sockets) {
+    for (const inet_diag_msg& one : *sockets) {
+      if (ntohs(one.id.idiag_sport) == port) return Listener{one.idiag_uid, one.idiag_inode};
+    }
+    return std::nullopt;
   }
+  std::optional<Listener> out;
+  for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+    if (!out) out = listener_on(port, read_small_file(table));
+  }
+  return out;
+}
+
+std::optional<PortHolder> holder_of_port(std::uint16_t port) {
+  const std::optional<Listener> listener = listener_on(port);
   if (!listener) return std::nullopt;
   PortHolder holder{listener->user, 0, ""};
   for (const std::string& name : names_in("/proc")) {

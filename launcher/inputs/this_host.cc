@@ -174,10 +174,7 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.exists = exists;
   here.read_watched = read_watched;
   here.check_trust = os::check_trust;
-  here.listens = [](std::uint16_t port) {
-    return os::listener_on(port, os::read_small_file("/proc/net/tcp")).has_value() ||
-           os::listener_on(port, os::read_small_file("/proc/net/tcp6")).has_value();
-  };
+  here.listens = [](std::uint16_t port) { return os::listener_on(port).has_value(); };
   const auto passed_over = std::make_shared<std::vector<std::string>>();
   here.passed_over = [passed_over] { return *passed_over; };
   here.passed_over_of = [shared](const std::string& name) {
