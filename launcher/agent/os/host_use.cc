@@ -37,7 +37,7 @@ bool is_card(std::string_view name) {
   return name.starts_with("card") && name.size() > 4 && std::all_of(name.begin() + 4, name.end(), is_digit);
 }
 
-// Of all its threads; nullopt if the process is gone or the kernel does not tell.
+// The sum of all its threads; nullopt if the process is gone or the kernel does not tell.
 std::optional<timespec> processor_time(pid_t pid) {
   clockid_t clock{};
   timespec time{};
