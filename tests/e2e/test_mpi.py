@@ -136,7 +136,7 @@ def tell(what):
 space = ask("cmd=get_my_kvsname").split("kvsname=")[1]
 if "PMI_SPAWNED" not in os.environ and os.environ["PMI_RANK"] == "0":
     count, *words = sys.argv[1:]
-    infos = "".join(f"info_num=1\ninfo_key_0=path\ninfo_val_0={p}\n" for p in [os.environ.get("SPAWN_PATH")] if p)
+    infos = "".join(f"info_num=1\ninfo_key_0={i.split()[0]}\ninfo_val_0={i.split()[1]}\n" for i in [os.environ.get("INFO")] if i)
     args = "".join(f"arg{i + 1}={w}\n" for i, w in enumerate(words[1:]))
     tell(ask(f"mcmd=spawn\nnprocs={count}\nexecname={words[0]}\ntotspawns=1\nspawnssofar=1\n{args}argcnt={len(words) - 1}\n{infos}"
              "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\npreput_val_0=port#1\nendcmd"))
@@ -219,7 +219,7 @@ class Spawning(TestCase):
         (folder / "printenv").write_text("#!/usr/bin/env python3\n" + SPAWNER)  # there is one in PATH, too
         (folder / "printenv").chmod(0o755)
         for path in (folder, f"/nowhere:{folder}"):
-            done = self.job("2", "printenv", options=("-x", f"SPAWN_PATH={path}"))
+            done = self.job("2", "printenv", options=("-x", f"INFO=path {path}"))
             self.assert_status(done, 0)
             self.assertEqual(len(re.findall(r"child \d of 2 port port#1", done.stdout)), 2)
 
@@ -229,6 +229,17 @@ class Spawning(TestCase):
         self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
         self.assertIn("rank 0 on localhost: MPI_Comm_spawn starts nothing: it wants 4 slots for \"python3\", and on the hosts "
                       "of the job 3 are free\n", done.stderr)
+
+    def test_of_the_numbers_that_will_do_the_largest_for_which_there_are_slots_starts(self):
+        spawner = self.spawner()
+        for soft, ranks in (("1:8", 3), ("2,4", 2), ("8:1:-7", 1)):
+            done = self.job("8", "python3", spawner, options=("-x", f"INFO=soft {soft}"))
+            self.assert_status(done, 0)
+            self.assertEqual(len(re.findall(rf"child \d of {ranks} port port#1", done.stdout)), ranks, soft)
+        done = self.job("8", "python3", spawner, options=("-x", "INFO=soft few"))
+        self.assert_status(done, 0)
+        self.assertIn("parent 0 of 2 cmd=spawn_result rc=-1", done.stdout)
+        self.assertIn('MPI_Comm_spawn starts nothing: it wants "few" ranks (soft), where numbers like 2,4:8:2 are due', done.stderr)
 
     def test_more_than_slots_start_where_that_is_allowed(self):
         done = self.job("4", "python3", self.spawner(), options=("--oversubscribe",))

@@ -127,7 +127,7 @@ def codecs():
            text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
            "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "RecordedAll": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
             "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
-            text(b"bin") + u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
+            text(b"bin") + u32(1, 1, 4, 1) + u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
             "HorovodNews": u32(1) + u8(0) + text(b"a:0") + text(b"gASV"), "HorovodAnswer": u32(1, 3) + text(b"answer"),
             "Added": u32(1, 4, 1) + u8(9) + text(b"no such program") + text(b""),
            "Health": u32(2) + texts(b"--health-check exited with status 1")}

@@ -121,6 +121,7 @@ std::vector<ToAgent> to_agent(const std::string& text) {
 // An Output refers to `lasting`.
 std::vector<ToLauncher> to_launcher(std::string_view lasting) {
   const std::string text(lasting);
+  const plan::SpawnProgram spawned{{text, ""}, 3, text, {"a"}, text, {{1, 8, 2}}};
   return {HelloAck{},
           HelloAck{2, text, -5, 17, {"10.0.0.1", text}, text, text, text, text},
           Received{7},
@@ -190,7 +191,7 @@ std::vector<ToLauncher> to_launcher(std::string_view lasting) {
           Health{},
           Health{2, {text, ""}},
           SpawnWish{},
-          SpawnWish{2, WireUp::Pmix, Rank(1), text, {{{text, ""}, 3, text, {"a"}}, {}}, {{text, text}}},
+          SpawnWish{2, WireUp::Pmix, Rank(1), text, {spawned, {}}, {{text, text}}},
           Added{},
           Added{2, Rank(4), {PreflightError{10, text, "hint"}}},
           HorovodNews{},

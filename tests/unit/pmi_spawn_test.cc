@@ -31,7 +31,7 @@ TEST_CASE("PMI-1: a wish to spawn as MPICH sends it") {
                                                                   {"preput_num", "1"},
                                                                   {"preput_key_0", "PARENT_ROOT_PORT_NAME"},
                                                                   {"preput_val_0", "tag#0$x$"},
-                                                                  {"info_num", "4"},
+                                                                  {"info_num", "5"},
                                                                   {"info_key_0", "wdir"},
                                                                   {"info_val_0", "/srv"},
                                                                   {"info_key_1", "host"},
@@ -39,7 +39,9 @@ TEST_CASE("PMI-1: a wish to spawn as MPICH sends it") {
                                                                   {"info_key_2", "colour"},
                                                                   {"info_val_2", "blue"},
                                                                   {"info_key_3", "path"},
-                                                                  {"info_val_3", "bin:/opt/bin"}}));
+                                                                  {"info_val_3", "bin:/opt/bin"},
+                                                                  {"info_key_4", "soft"},
+                                                                  {"info_val_4", "1, 2"}}));
   REQUIRE(whole.has_value());
   CHECK(*whole);
   const PmiSpawnRequest request = reader.take();
@@ -51,6 +53,7 @@ TEST_CASE("PMI-1: a wish to spawn as MPICH sends it") {
   CHECK(request.programs[0].working_directory == "/srv");
   CHECK(request.programs[0].hosts == Words{"a", "b"});
   CHECK(request.programs[0].search_path == "bin:/opt/bin");
+  CHECK(request.programs[0].allowed == std::vector<plan::CountRange>{{1, 1, 1}, {2, 2, 1}});
 }
 
 TEST_CASE("PMI-1: each program of a wish is a message of its own, in their order") {

@@ -53,6 +53,31 @@ TEST_CASE("spawned ranks fill the free slots host after host, and are a world of
   CHECK(plan::process_mapping(plan::shape_of(*world), 100) == "(vector,(0,2,2))");
 }
 
+TEST_CASE("the largest allowed number of ranks for which there is room is started") {
+  const auto counts = [](std::vector<SpawnProgram> programs, plan::Oversubscribe oversubscribe = kNo) {
+    const Result<JobMap> world = plan::map_spawn(job(), kRunning, programs, oversubscribe);
+    std::vector<std::uint32_t> out(programs.size());
+    if (world) {
+      for (const plan::RankAssignment& rank : world->ranks) ++out[rank.program];
+    }
+    return out;
+  };
+  const auto soft = [](const char* allowed, std::uint32_t most, std::vector<std::string> hosts = {}) {
+    SpawnProgram out = program(most, std::move(hosts));
+    out.allowed = *plan::parse_allowed_counts(allowed);
+    return out;
+  };
+  using Counts = std::vector<std::uint32_t>;
+  CHECK(counts({soft("1:16", 16)}) == Counts{5});
+  CHECK(counts({soft("1:16", 4)}) == Counts{4});
+  CHECK(counts({soft("2,4,8", 16)}) == Counts{4});
+  CHECK(counts({soft("1:16", 16, {"a"})}) == Counts{2});
+  CHECK(counts({soft("1:16", 16)}, plan::Oversubscribe::Yes) == Counts{16});
+  CHECK(counts({soft("1:3", 16), soft("1:3", 16)}) == Counts{3, 2});
+  CHECK(counts({soft("1:16", 16), program(4)}) == Counts{1, 4});  // what is not soft comes first
+  CHECK(refusal({soft("8,6", 16)}) == "wants 8 slots for \"child\", and on the hosts of the job 5 are free");
+}
+
 TEST_CASE("a program that names hosts runs on these alone") {
   const Result<JobMap> world = plan::map_spawn(job(), kRunning, std::vector{program(2, {"b"}), program(2)}, kNo);
   REQUIRE(world.has_value());

@@ -1,6 +1,7 @@
 #include "common/plan/ranks/spawn_map.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "common/core/text.h"
@@ -23,9 +24,8 @@ Result<void> check_hosts(const SpawnProgram& program, const JobMap& job) {
   return {};
 }
 
-Error too_many(const SpawnProgram& program, std::uint64_t free) {
-  return Error(ErrorKind::Usage, "wants " + std::to_string(program.count) +
-                                     (program.count == 1 ? " slot for \"" : " slots for \"") +
+Error too_many(const SpawnProgram& program, std::uint32_t count, std::uint64_t free) {
+  return Error(ErrorKind::Usage, "wants " + std::to_string(count) + (count == 1 ? " slot for \"" : " slots for \"") +
                                      show(program.command.front(), 100) + "\", and on the hosts " +
                                      (program.hosts.empty() ? "of the job " : "that it names ") + std::to_string(free) +
                                      (free == 1 ? " is free" : " are free"));
@@ -44,22 +44,59 @@ std::uint32_t fill(FreeSlots& slots, const std::vector<bool>& may_run, std::uint
   return left;
 }
 
+std::vector<bool> hosts_for(const SpawnProgram& program, const JobMap& job) {
+  std::vector<bool> out;
+  for (const MappedHost& host : job.hosts) out.push_back(may_run_on(program, host));
+  return out;
+}
+
+// The number of ranks to start. Without free slots for an allowed count it is the largest one.
+std::uint32_t count_for(const SpawnProgram& program, const SpawnRoom& room, const std::vector<bool>& may_run,
+                        Oversubscribe oversubscribe) {
+  if (program.allowed.empty()) return program.count;
+  const std::uint32_t largest = largest_allowed(program.allowed, program.count).value_or(program.count);
+  if (oversubscribe == Oversubscribe::Yes) return largest;
+  std::uint64_t free = 0;
+  for (std::size_t h = 0; h < may_run.size(); ++h) {
+    if (may_run[h]) free += std::uint64_t{room.running[h].value_or(0)} + room.idle[h].value_or(0);
+  }
+  const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(free, program.count));
+  return largest_allowed(program.allowed, most).value_or(largest);
+}
+
 // The number of ranks of a program on each host.
 Result<std::vector<std::uint32_t>> share_out(const JobMap& job, SpawnRoom& room, const SpawnProgram& program,
                                              Oversubscribe oversubscribe) {
   std::vector<std::uint32_t> out(job.hosts.size());
-  std::vector<bool> may_run;
-  for (const MappedHost& host : job.hosts) may_run.push_back(may_run_on(program, host));
-  const std::uint32_t rest = fill(room.running, may_run, program.count, out);
+  const std::vector<bool> may_run = hosts_for(program, job);
+  const std::uint32_t count = count_for(program, room, may_run, oversubscribe);
+  const std::uint32_t rest = fill(room.running, may_run, count, out);
   const std::uint32_t left = fill(room.idle, may_run, rest, out);
   std::vector<std::uint32_t> takers;
   for (std::uint32_t h = 0; h < job.hosts.size(); ++h) {
     if (may_run[h] && (room.running[h] || room.idle[h])) takers.push_back(h);
   }
   if (left > 0 && (oversubscribe == Oversubscribe::No || takers.empty())) {
-    return too_many(program, program.count - left);
+    return too_many(program, count, count - left);
   }
   for (std::uint32_t i = 0; i < left; ++i) ++out[takers[i % takers.size()]];
+  return out;
+}
+
+// The same for all programs. Those that take fewer come last.
+Result<std::vector<std::vector<std::uint32_t>>> share_out_all(const JobMap& job, SpawnRoom room,
+                                                              std::span<const SpawnProgram> programs,
+                                                              Oversubscribe oversubscribe) {
+  std::vector<std::size_t> order(programs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t p) { return programs[p].allowed.empty(); });
+  std::vector<std::vector<std::uint32_t>> out(programs.size());
+  for (const std::size_t p : order) {
+    if (Result<void> known = check_hosts(programs[p], job); !known) return known.error();
+    Result<std::vector<std::uint32_t>> shares = share_out(job, room, programs[p], oversubscribe);
+    if (!shares) return shares.error();
+    out[p] = std::move(*shares);
+  }
   return out;
 }
 
@@ -76,17 +113,14 @@ Result<void> check_size(const JobMap& job, std::span<const SpawnProgram> program
 Result<JobMap> map_spawn(const JobMap& job, const SpawnRoom& room, std::span<const SpawnProgram> programs,
                          Oversubscribe oversubscribe) {
   if (Result<void> few = check_size(job, programs); !few) return few.error();
-  SpawnRoom left = room;
+  const Result<std::vector<std::vector<std::uint32_t>>> shares = share_out_all(job, room, programs, oversubscribe);
+  if (!shares) return shares.error();
   std::vector<HostIndex> hosts_of;
   std::vector<std::uint32_t> program_of;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    const SpawnProgram& program = programs[p];
-    if (Result<void> known = check_hosts(program, job); !known) return known.error();
-    const Result<std::vector<std::uint32_t>> shares = share_out(job, left, program, oversubscribe);
-    if (!shares) return shares.error();
-    for (std::uint32_t h = 0; h < shares->size(); ++h) {
-      hosts_of.insert(hosts_of.end(), (*shares)[h], HostIndex(h));
-      program_of.insert(program_of.end(), (*shares)[h], p);
+    for (std::uint32_t h = 0; h < (*shares)[p].size(); ++h) {
+      hosts_of.insert(hosts_of.end(), (*shares)[p][h], HostIndex(h));
+      program_of.insert(program_of.end(), (*shares)[p][h], p);
     }
   }
   JobMap world;

@@ -134,6 +134,12 @@ Result<void> PmiSpawnReader::add_program(PmiDialect dialect, std::string program
 void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, const std::string& value) {
   if (key == "wdir" || key == "wd") program.working_directory = value;
   if (key == "path") program.search_path = value;
+  if (key == "soft") {
+    std::optional<std::vector<plan::CountRange>> allowed = plan::parse_allowed_counts(value);
+    if (!allowed)
+      request_.refusal = "wants \"" + show(value, 100) + "\" ranks (soft), where numbers like 2,4:8:2 are due";
+    program.allowed = std::move(allowed).value_or(std::vector<plan::CountRange>());
+  }
   if (key == "hostfile") request_.refusal = "names a file of hosts (hostfile), and only hosts of the job can be used";
   if (key != "host" && key != "hosts") return;
   for (const std::string_view name : split(value, ',')) {

@@ -43,6 +43,7 @@ std::size_t size_of(const wire::SpawnWish& m) {
     out += program.working_directory.size();
     for (const std::string& word : program.command) out += word.size();
     for (const std::string& host : program.hosts) out += host.size();
+    out += program.allowed.size() * sizeof(plan::CountRange);
   }
   for (const wire::SpawnKey& one : m.keys) out += one.key.size() + one.value.size();
   return out;
