@@ -39,6 +39,22 @@ TEST_CASE("LD_LIBRARY_PATH goes before, conda's and Amazon's folders behind", "[
                                                                      "libpmix.so.2"});
 }
 
+TEST_CASE("an Open MPI that is not where it was built for finds its texts by its folder", "[pmix]") {
+  const auto moved = [](const std::string& prefix, const std::string& library, const std::string& built_for) {
+    return moved_open_mpi("/venv/bin/python3", {},
+                          files_of({{library + "/libmpi.so.40", ""},
+                                    {library + "/libopen-pal.so.80", "text" + built_for},
+                                    {prefix + "/share/openmpi/help-mpi-errors.txt", ""}}));
+  };
+  const std::string zero(1, '\0'), far(std::size_t{300} << 10, 'x');
+  CHECK(moved("/venv", "/venv/lib", zero + "/opt/openmpi" + zero) == "/venv");
+  CHECK(moved("/venv", "/venv/lib", zero + "/venv/more" + zero) == "/venv");
+  CHECK(moved("/venv", "/venv/lib", zero + "/venv" + zero).empty());
+  CHECK(moved("/venv", "/venv/lib", far + zero + "/venv" + zero).empty());
+  CHECK(moved("/usr", "/venv/lib", zero + "/opt/openmpi" + zero).empty());  // has no texts to find
+  CHECK(moved("/venv", "/usr/lib", zero + "/opt/openmpi" + zero).empty());  // is not the program's
+}
+
 TEST_CASE("a program that is full of folders does not hold us up", "[pmix]") {
   std::string many;
   for (int i = 0; i < 200; ++i) many += "/" + std::to_string(i) + ":";

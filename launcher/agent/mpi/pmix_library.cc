@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kLibrary = "libpmix.so.2";
 constexpr std::array<const char*, 2> kOpenMpi{"libmpi.so.40", "libmpi.so.80"};  // 4 and 5, 6
+constexpr std::uint64_t kMostOfLibrary = std::uint64_t{64} << 20;               // bytes that are searched
 
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
@@ -43,6 +44,31 @@ Folders mpi_folders(const std::string& program, const Folders& named, std::span<
   add_folder(out, folder_of(folder_of(program)) + "/lib");
   if (const std::string root = value_in(environment, "VIRTUAL_ENV"); !root.empty()) add_folder(out, root + "/lib");
   return out;
+}
+
+bool has_open_mpi(const std::string& folder, const HostFiles& files) {
+  return std::any_of(kOpenMpi.begin(), kOpenMpi.end(),
+                     [&](const char* name) { return files.is_file(folder + "/" + name); });
+}
+
+// Returns "/opt/ompi" for "/opt/ompi/lib", and an empty text for folders whose layout is another, as Debian's.
+std::string prefix_of(const std::string& library_folder) {
+  for (const std::string_view end : {"/lib", "/lib64"}) {
+    if (library_folder.ends_with(end)) return library_folder.substr(0, library_folder.size() - end.size());
+  }
+  return {};
+}
+
+// True if the file holds `text` as a C string of its own.
+bool holds_string(const std::string& file, const std::string& text, const HostFiles& files) {
+  constexpr std::size_t kChunk = std::size_t{256} << 10;
+  const std::string wanted = std::string(1, '\0') + text + '\0';
+  for (std::uint64_t at = 0; at < kMostOfLibrary; at += kChunk) {
+    const std::string chunk = files.read(file, at, kChunk + wanted.size());
+    if (chunk.find(wanted) != std::string::npos) return true;
+    if (chunk.size() < kChunk) break;
+  }
+  return false;
 }
 
 void add_beside_mpi(Folders& to, const Folders& folders, const HostFiles& files) {
@@ -75,8 +101,7 @@ bool first_is_open_mpi(const Folders& folders, std::span<const std::string> envi
   if (const std::string kind = value_in(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
   for (const std::string& folder : folders) {
     if (files.is_file(folder + "/libmpi.so.12")) return false;
-    const auto is_there = [&](const char* name) { return files.is_file(folder + "/" + name); };
-    if (std::any_of(kOpenMpi.begin(), kOpenMpi.end(), is_there)) return true;
+    if (has_open_mpi(folder, files)) return true;
   }
   return false;
 }
@@ -148,6 +173,23 @@ std::vector<std::string> pmix_libraries(const std::string& program, std::span<co
   }
   out.emplace_back(kLibrary);
   return out;
+}
+
+std::string moved_open_mpi(const std::string& program, std::span<const std::string> environment,
+                           const HostFiles& files) {
+  Folders named;
+  add_folders(named, value_in(environment, "LD_LIBRARY_PATH"));
+  const Folders folders = mpi_folders(program, named, environment, files);
+  const auto first = std::find_if(folders.begin(), folders.end(),
+                                  [&](const std::string& folder) { return has_open_mpi(folder, files); });
+  if (first == folders.end()) return {};
+  std::string prefix = prefix_of(*first);
+  if (prefix.empty() || !files.is_file(prefix + "/share/openmpi/help-mpi-errors.txt")) return {};
+  for (const std::string& name : files.list(*first)) {  // the library that looks for the texts
+    if (!name.starts_with("libopen-pal.so.")) continue;
+    return holds_string(*first + "/" + name, prefix, files) ? std::string() : prefix;
+  }
+  return {};
 }
 
 }  // namespace sml::plan

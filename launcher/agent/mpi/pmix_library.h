@@ -23,4 +23,9 @@ std::string open_mpi_user(const CommandLine& line, std::span<const std::string> 
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
                                         const HostFiles& files);
 
+// Returns the folder above lib/ of the program's Open MPI, if the library was built for another place: it then finds
+// its texts and parts only by OPAL_PREFIX, which the mpirun beside it sets. Empty for any other program.
+std::string moved_open_mpi(const std::string& program, std::span<const std::string> environment,
+                           const HostFiles& files);
+
 }  // namespace sml::plan

@@ -90,6 +90,14 @@ Result<void> PmixService::load() {
   return {};
 }
 
+plan::Environment PmixService::open_mpi_variables(const pmix::JobData& job) const {
+  plan::Environment out = pmix::open_mpi_variables(job, wish_.environment);
+  if (plan::find_variable(wish_.environment, "OPAL_PREFIX") != nullptr) return out;
+  const std::string moved = plan::moved_open_mpi(wish_.program, wish_.environment, host_files());
+  if (!moved.empty() && os::check_trust(moved)) out.push_back("OPAL_PREFIX=" + moved);
+  return out;
+}
+
 Result<void> PmixService::serve(const pmix::JobData& job) {
   if (::mkdir(job.folder.c_str(), 0700) != 0) {
     return sys_error(ErrorKind::Io, "cannot make the folder " + show(job.folder), errno);
@@ -101,7 +109,7 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   }
   auto* serving = std::get_if<pmix::Serving>(&*answer);
   if (serving == nullptr) return Error(ErrorKind::Protocol, "libpmix's helper answered something else");
-  const plan::Environment more = open_mpi_variables(job, wish_.environment);
+  const plan::Environment more = open_mpi_variables(job);
   const plan::Environment same = pmix::pmix_variables(wish_.environment);
   for (pmix::RankEnvironment& one : serving->ranks) {
     keep(one, more);
@@ -224,7 +232,7 @@ bool PmixService::take_world(const pmix::FromHelper& answer) {
   const pmix::JobData job = job_of(world_->plan);
   for (pmix::RankEnvironment one : serving->ranks) {
     variables_[one.rank].clear();
-    keep(one, pmix::open_mpi_variables(job, wish_.environment));
+    keep(one, open_mpi_variables(job));
     keep(one, pmix::pmix_variables(wish_.environment));
     const auto run = job.shape.run_of(Rank(one.rank.value() - world_->plan.first.value()));
     for (const wire::SpawnKey& entry : world_->plan.keys) {  // entries are by program

@@ -56,6 +56,7 @@ class PmixService final : public HostService {
 
  private:
   Result<void> load();
+  plan::Environment open_mpi_variables(const rendezvous::pmix::JobData& job) const;
   std::vector<std::string> libraries() const;
   Result<void> serve(const rendezvous::pmix::JobData& job);
   Error refusal(const Error& why) const;
