@@ -24,6 +24,10 @@ namespace {
 
 constexpr Duration kLimit = std::chrono::seconds(20);  // libraries may be on a slow disk
 
+// libpmix has hwloc describe the host. No rank needs what these parts of hwloc add, and they start the drivers of
+// accelerators and connect to displays.
+constexpr const char* kWithoutDrivers = "HWLOC_COMPONENTS=-cuda,-nvml,-rsmi,-levelzero,-opencl,-gl";
+
 // True for entries that libpmix as a server must not get: the rank that an outer launcher has assigned to this process,
 // and libraries that are loaded before all others.
 bool is_for_workers_only(const std::string& entry) {
@@ -73,6 +77,7 @@ Result<void> PmixService::load() {
     if (!is_for_workers_only(entry)) environment.push_back(entry);
   }
   for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
+  if (plan::find_variable(environment, "HWLOC_COMPONENTS") == nullptr) environment.emplace_back(kWithoutDrivers);
   if (wish_.library.empty()) {  // a user who names the library knows what it needs
     for (const std::string& why : os::keep_trusted_folders(environment)) {
       context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as " + why);
