@@ -131,9 +131,9 @@ TEST_CASE("what we set per rank, an outer launcher may have set: all of it is ke
 
 TEST_CASE("settings of the same frameworks are the user's") {
   for (const char* name :
-       {"OMPI_MCA_btl", "OMPI_ALLOW_RUN_AS_ROOT", "PMIX_MCA_gds", "HOROVOD_TIMELINE", "HOROVOD_FUSION_THRESHOLD",
-        "DMLC_INTERFACE", "DMLC_PS_VAN_TYPE", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "NCCL_DEBUG", "RANKS", "MY_RANK",
-        "WORLD", "TORCH_HOME", "PATH", "SM_HOSTS", "SMLX"}) {
+       {"OMPI_MCA_btl", "OMPI_ALLOW_RUN_AS_ROOT", "PMIX_MCA_gds", "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+        "HOROVOD_TIMELINE", "HOROVOD_FUSION_THRESHOLD", "DMLC_INTERFACE", "DMLC_PS_VAN_TYPE", "SLURM_JOB_ID",
+        "SLURM_JOB_NODELIST", "NCCL_DEBUG", "RANKS", "MY_RANK", "WORLD", "TORCH_HOME", "PATH", "SM_HOSTS", "SMLX"}) {
     CAPTURE(name);
     CHECK_FALSE(set_by_a_launcher(name));
     CHECK_FALSE(bound_to_host(name));

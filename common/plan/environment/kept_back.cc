@@ -80,7 +80,12 @@ constexpr std::array kBoundToHost{
 };
 
 // Exceptions from the names below: settings of the user's that do not describe a worker's place.
-constexpr std::array kSettings{NamePattern{"PMIX_MCA_", Match::Prefix}};
+constexpr std::array kSettings{
+    NamePattern{"PMIX_MCA_", Match::Prefix},
+    NamePattern{"TORCHELASTIC_ENABLE_FILE_TIMER"},
+    NamePattern{"TORCHELASTIC_HEALTH_CHECK_PORT"},
+    NamePattern{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"},
+};
 
 constexpr std::array kSetByLaunchers{
     // torchrun and launchers that imitate it
