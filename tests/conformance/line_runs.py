@@ -24,6 +24,8 @@ FILES = {
     "machines": "".join(f"{h}:2\n" for h in HOSTS[:2]),
     "localfile": "localhost slots=4\n",
     "rankfile": "rank 0=node1 slot=0\nrank 1=node2 slot=1\nrank 2=node1 slot=1\n",
+    "sshconfig": "Match exec true\n  HostKeyAlgorithms +ssh-rsa\n  PubkeyAcceptedAlgorithms ^ssh-ed25519\n"
+                 "  KexAlgorithms -diffie-hellman-*\n  Ciphers +aes128-ctr\n",
     "appfile": "-np 1 ./probe a\n-np 1 ./probe b\n",
     "configfile": "-n 1 ./probe a\n-n 1 ./probe b\n",
     "multi.conf": "0 ./probe zero %t\n1-2 ./probe more %t %o\n",
