@@ -115,6 +115,7 @@ std::vector<report::AttemptFacts::WorkerEnd> RankTable::failures() const {
 
 std::vector<report::RankRecord> RankTable::records() const {
   std::vector<report::RankRecord> out;
+  out.reserve(ranks_.size());
   for (const Entry& entry : ranks_) out.push_back(entry.record);
   return out;
 }

@@ -30,6 +30,7 @@ Result<std::optional<Message>> FrameReader<Message>::next() {
   const std::string_view rest = std::string_view(buffer_).substr(begin_);
   if (rest.size() < wire::kFrameHeader) {
     buffer_.erase(0, std::exchange(begin_, 0));
+    buffer_.shrink_to_fit();  // thousands of connections are idle
     return std::optional<Message>();
   }
   const std::size_t length = wire::payload_length(rest);

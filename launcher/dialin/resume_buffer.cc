@@ -15,7 +15,7 @@ std::optional<std::string_view> ResumeBuffer::unheard(std::uint64_t place) {
 }
 
 std::optional<std::uint64_t> ResumeBuffer::receipt(TimePoint now) {
-  constexpr std::uint64_t kSome = 1024;  // bytes
+  constexpr std::uint64_t kSome = 512;  // bytes
   constexpr Duration kPause = std::chrono::seconds(1);
   const bool has_paused = !receipt_at_ || now - *receipt_at_ >= kPause;
   const std::optional<std::uint64_t> due = heard_.receipt(has_paused ? kSome : wire::ReceivedBytes::kReceiptEvery);

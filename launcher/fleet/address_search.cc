@@ -38,7 +38,11 @@ void AddressSearch::ask(const Host& host) {
   Asked& asked = asked_[host.position];
   know(host);
   if (port_ == 0 || host.position == 0 || !host.runs() || asked.candidates) return;
-  asked.candidates = candidates();
+  std::vector<std::string> now = candidates();
+  if (!last_candidates_ || *last_candidates_ != now) {
+    last_candidates_ = std::make_shared<const std::vector<std::string>>(std::move(now));
+  }
+  asked.candidates = last_candidates_;
   host.session->send(wire::Probe{*asked.candidates, port_, launch::milliseconds(kProbeTimeout)});
 }
 

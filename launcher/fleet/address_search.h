@@ -38,7 +38,7 @@ class AddressSearch {
   void know(const Host& host);
 
   struct Asked {
-    std::optional<std::vector<std::string>> candidates;
+    std::shared_ptr<const std::vector<std::string>> candidates;  // null: not asked
     std::optional<HostProbe> answer;
   };
   std::span<const Host> hosts_;
@@ -46,6 +46,7 @@ class AddressSearch {
   std::uint16_t port_ = 0;
   std::vector<std::string> locals_;  // the launcher's ends of the connections to hosts whose agents run, each once
   std::vector<Asked> asked_;         // by position
+  std::shared_ptr<const std::vector<std::string>> last_candidates_;  // that a host was asked about
 };
 
 }  // namespace sml::fleet

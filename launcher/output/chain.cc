@@ -38,14 +38,19 @@ Tag Chain::tag_of(const TagSubject& subject) const {
   return tag;
 }
 
+void Chain::keep_subject(SourceState& state, TagSubject subject) {
+  if (folding(state).dedup) state.subject = std::make_unique<const TagSubject>(std::move(subject));
+}
+
 Chain::Source Chain::add_source(TagSubject subject) {
   Tag tag = tag_of(subject);
   const bool is_alone = settings_.limits.rank == 0 && subject.ranks.largest() == 0;
   const bool plain = template_of(subject).empty() && is_alone;
   const Source source = plain ? merger_.add_plain_source() : merger_.add_source(tag.at(WallTime()));
-  SourceState& state = sources_.emplace_back(SourceState{.subject = std::move(subject), .tag = std::move(tag)});
-  if (settings_.control == Control::Show) state.filter.emplace();
-  if (settings_.progress == Progress::Collapse) state.collapse.emplace();
+  SourceState& state = sources_.emplace_back(SourceState{.stream = subject.stream, .tag = std::move(tag)});
+  keep_subject(state, std::move(subject));
+  if (settings_.control == Control::Show) state.filter = std::make_unique<TerminalFilter>();
+  if (settings_.progress == Progress::Collapse) state.collapse = std::make_unique<Collapse>();
   if (Folding& to = folding(state); to.dedup) {
     state.folded_as = to.dedup->add_source();
     to.sources.push_back(source);
@@ -114,7 +119,7 @@ void Chain::merge(Source source, std::string_view bytes, WallTime read_at) {
 TagSubject Chain::subject_of(const Folding& from, std::span<const Dedup::Source> group) const {
   TagSubject subject{.ranks = {}, .local_ranks = {}, .hosts = {}};
   for (const Dedup::Source member : group) {
-    const TagSubject& of = sources_[from.sources[member]].subject;
+    const TagSubject& of = *sources_[from.sources[member]].subject;
     subject.ranks.add(of.ranks.largest());
     subject.local_ranks.add(of.local_ranks.largest());
     if (subject.hosts.empty() || subject.hosts.back() != of.hosts.front()) subject.hosts.push_back(of.hosts.front());
@@ -162,10 +167,10 @@ void Chain::begin_again(Source source, TagSubject subject) {
   SourceState& state = sources_[source];
   if (!std::exchange(state.ended, false)) return;
   state.tag = tag_of(subject);
-  state.subject = std::move(subject);
+  keep_subject(state, std::move(subject));
   merger_.set_tag(source, state.tag.at(state.last_time));
-  if (state.filter) state.filter.emplace();
-  if (state.collapse) state.collapse.emplace();
+  if (state.filter) state.filter = std::make_unique<TerminalFilter>();
+  if (state.collapse) state.collapse = std::make_unique<Collapse>();
   Folding& of_stream = folding(state);
   of_stream.last_tag.reset();
   if (of_stream.dedup) of_stream.dedup->begin_again(state.folded_as);

@@ -74,11 +74,12 @@ class Chain {
 
  private:
   struct SourceState {
-    TagSubject subject;
+    Stream stream = Stream::Stdout;
     Tag tag;
+    std::unique_ptr<const TagSubject> subject{};  // kept where equal lines are folded
     WallTime last_time{};  // of its lines; never goes back, even if the estimates of the hosts' clocks change
-    std::optional<TerminalFilter> filter{};
-    std::optional<Collapse> collapse{};
+    std::unique_ptr<TerminalFilter> filter{};  // null: none
+    std::unique_ptr<Collapse> collapse{};
     Dedup::Source folded_as = 0;
     bool ended = false;
     bool behind_return = false;  // the current line follows a \r; updated only for sources in prompting_
@@ -91,7 +92,7 @@ class Chain {
     std::vector<Dedup::Source> last_group;
     std::optional<Tag> last_tag;
   };
-  Folding& folding(const SourceState& state) { return foldings_[state.subject.stream == Stream::Stdout ? 0 : 1]; }
+  Folding& folding(const SourceState& state) { return foldings_[state.stream == Stream::Stdout ? 0 : 1]; }
   void look_for_prompt(Source source, std::string_view bytes, TimePoint now);
   void show_prompt(Source source, TimePoint now);
   void fold_or_merge(Source source, std::string_view bytes, const Moment& moment);
@@ -99,6 +100,7 @@ class Chain {
   void emit(Folding& folding, std::span<const Dedup::Source> group, std::string_view bytes, WallTime read_at);
   const TagTemplate& template_of(const TagSubject& subject) const;
   Tag tag_of(const TagSubject& subject) const;
+  void keep_subject(SourceState& state, TagSubject subject);
   TagSubject subject_of(const Folding& from, std::span<const Dedup::Source> group) const;
 
   Settings settings_;

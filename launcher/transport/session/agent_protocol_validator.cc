@@ -37,7 +37,7 @@ void AgentProtocolValidator::note(const wire::PeerVerdicts& m) { callers_ -= std
 
 template <class Message>
 ValidationResult AgentProtocolValidator::answered() {
-  std::size_t& unanswered = unanswered_[wire::index_in_to_agent<typename Message::Answers>()];
+  std::uint32_t& unanswered = unanswered_[wire::index_in_to_agent<typename Message::Answers>()];
   if (unanswered == 0) {
     return broken("sent an answer that nobody had asked for: " + std::string(wire::message_name<Message>()));
   }
@@ -62,7 +62,7 @@ ValidationResult AgentProtocolValidator::judge(const wire::HelloAck&) {
 
 // Messages until here belonged to the previous attempt.
 ValidationResult AgentProtocolValidator::judge(const wire::Prepared& m) {
-  if (next_) now_ = *std::exchange(next_, nullptr);
+  if (next_) now_ = std::move(*std::exchange(next_, nullptr));
   return now_.judge(m);
 }
 
@@ -80,8 +80,11 @@ ValidationResult AgentProtocolValidator::judge(const wire::Probed& m) {
   const auto tried = [this](const wire::ProbeResult& result) {
     return std::find(probed_.begin(), probed_.end(), result.address) != probed_.end();
   };
-  if (std::all_of(m.results.begin(), m.results.end(), tried)) return {};
-  return broken("told of an address that it was not to try");
+  if (!std::all_of(m.results.begin(), m.results.end(), tried)) {
+    return broken("told of an address that it was not to try");
+  }
+  if (unanswered_[wire::index_in_to_agent<wire::Probe>()] == 0) probed_ = std::vector<std::string>();
+  return {};
 }
 
 ValidationResult AgentProtocolValidator::judge(const wire::AgentLog&) {

@@ -72,9 +72,9 @@ class AgentProtocolValidator {
   std::unique_ptr<AttemptProtocolValidator> next_;  // takes effect with its Prepared
   std::uint64_t credit_ = 0;                        // output bytes that the agent may send
   bool greeted_ = false;
-  std::vector<std::uint64_t> pings_;                                          // unanswered, the oldest first
-  std::array<std::size_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
-  std::vector<std::string> probed_;                                           // all addresses that it was asked to try
+  std::vector<std::uint64_t> pings_;                                            // unanswered, the oldest first
+  std::array<std::uint32_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
+  std::vector<std::string> probed_;            // addresses that it was asked to try, until it has answered
   std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked
   std::size_t callers_ = 0;  // number of callers about which the agent has asked without an answer so far
   std::size_t horovod_news_ = 0;

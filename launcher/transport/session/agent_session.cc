@@ -46,7 +46,7 @@ AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owne
 
 void AgentSession::start() {
   ++starts_;
-  arrival_.emplace(mark_, image_);
+  arrival_ = std::make_unique<AgentArrival>(mark_, image_);
   const auto start_agent = [this](const std::string& mark, AgentDuty duty) {
     const StartLimits limits{plan_.start_limit_s, plan_.hello.heartbeat_timeout_ms};
     const bool by_host = agent_launcher_.start() == AgentLauncher::Start::ByHost;
@@ -114,7 +114,7 @@ void AgentSession::greet() {
     transport_->send_lasting(image_.bytes());
   }
   if (machine_.state() != SessionState::Preparing) return;
-  const std::string rest = arrival_->take_rest();
+  const std::string rest = std::exchange(arrival_, nullptr)->take_rest();
   transport_->frames_came(rest.size());
   decoder_.feed(rest);
   decode();
@@ -270,6 +270,15 @@ void AgentSession::abandon(Error why) {
   });
 }
 
+// A job has thousands of hosts that have ended while others run. Later, as the transport is calling this.
+void AgentSession::drop_transport() {
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired()) return;
+    last_said_ = last_said();
+    transport_.reset();
+  });
+}
+
 // Anything that an earlier start left on the host ends with its connection.
 bool AgentSession::starts_again(const Error& why) {
   if (machine_.state() != SessionState::Greeting || starts_ == kStarts || contact_.is_local) return false;
@@ -285,7 +294,10 @@ void AgentSession::transport_closed(const Error& why) {
   if (starts_again(why)) return;
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(SessionEvent::Closed);
-  if (action == SessionAction::TellEnd) return owner_.session_ended(*this, nullptr);
+  if (action == SessionAction::TellEnd) {
+    drop_transport();
+    return owner_.session_ended(*this, nullptr);
+  }
   if (action != SessionAction::TellLost) return;
   if (before == SessionState::Starting) return owner_.session_ended(*this, &why);
   const bool ran = before != SessionState::Greeting;

@@ -132,6 +132,7 @@ class AgentSession final : private TransportEvents {
   void give(std::string frames);  // sends, or queues while suspended
   void transmit(std::string frames);
   void break_off(const std::string& rule);
+  void drop_transport();
 
   boost::asio::any_io_executor loop_;
   SessionOwner& owner_;
@@ -141,7 +142,7 @@ class AgentSession final : private TransportEvents {
   std::string mark_;
   SessionMachine machine_;
   std::optional<AgentProtocolValidator> conduct_;  // set while the agent runs
-  std::optional<AgentArrival> arrival_;            // of this start
+  std::unique_ptr<AgentArrival> arrival_;          // until the agent runs
   int starts_ = 0;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<ResumableLink> transport_;

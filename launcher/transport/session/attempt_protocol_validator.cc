@@ -77,7 +77,7 @@ void AttemptProtocolValidator::note(const wire::Fenced& m) {
 }
 
 void AttemptProtocolValidator::note(const wire::AddWorkers& m) {
-  added_ = m;
+  added_ = std::make_unique<wire::AddWorkers>(m);
   added_state_ = AddedState::Asked;
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -98,7 +98,7 @@ class AttemptProtocolValidator {
 
   std::vector<RankEntry> ranks_;  // sorted
   bool started_ = false;
-  std::optional<wire::AddWorkers> added_;  // the last one
+  std::unique_ptr<wire::AddWorkers> added_;  // the last one
   enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
   std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // unanswered requests: their bytes
   std::size_t spawn_bytes_ = 0;                                         // of all these requests
