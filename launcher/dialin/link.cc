@@ -237,6 +237,13 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
     }
   }
 
+  // Returns the number of bytes, or what wait_as_asked() takes.
+  int receive(std::span<char> to) {
+    ::ERR_clear_error();
+    errno = 0;
+    return ::SSL_read(ssl_.get(), to.data(), static_cast<int>(to.size()));
+  }
+
   // ---- the handshake
 
   void shake_hands() {
@@ -317,17 +324,16 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   template <class Then>
   void fill_part(std::size_t filled, Then then) {
     while (filled < part_.size()) {
-      ::ERR_clear_error();
-      errno = 0;
-      const int size = ::SSL_read(ssl_.get(), part_.data() + filled, static_cast<int>(part_.size() - filled));
-      if (size <= 0) {
-        if (!wait_as_asked(size, [filled, then](TlsLink& link) { link.fill_part(filled, then); }))
-          close(why_unproved());
-        return;
-      }
+      const int size = receive(std::span<char>(part_).subspan(filled));
+      if (size <= 0) return fill_part_later(size, filled, then);
       filled += static_cast<std::size_t>(size);
     }
     then(*this);
+  }
+
+  template <class Then>
+  void fill_part_later(int result, std::size_t filled, Then then) {
+    if (!wait_as_asked(result, [filled, then](TlsLink& link) { link.fill_part(filled, then); })) close(why_unproved());
   }
 
   void check_credential() {
@@ -357,17 +363,16 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   void read() {
     std::array<char, kRecordSize> buffer;
     for (int i = 0; i < kReadsInTurn; ++i) {
-      ::ERR_clear_error();
-      errno = 0;
-      const int size = ::SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
-      if (size <= 0) {
-        if (!wait_as_asked(size, [](TlsLink& link) { link.read(); })) close(why_lost());
-        return;
-      }
+      const int size = receive(buffer);
+      if (size <= 0) return read_later(size);
       events_->link_bytes(std::span<const char>(buffer.data(), static_cast<std::size_t>(size)));
       if (events_ == nullptr) return;
     }
     later([](TlsLink& link) { link.read(); });
+  }
+
+  void read_later(int result) {
+    if (!wait_as_asked(result, [](TlsLink& link) { link.read(); })) close(why_lost());
   }
 
   Error why_lost() const {
