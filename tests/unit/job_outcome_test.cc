@@ -420,6 +420,40 @@ TEST_CASE("of aborts that follow a lost peer none is the cause of another") {
   CHECK(judge(f).root_cause == &f.ends[2]);
 }
 
+TEST_CASE("a rank that torch aborts because it has lost a peer is not the cause") {
+  const Lines lost{"RuntimeError: [gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.77.4.2]:24282",
+                   "terminate called without an active exception", "Fatal Python error: Aborted"};
+  const Lines own{"ArithmeticError: the loss is no number"};
+  struct Row {
+    Lines said;  // by the one that aborted first
+    ExitStatus other;
+    Lines other_said;
+    Duration later;
+    int code;
+  };
+  const Row rows[] = {
+      {lost, Exited{1}, own, 900ms, 1},
+      {lost, Exited{1}, own, 1001ms, 134},
+      {lost, Exited{3}, own, 900ms, 3},
+      {lost, Signaled{SIGKILL, false}, {}, 900ms, 137},
+      {lost, Signaled{SIGABRT, false}, lost, 1ms, 134},
+      {{"Assertion `n > 0' failed."}, Exited{1}, own, 1ms, 134},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.code, row.later, row.said);
+    AttemptFacts f = facts();
+    f.ends = {end_of(0, "a", Signaled{SIGABRT, false}, 10s), end_of(1, "b", row.other, 10s + row.later)};
+    f.ends[0].last_lines = row.said;
+    f.ends[1].last_lines = row.other_said;
+    CHECK(judge(f).exit_code == row.code);
+  }
+  AttemptFacts after = facts();  // the abort comes right behind its cause
+  after.ends = {end_of(0, "a", Exited{1}, 10s), end_of(1, "b", Signaled{SIGABRT, false}, 10050ms)};
+  after.ends[0].last_lines = own;
+  after.ends[1].last_lines = lost;
+  CHECK(judge(after).exit_code == 1);
+}
+
 TEST_CASE("a crash that we caused outranks nothing") {
   AttemptFacts f = facts();
   f.ends = {end_of(0, "a", Exited{1}, 1s), end_of(1, "b", Signaled{SIGKILL, false}, 1100ms, false)};

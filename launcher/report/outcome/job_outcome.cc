@@ -46,23 +46,33 @@ std::optional<Duration> outranks_for(const ExitStatus& status) {
   }
 }
 
-const AttemptFacts::WorkerEnd* killed_before(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
-  const AttemptFacts::WorkerEnd* killed = nullptr;
-  for (const AttemptFacts::WorkerEnd& end : facts.ends) {
-    const std::optional<Duration> window = end.by_itself ? outranks_for(end.status) : std::nullopt;
-    if (!window || end.at > first->at + *window || !is_believed(facts, end)) continue;
-    if (killed == nullptr || end.at < killed->at) killed = &end;
-  }
-  return killed;
-}
-
 bool is_cascade(const AttemptFacts::WorkerEnd& end) {
   const std::optional<Cause> cause = known_cause(end.error.message, end.last_lines);
   return cause && cause->kind == CauseKind::Cascade;
 }
 
-// It may be what follows where a peer has gone: scripts exit with 1, and libraries of MPI ask for the job's end.
-bool may_follow(const AttemptFacts::WorkerEnd& end) { return end.status == ExitStatus(Exited{1}) || end.aborted; }
+// Libraries of torch end a rank that has lost a peer so: an exception in a thread that no one catches.
+bool is_abort(const ExitStatus& status) {
+  const auto* signaled = std::get_if<Signaled>(&status);
+  return signaled != nullptr && signaled->signo == SIGABRT;
+}
+
+const AttemptFacts::WorkerEnd* killed_before(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
+  const AttemptFacts::WorkerEnd* killed = nullptr;
+  for (const AttemptFacts::WorkerEnd& end : facts.ends) {
+    const std::optional<Duration> window = end.by_itself ? outranks_for(end.status) : std::nullopt;
+    if (!window || end.at > first->at + *window || !is_believed(facts, end)) continue;
+    if (is_abort(end.status) && is_cascade(end)) continue;
+    if (killed == nullptr || end.at < killed->at) killed = &end;
+  }
+  return killed;
+}
+
+// It may be what follows where a peer has gone: scripts exit with 1, libraries of torch abort, and those of MPI ask for
+// the job's end.
+bool may_follow(const AttemptFacts::WorkerEnd& end) {
+  return end.status == ExitStatus(Exited{1}) || is_abort(end.status) || end.aborted;
+}
 
 // Returns the earliest rank that ended soon after `first`, which had only lost a peer, with another last word, or whose
 // library did not end the job while that of `first` did.
