@@ -125,7 +125,10 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
            [this](Error why) { stop_for(std::move(why)); }},
           {options, fleet, plan_, growth_, late_, meeting_, owner, sink, terms.afterwards, [this] { return runs(); }}),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_, meeting_,
-                                    owner, [this] { deadline_timer_.arm(); }}) {
+                                    owner, [this] { deadline_timer_.arm(); }}),
+      root_cause_wait_(loop.get_executor(), workers_.table(), [this] {
+        if (runs()) tell(AttemptEvent::WorkerFailed);
+      }) {
   fleet.serve(*this, &spares_);
   // --timeout limits the whole job, not one attempt.
   const bool has_run = terms.first_start != TimePoint();

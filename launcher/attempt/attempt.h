@@ -23,6 +23,7 @@
 #include "launcher/attempt/rendezvous/mpi_singleton_watch.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
 #include "launcher/attempt/rendezvous/wire_up.h"
+#include "launcher/attempt/root_cause_wait.h"
 #include "launcher/attempt/stop_sequence.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
@@ -147,6 +148,7 @@ class Attempt final : public fleet::FleetListener {
   LoneMpiWatch lone_mpi_;
   ElasticJob elastic_;
   StopSequence ending_;
+  RootCauseWait root_cause_wait_;
   double started_unix_ = 0;
   std::vector<hosts::MachineNames> machines_;
 };

@@ -45,7 +45,8 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
     fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
-  if (end.failed_by_itself && options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+  if (!end.failed_by_itself || options_.on_failure != OnFailure::Abort) return;
+  if (!runs() || root_cause_wait_.stops_now(m.rank)) tell(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {

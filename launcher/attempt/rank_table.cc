@@ -90,25 +90,28 @@ bool RankTable::may_keep_lines(const Entry& entry, const ExitStatus& status) {
   return std::holds_alternative<Signaled>(status) && !entry.flushes_lines && are_whole_buffers(entry.printed);
 }
 
+report::AttemptFacts::WorkerEnd RankTable::end_of(Rank rank) const {
+  const Entry& entry = ranks_[rank.value()];
+  const bool condemned = entry.fault.has_value();
+  return {.rank = rank,
+          .host = entry.record.host,
+          .pid = entry.record.pid,
+          .status = condemned ? ExitStatus(Exited{entry.fault->code}) : *entry.record.status,
+          .by_itself = condemned || entry.record.by_itself,
+          .at = condemned ? entry.fault->at : *entry.record.ended,
+          .error = entry.error,
+          .last_lines = entry.last_lines.lines(),
+          .out_of_memory = entry.out_of_memory,
+          .program = entry.record.program,
+          .fault = condemned ? entry.fault->why : std::string(),
+          .aborted = condemned && entry.fault->aborted,
+          .keeps_lines = !condemned && may_keep_lines(entry, *entry.record.status)};
+}
+
 std::vector<report::AttemptFacts::WorkerEnd> RankTable::failures() const {
   std::vector<report::AttemptFacts::WorkerEnd> out;
   for (const Rank rank : failed_) {
-    const Entry& entry = ranks_[rank.value()];
-    if (!entry.counts) continue;
-    const bool condemned = entry.fault.has_value();
-    out.push_back({.rank = rank,
-                   .host = entry.record.host,
-                   .pid = entry.record.pid,
-                   .status = condemned ? ExitStatus(Exited{entry.fault->code}) : *entry.record.status,
-                   .by_itself = condemned || entry.record.by_itself,
-                   .at = condemned ? entry.fault->at : *entry.record.ended,
-                   .error = entry.error,
-                   .last_lines = entry.last_lines.lines(),
-                   .out_of_memory = entry.out_of_memory,
-                   .program = entry.record.program,
-                   .fault = condemned ? entry.fault->why : std::string(),
-                   .aborted = condemned && entry.fault->aborted,
-                   .keeps_lines = !condemned && may_keep_lines(entry, *entry.record.status)});
+    if (ranks_[rank.value()].counts) out.push_back(end_of(rank));
   }
   return out;
 }

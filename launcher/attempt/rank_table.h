@@ -56,6 +56,8 @@ class RankTable {
 
   // Ranks that do the job's work and have not ended.
   std::uint32_t workers_left() const { return workers_left_; }
+  // The end of a rank that has failed. The last lines of its output may still arrive.
+  report::AttemptFacts::WorkerEnd end_of(Rank rank) const;
   bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
   // The number of ranks whose end was not reported, or that never ran.
   std::size_t unseen() const;

@@ -116,6 +116,22 @@ class Statuses(FourHosts):
         assert_says(self, done, r"^  rank 1 on \S+ had said: ValueError: no such data")
 
 
+    @gate
+    def test_a_peer_that_is_still_being_torn_down_is_the_cause(self):
+        """Rank 0 loses its peer and ends first; the peer ends by itself when rank 0 has gone."""
+        with tempfile.TemporaryDirectory() as scratch:
+            pid = os.path.join(scratch, "pid")
+            root = (f"echo 'ValueError: no such data' >&2; until test -s {pid}; do sleep .01; done; read peer < {pid}; "
+                    "while kill -0 $peer; do :; done 2> /dev/null; for i in 1 2 3 4 5 6 7 8; do date; done; exit 3")
+            for end, status in (("exit 1", 1), ("kill -ABRT $$", 134)):
+                peer = f"echo $$ > {pid}; echo 'RuntimeError: Connection closed by peer [10.0.0.2]' >&2; {end}"
+                done = sml_run("-np", "2", "sh", "-c", f"if test $RANK = 1; then {root}; fi; {peer}")
+                self.assert_status(done, 3)
+                assert_says(self, done, r"^rank 1 on \S+ exited with status 3 ")
+                assert_says(self, done, rf"^  then: rank 0 on \S+ .*{'aborted' if status == 134 else 'status 1'}")
+                os.remove(pid)
+
+
 class Stopping(FourHosts):
     def check_stopped(self, signo, argv=("sleep", "600"), count=8):
         with self.popen(*argv) as job:

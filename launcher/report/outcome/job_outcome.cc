@@ -77,10 +77,9 @@ bool may_follow(const AttemptFacts::WorkerEnd& end) {
 // Returns the earliest rank that ended soon after `first`, which had only lost a peer, with another last word, or whose
 // library did not end the job while that of `first` did.
 const AttemptFacts::WorkerEnd* root_of_cascade(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& first) {
-  constexpr auto kWindow = std::chrono::seconds(1);
   const AttemptFacts::WorkerEnd* root = nullptr;
   for (const AttemptFacts::WorkerEnd& end : facts.ends) {
-    if (!end.by_itself || end.at > first.at + kWindow || !is_believed(facts, end)) continue;
+    if (!end.by_itself || end.at > first.at + kRootCauseWindow || !is_believed(facts, end)) continue;
     const bool says_something = !end.error.message.empty() || !end.last_lines.empty();
     const bool left_first = first.aborted && end.fault.empty();
     if (!(says_something || left_first) || is_cascade(end)) continue;
@@ -93,7 +92,7 @@ const AttemptFacts::WorkerEnd* find_culprit(const AttemptFacts& facts) {
   const AttemptFacts::WorkerEnd* first = first_failure(facts);
   if (first == nullptr || !may_follow(*first)) return first;
   if (const AttemptFacts::WorkerEnd* killed = killed_before(facts, first)) return killed;
-  if (!is_cascade(*first)) return first;
+  if (!is_consequence(*first)) return first;
   const AttemptFacts::WorkerEnd* root = root_of_cascade(facts, *first);
   return root != nullptr ? root : first;
 }
@@ -274,6 +273,8 @@ void blame_hosts_for_kills(AttemptFacts& facts) {
     facts.faults.insert(facts.faults.begin(), std::move(fault));
   });
 }
+
+bool is_consequence(const AttemptFacts::WorkerEnd& end) { return may_follow(end) && is_cascade(end); }
 
 JobOutcome judge(const AttemptFacts& facts) {
   JobOutcome verdict;

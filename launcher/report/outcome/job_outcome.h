@@ -1,5 +1,6 @@
 // The outcome of a job: its exit status, its root cause, and the text for both. Pure.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ namespace sml::report {
 
 inline constexpr int kNoProgressExit = 123;
 inline constexpr int kTimedOutExit = 124;
+
+// A rank that has lost a peer gives way to another that fails by itself within this time.
+inline constexpr Duration kRootCauseWindow = std::chrono::seconds(1);
 
 // All facts that the outcome depends on, collected while the job runs. Times are on the launcher's clock.
 struct AttemptFacts {
@@ -112,6 +116,10 @@ std::string in_words(const JobOutcome& verdict);
 // Faults of the same kind and words fold into one line that names all their hosts, in host order. `facts` outlive the
 // result.
 JobOutcome judge(const AttemptFacts& facts);
+
+// Whether it ended as a rank that has lost a peer, which then is the cause if it fails by itself within
+// kRootCauseWindow.
+bool is_consequence(const AttemptFacts::WorkerEnd& end);
 
 // Whether it was killed, and nothing shows by whom. The kernel's killer is counted in a rank's cgroup only where there
 // is one.
