@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/boot.h"
 #include "common/os/own_file.h"
-#include "common/os/small_file.h"
 
 namespace sml::control {
 
@@ -81,15 +81,6 @@ os::UniqueFd open_within(int root, const std::string& path) {
   return os::UniqueFd(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
 }
 
-std::string this_boot() {
-  std::string out;
-  for (const char c : os::read_small_file("/proc/sys/kernel/random/boot_id")) {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) out += c;
-    if (out.size() == 8) break;
-  }
-  return out.empty() ? "unknown" : out;
-}
-
 }  // namespace
 
 Result<Folder> make_runtime_folder() {
@@ -145,11 +136,11 @@ std::string socket_name(std::string_view job_id) {
   };
   const bool plain =
       !job_id.empty() && job_id.size() <= kLongestId && std::all_of(job_id.begin(), job_id.end(), is_plain);
-  return plain ? std::string(job_id) + "." + this_boot() : std::string();
+  return plain ? std::string(job_id) + "." + os::boot_name() : std::string();
 }
 
 bool is_of_this_boot(std::string_view socket_name) {
-  const std::string boot = this_boot();
+  const std::string boot = os::boot_name();
   return boot != "unknown" && socket_name.ends_with("." + boot);
 }
 

@@ -176,13 +176,13 @@ class ManyHosts(SlurmCase):
         self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
         self.bed.assert_clean()
 
-    def forget_folders(self):
-        """Where a step takes agent and guardian with it at once, a folder may stay: not each host is reached again."""
+    def start_again(self):
+        """Where a step takes agent and guardian with it at once, a folder may stay until the next job there."""
         for host in self.bed.names():
-            self.bed.exec(host, ["sh", "-c", "rm -rf /tmp/sml-run-*"])
+            self.assert_status(self.bed.sml_run(host, "-H", "localhost", "true"), 0)
 
     def test_a_killed_srun_hangs_nothing(self):
-        self.addCleanup(self.forget_folders)
+        self.addCleanup(self.start_again)
         go = self.shared / "go"
         self.addCleanup(go.unlink, missing_ok=True)
         self.started(f"{SML} sh -c 'echo up; while [ ! -e {go} ]; do sleep 0.1; done'; echo status $?")
@@ -195,7 +195,7 @@ class ManyHosts(SlurmCase):
         self.bed.assert_clean()
 
     def test_the_end_of_the_step_leaves_no_process(self):
-        self.addCleanup(self.forget_folders)
+        self.addCleanup(self.start_again)
         job = self.started(f"{SML} sh -c 'echo up; sleep 600'; echo status $?")
         wait_until(lambda: self.printed().count("up") == 17, self.printed)
         self.assert_status(self.bed.exec("head", ["scancel", "--signal=KILL", f"{job}.0"]), 0)

@@ -2,6 +2,8 @@
 
 #include <csignal>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "common/core/clock.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/os/cgroup.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
@@ -126,4 +129,32 @@ TEST_CASE("leftovers: nobody waits for a process that waits for its parent only"
   CHECK(ended_by_looking({.mark = kMark, .cgroup = {}, .scratch = {}}) == 0);
   CHECK(Clock::now() - begin < std::chrono::seconds(2));  // the patience with one that lives
   CHECK(init.nothing_left());
+}
+
+TEST_CASE("a scratch folder whose processes were all killed at once is removed by the next start, one in use is kept") {
+  auto pipe = os::make_pipe();
+  REQUIRE(pipe.has_value());
+  const pid_t agent = ::fork();
+  REQUIRE(agent >= 0);
+  if (agent == 0) {
+    const agent::ScratchFolder folder = agent::ScratchFolder::make();
+    std::filesystem::create_directory(folder.path() + "/of-a-worker");
+    std::ofstream(folder.path() + "/of-a-worker/file") << "text";
+    os::write_all(pipe->write.get(), folder.path() + "\n");
+    for (;;) ::pause();
+  }
+  const std::string path = fake::read_line(pipe->read.get());
+  REQUIRE(std::filesystem::exists(path + "/of-a-worker/file"));
+  const std::string of_another_boot = path.substr(0, path.rfind('/')) + "/sml-run-00000000-aaaaaa";
+  std::filesystem::create_directory(of_another_boot);
+
+  const agent::ScratchFolder meanwhile = agent::ScratchFolder::make();
+  CHECK(std::filesystem::exists(path + "/of-a-worker/file"));
+  ::kill(agent, SIGKILL);
+  ::waitpid(agent, nullptr, 0);
+  const agent::ScratchFolder next = agent::ScratchFolder::make();
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(std::filesystem::exists(meanwhile.path()));
+  CHECK(std::filesystem::exists(of_another_boot));
+  std::filesystem::remove(of_another_boot);
 }

@@ -1,20 +1,34 @@
 #include "launcher/agent/core/scratch_folder.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/os/fd.h"
+#include "common/os/boot.h"
 
 namespace sml::agent {
 
 namespace {
 
-constexpr int kDeepest = 200;  // nested folders
+constexpr int kDeepest = 200;         // nested folders
+constexpr int kMostEntries = 10'000;  // of $TMPDIR, looked at for folders of the dead
+constexpr int kTries = 5;
+constexpr std::string_view kUnique = "XXXXXX";  // as mkdtemp(3) wants it
+
+os::UniqueFd open_folder(int base, const char* path) {
+  return os::UniqueFd(::openat(base, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_own(const os::UniqueFd& folder) {
+  struct stat info {};
+  return folder && ::fstat(folder.get(), &info) == 0 && info.st_uid == ::geteuid();
+}
 
 // Does not follow symbolic links. Closes `fd`.
 void remove_contents(int fd, int deepest) {
@@ -29,15 +43,50 @@ void remove_contents(int fd, int deepest) {
   ::closedir(folder);
 }
 
+void remove_if_unused(int base, const char* name) {
+  os::UniqueFd folder = open_folder(base, name);
+  if (!is_own(folder) || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
+  remove_contents(folder.release(), kDeepest);
+  ::unlinkat(base, name, AT_REMOVEDIR);
+}
+
+// Folders in `base` whose names begin with `prefix`.
+void remove_unused(const std::string& base, std::string_view prefix) {
+  DIR* const folder = ::opendir(base.c_str());
+  if (folder == nullptr) return;
+  for (int seen = 0; seen < kMostEntries; ++seen) {
+    const dirent* const entry = ::readdir(folder);
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(prefix) && name.size() == prefix.size() + kUnique.size()) {
+      remove_if_unused(::dirfd(folder), entry->d_name);
+    }
+  }
+  ::closedir(folder);
+}
+
+// Takes the lock of a new folder. False: another process took the folder for an unused one, and removes it. Where there
+// are no locks, nobody can do so.
+bool lock(const os::UniqueFd& folder) {
+  if (::flock(folder.get(), LOCK_SH | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  struct stat info {};
+  return ::fstat(folder.get(), &info) == 0 && info.st_nlink > 0;
+}
+
 }  // namespace
 
-std::string ScratchFolder::make_folder() {
+ScratchFolder ScratchFolder::make() {
   const char* base = std::getenv("TMPDIR");
+  const std::string prefix = "sml-run-" + os::boot_name() + "-";
   for (const std::string& candidate : {std::string(base != nullptr ? base : ""), std::string("/tmp")}) {
     if (candidate.empty()) continue;
-    std::string name = candidate + "/sml-run-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) continue;
-    return name;
+    remove_unused(candidate, prefix);
+    for (int i = 0; i < kTries; ++i) {
+      std::string path = candidate + "/" + prefix + std::string(kUnique);
+      if (::mkdtemp(path.data()) == nullptr) break;
+      os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
+      if (folder && lock(folder)) return ScratchFolder(std::move(path), std::move(folder));
+    }
   }
   return {};
 }
@@ -50,15 +99,14 @@ ScratchFolder::~ScratchFolder() {
 
 void ScratchFolder::clear() const {
   if (path_.empty()) return;
-  remove_contents(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), kDeepest);
+  remove_contents(open_folder(AT_FDCWD, path_.c_str()).release(), kDeepest);
 }
 
 void remove_scratch_folder(const std::string& path) {
   const std::size_t name = path.rfind('/');
   if (name == std::string::npos || !std::string_view(path).substr(name).starts_with("/sml-run-")) return;
-  os::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat info {};
-  if (!folder || ::fstat(folder.get(), &info) != 0 || info.st_uid != ::geteuid()) return;
+  os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
+  if (!is_own(folder)) return;
   remove_contents(folder.release(), kDeepest);
   ::rmdir(path.c_str());
 }

@@ -6,15 +6,19 @@
 #include <vector>
 
 #include "common/core/strong.h"
+#include "common/os/fd.h"
 
 namespace sml::agent {
 
-// The destructor removes the folder with its contents. Without a folder the names of all files are empty.
+// The destructor removes the folder with its contents. Without a folder the names of all files are empty. A folder
+// whose processes were all killed at once is removed by the next make() on that machine: its lock (flock(2)) is free
+// then.
 class ScratchFolder {
  public:
   ScratchFolder() = default;  // there is none
-  // Below $TMPDIR or /tmp with mode 0700; none where it cannot be made.
-  static ScratchFolder make() { return ScratchFolder(make_folder()); }
+  // Below $TMPDIR or /tmp with mode 0700; none where it cannot be made. Removes those of this user that nobody uses any
+  // more, except those of another machine or boot, whose locks cannot be seen.
+  static ScratchFolder make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -30,10 +34,10 @@ class ScratchFolder {
   std::string take_error_file(Rank rank, std::size_t limit) const;
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
-  static std::string make_folder();
+  ScratchFolder(std::string path, os::UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
+  os::UniqueFd lock_;  // shared with forked processes, until the last of them has ended
 };
 
 // Removes the scratch folder of a dead agent, given its ScratchFolder::path(). Does nothing to other folders: the name

@@ -1,0 +1,17 @@
+#include "common/os/boot.h"
+
+#include "common/os/small_file.h"
+
+namespace sml::os {
+
+std::string boot_name() {
+  constexpr std::size_t kDigits = 8;
+  std::string out;
+  for (const char c : read_small_file("/proc/sys/kernel/random/boot_id")) {
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) out += c;
+    if (out.size() == kDigits) break;
+  }
+  return out.empty() ? "unknown" : out;
+}
+
+}  // namespace sml::os
