@@ -45,8 +45,9 @@ struct StepRule {
   std::string_view secret{};
 };
 
-// Whether the end of the tool shows that the agent has ended, too. If not, its connection may have broken, and another
-// call of the tool may find the agent that still runs. AsSsh: except with status 255 and a message.
+// The end of the tool shows that the agent has ended (OfAgent), or that the connection may have broken, so that another
+// call of the tool may find the agent that still runs (OfConnection). AsSsh: OfConnection if the tool exited with
+// status 255 and a message, or a signal killed it; else OfAgent.
 enum class EndOfTool : std::uint8_t { OfAgent, AsSsh, OfConnection };
 
 struct Starter {

@@ -19,7 +19,7 @@ bool shows_end(starters::EndOfTool end, const ExitStatus& status, std::string_vi
     case starters::EndOfTool::AsSsh: break;
   }
   const auto* exited = std::get_if<Exited>(&status);
-  return exited == nullptr || exited->code != kSshError || errors.empty();
+  return exited != nullptr && (exited->code != kSshError || errors.empty());
 }
 
 }  // namespace

@@ -107,6 +107,12 @@ TEST_CASE("addresses with a password in them are secrets, whatever the variable 
         std::vector<std::string>{"DATABASE_URL"});
 }
 
+TEST_CASE("a switch is no secret, whatever the variable is called") {
+  CHECK_FALSE(holds_a_secret("OAR_KEY=1"));
+  CHECK_FALSE(holds_a_secret("SERVER_AUTH=true"));
+  CHECK(holds_a_secret("OAR_KEY=12"));
+}
+
 TEST_CASE("secrets that stay: those that would have travelled") {
   const Environment environment{
       "HF_TOKEN=x",          "PATH=/bin", "API_KEY=1", "EMPTY_TOKEN=", "SSH_TOKEN=bound to the log-in",

@@ -77,6 +77,13 @@ bool is_other_key(string_view before) {
 }
 
 // True if the value contains a URL with a password, such as postgres://user:word@host/base.
+// True for the value of a switch, such as OAR_KEY=1.
+bool is_switch_value(string_view value) {
+  constexpr std::array<string_view, 14> kValues{"0",     "1",   "true", "false", "True", "False", "TRUE",
+                                                "FALSE", "yes", "no",   "on",    "off",  "YES",   "NO"};
+  return is_one_of(kValues, value);
+}
+
 bool value_holds_a_secret(string_view value) {
   constexpr string_view kScheme = "://";
   for (std::size_t at = value.find(kScheme); at != string_view::npos; at = value.find(kScheme)) {
@@ -116,7 +123,8 @@ bool names_a_secret(string_view name) {
 
 bool holds_a_secret(string_view entry) {
   const string_view value = value_of(entry);
-  return !value.empty() && (names_a_secret(name_of(entry)) || value_holds_a_secret(value));
+  if (value.empty() || is_switch_value(value)) return false;
+  return names_a_secret(name_of(entry)) || value_holds_a_secret(value);
 }
 
 std::vector<std::string> withheld_secrets(std::span<const std::string> environment) {
