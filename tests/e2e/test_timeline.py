@@ -73,6 +73,7 @@ class Pages(TestCase):
             dom = self.shown(page)
             self.assertRegex(dom, r'<div id="verdict" class="runs">the job runs, at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC<')
             self.assertEqual(classes(dom, "rect")["rank unknown"], 2)
+            self.assertRegex(dom, r"--unknown[^>]*>running<")  # the legend
             job.terminate()
             self.assert_status(job.finish(), 143)
         self.assertIn('"running":false', page.read_text())
