@@ -59,8 +59,8 @@ class FaultCase(HostsCase):
     def job(self, *argv, options=(), **kw):
         return self.bed.sml_run("algo-1", *self.words(argv, options), **kw)
 
-    def popen(self, *argv, options=(), **kw):
-        return self.bed.sml_run_popen("algo-1", *self.words(argv, options), **kw)
+    def popen(self, *argv, options=(), host="algo-1", **kw):
+        return self.bed.sml_run_popen(host, *self.words(argv, options), **kw)
 
     def only(self, rank, what, others="exec sleep 600"):
         """One rank does something, all others wait."""

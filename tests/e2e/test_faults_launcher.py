@@ -7,6 +7,8 @@ from test_faults import FaultCase
 
 
 class Launchers(FaultCase):
+    places = ("algo-1", "head")  # of the launcher: with ranks beside it, and without
+
     @gate
     def test_stop_signals(self):
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -31,9 +33,9 @@ class Launchers(FaultCase):
 
     @gate
     def test_killed(self):
-        for where in ("algo-1", "head"):  # with ranks beside it, and without
+        for where in self.places:
             with self.subTest(where=where):
-                with self.bed.sml_run_popen(where, *self.words(self.only(0, "sleep 600 & exec sleep 600"), [])) as job:
+                with self.popen(*self.only(0, "sleep 600 & exec sleep 600"), host=where) as job:
                     self.await_ready(job)
                     self.signal(where, "KILL")
                     wait_until(lambda: not self.bed.ps(), lambda: self.bed.ps())

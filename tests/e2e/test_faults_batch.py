@@ -1,0 +1,170 @@
+"""The faults of tests/faults.md where a batch system starts the agents: in jobs of a real Slurm and a real Grid Engine, on
+hosts without an SSH server. The launcher takes the place of the batch script."""
+import os
+import pathlib
+import subprocess
+import unittest
+
+import test_faults
+import test_faults_hosts
+import test_faults_launcher
+from harness import REPO, wait_until
+from test_grid_engine import UNPACKED
+from test_starters import MISSING, without_ssh
+
+# Known to the testbed, which does not count it as a process of the job.
+SCRIPT = "#!/bin/bash\ncd /\nenv -0 > {folder}/new\nmv {folder}/new {folder}/env\nexec -a batch-script sleep infinity\n"
+
+
+class InBatchJob:
+    """Before a class of faults: its jobs run in a batch job of its hosts."""
+
+    user = "root"
+    without = ()  # tests that are about SSH, or about several users
+    # Tests in which the batch system kills agent and guardian at once: their folder and group go with the next job there.
+    killed_at_once = ()
+    renews = False  # a batch job for each test
+
+    def __init_subclass__(cls, **kw):
+        super().__init_subclass__(**kw)
+        cls.is_in_gate = False
+        for test in cls.without:
+            setattr(cls, test, None)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        base = pathlib.Path(os.environ.get("SML_TESTBED_DIR", "/run/sml-testbed"))
+        cls.folder = base / cls.bed.name / "shared" / "batch"
+        cls.folder.mkdir(exist_ok=True)
+        cls.folder.chmod(0o777)
+        cls.batch_up()
+
+    @classmethod
+    def batch_up(cls):
+        cls.system_up()
+        without_ssh(cls.bed)
+        (cls.folder / "env").unlink(missing_ok=True)
+        script = cls.folder / "script"
+        script.write_text(SCRIPT.format(folder=cls.folder))
+        script.chmod(0o755)
+        done = cls.submit(str(script))
+        if done.returncode:
+            raise AssertionError(str(done))
+        cls.number = done.stdout.strip()
+        wait_until(lambda: (cls.folder / "env").exists())
+        cls.env = dict(entry.split("=", 1) for entry in (cls.folder / "env").read_text().split("\0") if "=" in entry)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cancel()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        if self.renews:
+            self.cancel()
+            self.batch_up()
+        if self._testMethodName in self.killed_at_once:
+            self.addCleanup(self.start_again)
+
+    def start_again(self):
+        for host in self.bed.names():
+            self.assert_status(self.bed.sml_run(host, "-H", "localhost", "true", user=self.user), 0)
+
+    def job(self, *argv, options=(), **kw):
+        return super().job(*argv, options=options, **{"user": self.user, "env": self.env, **kw})
+
+    def popen(self, *argv, options=(), **kw):
+        return super().popen(*argv, options=options, **{"user": self.user, "env": self.env, **kw})
+
+    def test_the_starter_is_that_of_the_batch_system(self):
+        done = self.job("true", options=["--verbose"])
+        self.assert_status(done, 0)
+        self.assertIn(f"the other hosts are reached by {self.starter}, as this is a job of ", done.stderr)
+
+
+@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
+class InSlurm(InBatchJob):
+    starter = "srun"
+
+    @classmethod
+    def system_up(cls):
+        subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    @classmethod
+    def submit(cls, script):
+        return cls.bed.exec("head", ["sbatch", "--parsable", "--no-kill", f"-N{cls.hosts}", "--ntasks-per-node=2", "-o", "/dev/null", script])
+
+    @classmethod
+    def cancel(cls):
+        cls.bed.exec("head", ["scancel", cls.number])
+
+
+class SlurmWorkers(InSlurm, test_faults.Workers):
+    without = ("test_no_process_can_be_made_for_a_worker", "test_processes_up_to_the_limit")
+
+
+class SlurmAgents(InSlurm, test_faults.Agents):
+    without = ("test_out_of_descriptors", "test_out_of_descriptors_here", "test_its_guardian_killed_by_way_of_another_ssh",
+               "test_its_guardian_killed_and_later_the_agent", "test_killed_with_its_guardian_where_there_is_no_cgroup")
+    killed_at_once = ("test_stopped",)
+
+
+class SlurmLaunchers(InSlurm, test_faults_launcher.Launchers):
+    without = ("test_three_hundred_starts_leave_nothing",)  # of one host
+
+
+class SlurmHosts(InSlurm, test_faults_hosts.LostHosts):
+    renews = True  # the batch system's daemon is lost with the host
+    without = ("test_cut_off_and_healed_in_time", "test_sshd_killed", "test_an_ssh_session_killed", "test_cut_off_during_the_start", "test_killed_during_the_start",
+               "test_cut_off_while_the_agent_is_sent", "test_a_job_that_ends_while_the_agent_is_sent")
+
+
+@unittest.skipUnless(UNPACKED.exists(), "no Grid Engine is unpacked (tests/run fetches it for the whole layer e2e)")
+class InGridEngine(InBatchJob):
+    starter = "qrsh"
+    user = "tester"  # its jobs are not root's
+    allowed_files = ("/tmp/*.all.q",)  # of the batch job
+
+    @classmethod
+    def system_up(cls):
+        subprocess.run([REPO / "tests/testbed/sge-up", "2"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True)
+
+    @classmethod
+    def sge(cls, *words):
+        env = {"SGE_ROOT": str(cls.folder.parent / "sge"), "SGE_CELL": "default", "SGE_QMASTER_PORT": "6444"}
+        return cls.bed.exec("head", list(words), user="tester", env=env)
+
+    @classmethod
+    def submit(cls, script):
+        return cls.sge("qsub", "-terse", "-pe", "mpi", str(2 * cls.hosts), "-masterq", "all.q@algo-1", "-j", "y", "-o", "/dev/null", script)
+
+    @classmethod
+    def cancel(cls):
+        cls.sge("qdel", cls.number)
+
+
+class GridEngineWorkers(InGridEngine, test_faults.Workers):
+    without = ("test_no_process_can_be_made_for_a_worker",)
+
+
+class GridEngineAgents(InGridEngine, test_faults.Agents):
+    # Grid Engine itself has a folder of the job below /tmp; the cache that is looked at is root's.
+    without = (*SlurmAgents.without, "test_full_disk", "test_cache_deleted_while_it_runs")
+    killed_at_once = SlurmAgents.killed_at_once
+
+
+class GridEngineLaunchers(InGridEngine, test_faults_launcher.Launchers):
+    places = ("algo-1",)  # only the host of the batch script has a qrsh for the job
+    without = SlurmLaunchers.without
+
+
+class GridEngineHosts(InGridEngine, test_faults_hosts.LostHosts):
+    renews = True
+    without = SlurmHosts.without
+
+
+if __name__ == "__main__":
+    unittest.main()
