@@ -189,7 +189,7 @@ TEST_CASE("jobs: lines of ranks stay whole, as text and as JSON") {
 TEST_CASE("jobs: the list for people and for programs") {
   const report::ListedJob jobs[] = {{kJob}};
   CHECK(report::jobs_table(jobs) ==
-        "JOB           AGE HOSTS  RANKS  STATE        PID  COMMAND\n"
+        "JOB           AGE HOSTS        RANKS  STATE        PID  COMMAND\n"
         "sml-0123     1:01     2 4 (1 failed)  running        7  python3 train.py\n");
   const auto json = nlohmann::json::parse(report::jobs_json(jobs));
   CHECK(json[0]["id"] == "sml-0123");

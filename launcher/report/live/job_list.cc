@@ -87,21 +87,23 @@ void add_progress(JobSummary& summary, const JobProgress& progress, TimePoint no
 
 std::string jobs_table(std::span<const ListedJob> jobs) {
   std::size_t widest = 3;
+  std::size_t widest_ranks = 6;
   std::size_t widest_user = 0;
   for (const auto& [job, user] : jobs) {
     widest = std::max(widest, show(job.id).size());
+    widest_ranks = std::max(widest_ranks, ranks_of(job).size());
     if (!user.empty()) widest_user = std::max({widest_user, show(user).size(), std::size_t{4}});
   }
   const auto user_column = [&](string_view user) {
     return widest_user == 0 ? std::string() : fmt::format("{:<{}}  ", user, widest_user);
   };
-  std::string out = fmt::format("{:<{}}  {}{:>7} {:>5} {:>6}  {:<8} {:>7}  COMMAND\n", "JOB", widest,
-                                user_column("USER"), "AGE", "HOSTS", "RANKS", "STATE", "PID");
+  std::string out = fmt::format("{:<{}}  {}{:>7} {:>5} {:>{}}  {:<8} {:>7}  COMMAND\n", "JOB", widest,
+                                user_column("USER"), "AGE", "HOSTS", "RANKS", widest_ranks, "STATE", "PID");
   for (const auto& [job, user] : jobs) {
-    out += fmt::format("{:<{}}  {}{:>7} {:>5} {:>6}  {:<8} {:>7}  {}\n", show(job.id), widest,
+    out += fmt::format("{:<{}}  {}{:>7} {:>5} {:>{}}  {:<8} {:>7}  {}\n", show(job.id), widest,
                        user_column(user.empty() ? "-" : show(user)),
                        clock_text(std::chrono::milliseconds(static_cast<std::int64_t>(job.age_ms))), job.hosts,
-                       ranks_of(job), show(job.state, 9), job.pid, show(job.command, kLongestCommand));
+                       ranks_of(job), widest_ranks, show(job.state, 9), job.pid, show(job.command, kLongestCommand));
   }
   return out;
 }
