@@ -20,7 +20,7 @@ class InBatchJob:
     """Before a class of faults: its jobs run in a batch job of its hosts."""
 
     user = "root"
-    without = ()  # tests that are about SSH, or about several users
+    without = ()  # tests that are about SSH, about several users, or about one host
     # Tests in which the batch system kills agent and guardian at once: their folder and group go with the next job there.
     killed_at_once = ()
     renews = False  # a batch job for each test
@@ -103,7 +103,7 @@ class InSlurm(InBatchJob):
 
 
 class SlurmWorkers(InSlurm, test_faults.Workers):
-    without = ("test_no_process_can_be_made_for_a_worker", "test_processes_up_to_the_limit")
+    without = ("test_no_process_can_be_made_for_a_worker", "test_processes_up_to_the_limit", "test_a_line_without_an_end")
 
 
 class SlurmAgents(InSlurm, test_faults.Agents):
@@ -147,7 +147,7 @@ class InGridEngine(InBatchJob):
 
 
 class GridEngineWorkers(InGridEngine, test_faults.Workers):
-    without = ("test_no_process_can_be_made_for_a_worker",)
+    without = ("test_no_process_can_be_made_for_a_worker", "test_a_line_without_an_end")
 
 
 class GridEngineAgents(InGridEngine, test_faults.Agents):
