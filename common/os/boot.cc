@@ -11,7 +11,7 @@ std::string boot_name() {
     if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) out += c;
     if (out.size() == kDigits) break;
   }
-  return out.empty() ? "unknown" : out;
+  return out.empty() ? std::string(kUnknownBoot) : out;
 }
 
 }  // namespace sml::os

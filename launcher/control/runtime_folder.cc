@@ -141,7 +141,7 @@ std::string socket_name(std::string_view job_id) {
 
 bool is_of_this_boot(std::string_view socket_name) {
   const std::string boot = os::boot_name();
-  return boot != "unknown" && socket_name.ends_with("." + boot);
+  return boot != os::kUnknownBoot && socket_name.ends_with("." + boot);
 }
 
 std::string path_through(int folder, std::string_view name) {

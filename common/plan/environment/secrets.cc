@@ -76,7 +76,6 @@ bool is_other_key(string_view before) {
   return is_one_of(kBefore, before);
 }
 
-// True if the value contains a URL with a password, such as postgres://user:word@host/base.
 // True for the value of a switch, such as OAR_KEY=1.
 bool is_switch_value(string_view value) {
   constexpr std::array<string_view, 14> kValues{"0",     "1",   "true", "false", "True", "False", "TRUE",
@@ -84,6 +83,7 @@ bool is_switch_value(string_view value) {
   return is_one_of(kValues, value);
 }
 
+// True if the value contains a URL with a password, such as postgres://user:word@host/base.
 bool value_holds_a_secret(string_view value) {
   constexpr string_view kScheme = "://";
   for (std::size_t at = value.find(kScheme); at != string_view::npos; at = value.find(kScheme)) {

@@ -77,15 +77,17 @@ bool lock(const os::UniqueFd& folder) {
 
 ScratchFolder ScratchFolder::make() {
   const char* base = std::getenv("TMPDIR");
-  const std::string prefix = "sml-run-" + os::boot_name() + "-";
+  const std::string boot = os::boot_name();
+  const std::string prefix = "sml-run-" + boot + "-";
   for (const std::string& candidate : {std::string(base != nullptr ? base : ""), std::string("/tmp")}) {
     if (candidate.empty()) continue;
-    remove_unused(candidate, prefix);
+    if (boot != os::kUnknownBoot) remove_unused(candidate, prefix);  // else they may be another machine's
     for (int i = 0; i < kTries; ++i) {
       std::string path = candidate + "/" + prefix + std::string(kUnique);
       if (::mkdtemp(path.data()) == nullptr) break;
       os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
       if (folder && lock(folder)) return ScratchFolder(std::move(path), std::move(folder));
+      ::rmdir(path.c_str());
     }
   }
   return {};
