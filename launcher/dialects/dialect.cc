@@ -350,9 +350,14 @@ string_view last_given(std::span<const Given> given, string_view option) {
 }
 
 std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given) {
-  const bool idle =
-      dialect == Dialect::Torchrun && is_given(given, {"--log-dir"}) && !is_given(given, {"--redirects", "--tee"});
-  return idle ? std::vector<std::string>{"--log-dir (nothing is redirected)"} : std::vector<std::string>();
+  std::vector<std::string> idle;
+  if (dialect != Dialect::Torchrun || is_given(given, {"--tee"})) return idle;
+  const bool filters = is_given(given, {"--log-match-stdout", "--log-match-stderr"});
+  if (filters) idle.emplace_back("--duplicate-*-filters (they look at lines of --tee only)");
+  if (!filters && is_given(given, {"--log-dir"}) && !is_given(given, {"--redirects"})) {
+    idle.emplace_back("--log-dir (nothing is redirected)");
+  }
+  return idle;
 }
 
 std::vector<Given> defaults_of(Dialect dialect, const Told& told) {

@@ -208,10 +208,6 @@ Settled calling(const RendezvousOptions& m) {
   return out;
 }
 
-constexpr string_view kNoFilters =
-    "this would copy the lines that hold one of these words to LOG_DIR/.../filtered_stdout.log or filtered_stderr.log, "
-    "which sml-run does not write; leave it out, and search the files of --tee 3";
-
 }  // namespace
 
 // --rdzv-conf join_timeout=600,is_host=1: other settings have no effect here.
@@ -259,9 +255,13 @@ void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
   const string_view run_id = last_given(told.given, "--run-id");
   out.push_back({"--redirects", "0"});  // a stream that is not named goes to no file
   if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
-  out.push_back({"--log-layout", fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/{{local_rank}}/{{stream}}.log",
-                                             folder.empty() ? "torchelastic_{job}/" : "",
-                                             run_id.empty() ? "none" : in_layout(run_id))});
+  const std::string attempt =
+      fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/", folder.empty() ? "torchelastic_{job}/" : "",
+                  run_id.empty() ? "none" : in_layout(run_id));
+  out.push_back({"--log-layout", attempt + "{local_rank}/{stream}.log"});
+  if (is_given(told.given, {"--log-match-stdout", "--log-match-stderr"})) {
+    out.push_back({"--log-match-layout", attempt + "filtered_{stream}.log"});
+  }
   if (told.meeting.place) out.push_back({"--log-on-host", ""});
   if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
   out.push_back({"--tee-tag", "[{role}{local_rank}]:"});
@@ -341,7 +341,9 @@ std::vector<Given> defaults_of_torchrun(const Told& told) {
   // The process that started torchrun reads there why it failed.
   const string_view error_file = plan::variable(told.environment, "TORCHELASTIC_ERROR_FILE");
   if (!error_file.empty()) out.push_back({"--error-file", std::string(error_file)});
-  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);
+  if (is_given(told.given, {"--log-dir", "--redirects", "--tee", "--log-match-stdout", "--log-match-stderr"})) {
+    add_torch_log_defaults(told, out);
+  }
   return out;
 }
 
@@ -372,7 +374,8 @@ std::vector<Row> torchrun_rows() {
       computed("rdzv-backend", 1, torch_rendezvous_backend),
       noted("signals-to-handle", 1),
       computed("log-line-prefix-template", 1, line_prefix),
-      refused("duplicate-stdout-filters duplicate-stderr-filters", 1, kNoFilters),
+      as_option("duplicate-stdout-filters", "--log-match-stdout"),
+      as_option("duplicate-stderr-filters", "--log-match-stderr"),
       as_fixed("virtual-local-rank", {{"--preset", "virtual-local-rank"}, {"--visible-devices", "per-rank-if-any"}}),
       as_option("print-completion", "--completion"),
       computed("numa-binding", 1, numa_binding),

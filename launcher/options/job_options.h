@@ -62,6 +62,13 @@ enum class LogPlace : std::uint8_t { Here, Hosts };     // writer of the logs: t
 enum class OnLogFault : std::uint8_t { Warn, EndJob };  // if a log cannot be written
 enum class CopyToOutput : std::uint8_t { No, Yes };     // whether output that goes to logs is printed, too
 
+// Lines of all ranks of --tee, or of all ranks, that are also written to one file below the log folder.
+struct MatchedLineOptions {
+  std::vector<std::string> stdout_words{};  // a line of stdout with one of these is written; empty: no file
+  std::vector<std::string> stderr_words{};
+  std::string layout{output::LogLayout::kMatched};
+};
+
 // Per-rank log files.
 struct LogOptions {
   std::string directory;  // empty: no logs
@@ -70,6 +77,7 @@ struct LogOptions {
   os::LogRules rules;
   OnLogFault on_fault = OnLogFault::Warn;
   CopyToOutput copy = CopyToOutput::Yes;
+  MatchedLineOptions matched{};
 };
 
 // The bytes that ranks write to the descriptor SML_RESULTS_FD, for the caller of sml-run.

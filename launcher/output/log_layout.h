@@ -14,6 +14,7 @@ namespace sml::output {
 class LogLayout {
  public:
   static constexpr std::string_view kDefault = "rank.{rank}/{stream}";
+  static constexpr std::string_view kMatched = "matched.{stream}";  // of the lines that --log-match-... selects
   // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, where the job's number is 1.
   static constexpr std::string_view kOpenMpi = "1/rank.{rank}/{stream}";
 

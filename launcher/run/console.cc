@@ -8,25 +8,13 @@
 #include <unistd.h>
 
 #include "launcher/report/live/own_line.h"
+#include "launcher/run/worker_tags.h"
 
 namespace sml::run {
 
 namespace {
 
 constexpr Stream kStreams[] = {Stream::Stdout, Stream::Stderr};
-
-output::TagTemplate default_tag(std::size_t workers) {
-  return workers == 1 ? output::TagTemplate() : *output::TagTemplate::parse("[{rank}] ");
-}
-
-output::TagLimits limits(const std::vector<output::TagSubject>& workers) {
-  output::TagLimits out;
-  for (const output::TagSubject& worker : workers) {
-    out.rank = std::max(out.rank, worker.ranks.largest());
-    out.local_rank = std::max(out.local_rank, worker.local_ranks.largest());
-  }
-  return out;
-}
 
 bool wants_colour(Color color, bool terminal) {
   if (color != Color::Auto) return color == Color::Always;
@@ -49,13 +37,12 @@ output::Chain::Settings settings_for(int fd, const std::vector<output::TagSubjec
                             : options.progress_bars == ProgressBars::Auto && many_at_terminal;
   const bool fold =
       options.equal_lines == EqualLines::Fold || (options.equal_lines == EqualLines::Auto && many_at_terminal);
-  return {.tag = options.tag ? *options.tag : default_tag(workers.size()),
-          .teed_tag = options.teed_tag,
-          .limits = limits(workers),
-          .control = show ? Chain::Control::Show : Chain::Control::Pass,
-          .colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None,
-          .progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass,
-          .equal = fold ? Chain::Equal::Fold : Chain::Equal::Pass};
+  Chain::Settings settings = tag_settings(workers, options);
+  settings.control = show ? Chain::Control::Show : Chain::Control::Pass;
+  settings.colours = wants_colour(options.color, terminal) ? Chain::Colours::PerRank : Chain::Colours::None;
+  settings.progress = collapse ? Chain::Progress::Collapse : Chain::Progress::Pass;
+  settings.equal = fold ? Chain::Equal::Fold : Chain::Equal::Pass;
+  return settings;
 }
 
 bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptions& options) {
@@ -64,27 +51,11 @@ bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptio
   return rank && local && options.routes.to_output(LocalRank(worker.local_ranks.largest()), stream);
 }
 
-// Converts a time of the monotonic clock to the time of day.
-output::WallTime wall_time(TimePoint time) {
-  using namespace std::chrono;
-  return floor<milliseconds>(system_clock::now() - duration_cast<system_clock::duration>(Clock::now() - time));
-}
-
-// The tag subject for one stream of `worker`.
-output::TagSubject tagged(output::TagSubject worker, Stream stream, const OutputOptions& options) {
-  const bool teed = options.routes.teed_is(LocalRank(worker.local_ranks.largest()), stream);
-  worker.tagged = teed ? output::TagSubject::Tagged::AsTeed : output::TagSubject::Tagged::AsAll;
-  worker.stream = stream;
-  return worker;
-}
-
 }  // namespace
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
                  const OutputOptions& options, const Handlers& handlers)
-    : wants_time_((options.tag && options.tag->has_time()) || (options.teed_tag && options.teed_tag->has_time())),
-      timer_(loop),
-      sanitize_(options.sanitize) {
+    : wants_time_(tags_have_time(options)), timer_(loop), sanitize_(options.sanitize) {
   const auto drained = [this, on_drained = handlers.drained] {
     flush();
     on_drained();
@@ -237,18 +208,6 @@ void Console::flush_last(int limit_ms) {
     sink->stream.write(sink->chain.output());
     sink->stream.flush(limit_ms);
   }
-}
-
-std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map) {
-  std::vector<output::TagSubject> out;
-  for (const plan::RankAssignment& rank : map.ranks) {
-    output::TagSubject& subject = out.emplace_back();
-    subject.ranks.add(rank.rank.value());
-    subject.local_ranks.add(rank.local_rank.value());
-    subject.hosts = {map.hosts[rank.host.value()].host.name};
-    subject.roles = {map.roles.empty() ? "default" : map.roles[rank.program]};
-  }
-  return out;
 }
 
 }  // namespace sml::run

@@ -15,7 +15,6 @@
 #include "common/core/clock.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
-#include "common/plan/ranks/job_map.h"
 #include "launcher/options/job_options.h"
 #include "launcher/os/out_stream.h"
 #include "launcher/output/chain.h"
@@ -90,7 +89,5 @@ class Console {
   const Sanitize sanitize_;
   std::unique_ptr<StatusLine> status_;
 };
-
-std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map);
 
 }  // namespace sml::run

@@ -4,34 +4,18 @@
 
 #include "common/core/text.h"
 #include "launcher/output/log_layout.h"
+#include "launcher/run/log_paths.h"
 
 namespace sml::run {
 
-namespace {
-
-std::size_t index_of(Rank rank, Stream stream) {
-  return std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0);
-}
-
-}  // namespace
-
 Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
                                            const plan::LaunchPlan& plan) {
-  const Result<output::LogLayout> layout = output::LogLayout::parse(options.layout);
-  if (!layout) return Error(layout.error()).in("--log-layout " + show(options.layout));
-  const bool absolute = options.directory.starts_with('/');
-  const std::string folder = (absolute ? "" : plan.working_directory + "/") + options.directory + "/";
+  const Result<LogPaths> names = LogPaths::make(options.directory, options.layout, plan);
+  if (!names) return Error(names.error()).in("--log-layout " + show(options.layout));
   std::vector<std::string> paths;
   for (const plan::RankAssignment& rank : plan.map.ranks) {
     for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
-      const output::LogLayout::Place place{.rank = rank.rank,
-                                           .local_rank = rank.local_rank,
-                                           .host = plan.map.hosts[rank.host.value()].host.name,
-                                           .job = plan.job.job_id,
-                                           .restart = plan.job.attempt,
-                                           .stream = stream,
-                                           .world_size = plan.map.world_size()};
-      paths.push_back(routes.to_file(rank.local_rank, stream) ? folder + layout->path(place) : std::string());
+      paths.push_back(routes.to_file(rank.local_rank, stream) ? names->of(rank, stream) : std::string());
     }
   }
   std::vector<std::string> written = paths;
@@ -42,18 +26,32 @@ Result<std::vector<std::string>> log_paths(const LogOptions& options, const outp
   return paths;
 }
 
-Result<RankLogs> RankLogs::plan(const LogOptions& options, const output::StreamRoutes& routes,
-                                const plan::LaunchPlan& plan) {
+Result<RankLogs> RankLogs::plan(const LogOptions& options, const OutputOptions& output, const plan::LaunchPlan& plan) {
   RankLogs logs;
   logs.options_ = options;
   if (options.directory.empty()) return logs;
-  Result<std::vector<std::string>> paths = log_paths(options, routes, plan);
+  Result<std::vector<std::string>> paths = log_paths(options, output.routes, plan);
   if (!paths) return paths.error();
   logs.paths_ = std::move(*paths);
+  Result<MatchedLines> matched = MatchedLines::plan(options, output, plan);
+  if (!matched) return matched.error();
+  logs.matched_ = std::move(*matched);
+  if (Result<void> distinct = logs.check_matched(); !distinct) return distinct.error();
   if (options.place == LogPlace::Hosts) return logs;
   logs.files_.emplace(options.rules, logs.paths_);
   if (Result<void> free = logs.files_->check(); !free) return Error(free.error()).in("--log-dir");
   return logs;
+}
+
+// Error (Usage): a file for matched lines is one of a rank.
+Result<void> RankLogs::check_matched() const {
+  if (matched_.paths().empty()) return {};
+  std::vector<std::string> written = paths_;
+  std::erase(written, "");
+  written.insert(written.end(), matched_.paths().begin(), matched_.paths().end());
+  Result<void> distinct = output::check_distinct(std::move(written));
+  if (!distinct) return Error(distinct.error()).in("--log-match-layout " + show(options_.matched.layout));
+  return {};
 }
 
 std::string RankLogs::own_folder(const std::string& job_id) const {
@@ -66,20 +64,21 @@ std::string RankLogs::own_folder(const std::string& job_id) const {
 }
 
 void RankLogs::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers) {
+  matched_.listen(loop, handlers);
   if (!files_) return;
   writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(handlers));
   files_.reset();
 }
 
 void RankLogs::begin(std::function<void()> then) {
-  if (!writer_) return then();
-  writer_->create(std::move(then));
+  if (!writer_) return matched_.begin(std::move(then));
+  writer_->create([this, then = std::move(then)]() mutable { matched_.begin(std::move(then)); });
 }
 
 void RankLogs::name_files(std::vector<wire::Worker>& workers) const {
   for (wire::Worker& worker : workers) {
-    worker.stdout_log = paths_[index_of(worker.rank, Stream::Stdout)];
-    worker.stderr_log = paths_[index_of(worker.rank, Stream::Stderr)];
+    worker.stdout_log = paths_[log_index(worker.rank, Stream::Stdout)];
+    worker.stderr_log = paths_[log_index(worker.rank, Stream::Stderr)];
   }
 }
 
@@ -89,7 +88,7 @@ Result<void> RankLogs::add(const plan::LaunchPlan& plan, Rank first, const outpu
   if (options_.directory.empty()) return {};
   Result<std::vector<std::string>> paths = log_paths(options_, routes, plan);
   if (!paths) return paths.error();
-  const std::size_t known = index_of(first, Stream::Stdout);
+  const std::size_t known = log_index(first, Stream::Stdout);
   paths_.resize(known);
   paths_.insert(paths_.end(), paths->begin() + static_cast<std::ptrdiff_t>(known), paths->end());
   if (options_.place != LogPlace::Hosts) return {};
@@ -97,18 +96,25 @@ Result<void> RankLogs::add(const plan::LaunchPlan& plan, Rank first, const outpu
   return {};
 }
 
-void RankLogs::begin(Rank first) {
+void RankLogs::begin(const OutputOptions& output, const plan::LaunchPlan& plan, Rank first) {
+  matched_.add(output, plan, first);
   if (!writer_) return;
-  const auto known = static_cast<std::ptrdiff_t>(index_of(first, Stream::Stdout));
+  const auto known = static_cast<std::ptrdiff_t>(log_index(first, Stream::Stdout));
   writer_->add({paths_.begin() + known, paths_.end()});
 }
 
-void RankLogs::write(Rank rank, Stream stream, std::string_view bytes) {
-  if (writer_) writer_->write(index_of(rank, stream), bytes);
+void RankLogs::write(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
+  if (writer_) writer_->write(log_index(rank, stream), bytes);
+  matched_.write(rank, stream, bytes, read_at);
 }
+
+std::size_t RankLogs::pending() const { return (writer_ ? writer_->pending() : 0) + matched_.pending(); }
+
+bool RankLogs::is_busy() const { return (writer_ && writer_->is_busy()) || matched_.is_busy(); }
 
 void RankLogs::flush(Duration limit) {
   if (writer_) writer_->flush(limit);
+  matched_.flush(limit);
 }
 
 void RankLogs::instruct(launch::AgentSession::Plan& session) const {

@@ -1,4 +1,5 @@
-// --log-dir: writes the output of each rank, byte for byte, to files of its own, on this machine or on the rank's host.
+// --log-dir: writes the output of each rank, byte for byte, to files of its own, on this machine or on the rank's host,
+// and lines that match to common files.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "common/os/logs/log_writer.h"
 #include "common/plan/launch_plan.h"
 #include "launcher/options/job_options.h"
+#include "launcher/run/matched_lines.h"
 #include "launcher/transport/session/agent_session.h"
 
 namespace sml::run {
@@ -28,8 +30,7 @@ class RankLogs {
  public:
   // Checks whether files of an earlier job exist (Error (Usage)), and creates none. For files on other hosts, the
   // agents check.
-  static Result<RankLogs> plan(const LogOptions& options, const output::StreamRoutes& routes,
-                               const plan::LaunchPlan& plan);
+  static Result<RankLogs> plan(const LogOptions& options, const OutputOptions& output, const plan::LaunchPlan& plan);
 
   // The folder whose name contains the job's id, and so does not follow from the options. Empty if there is none.
   std::string own_folder(const std::string& job_id) const;
@@ -43,23 +44,28 @@ class RankLogs {
   // log_paths().
   Result<void> add(const plan::LaunchPlan& plan, Rank first, const output::StreamRoutes& routes,
                    std::vector<wire::AddWorkers>& messages);
-  // The ranks from `first` on start.
-  void begin(Rank first);
-  void write(Rank rank, Stream stream, std::string_view bytes);
-  std::size_t pending() const { return writer_ ? writer_->pending() : 0; }  // bytes not yet in their files
-  bool is_busy() const { return writer_ && writer_->is_busy(); }
+  // The ranks of `plan` from `first` on start.
+  void begin(const OutputOptions& output, const plan::LaunchPlan& plan, Rank first);
+  // `read_at` is when the worker's host read the bytes, on this process's clock.
+  void write(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
+  // No more output comes from this rank.
+  void rank_done(Rank rank) { matched_.rank_done(rank); }
+  std::size_t pending() const;  // bytes not yet in their files
+  bool is_busy() const;
   // Waits for up to `limit` for bytes that the job did not wait for.
   void flush(Duration limit);
   // Puts into a session's plan the files that its agent is to write. The plan may be used as long as this is there.
   void instruct(launch::AgentSession::Plan& session) const;
 
  private:
+  Result<void> check_matched() const;
   void name_files(std::vector<wire::Worker>& workers) const;
 
   LogOptions options_;
   std::vector<std::string> paths_;
   std::optional<os::LogFiles> files_;  // until listen() is called; nullopt: no files on this machine
   std::unique_ptr<os::LogWriter> writer_;
+  MatchedLines matched_;
 };
 
 }  // namespace sml::run

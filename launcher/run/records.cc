@@ -93,7 +93,7 @@ Result<void> check_names(const JobOptions& options) {
 
 Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan& plan) {
   Records records;
-  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
+  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return logs.error();
   records.logs_ = std::move(*logs);
   if (Result<void> different = check_names(options); !different) return different.error();
@@ -136,7 +136,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
 
 Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPlan& plan) {
   logs_ = {};
-  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output.routes, plan);
+  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return logs.error();
   logs_ = std::move(*logs);
   return {};

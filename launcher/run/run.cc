@@ -14,6 +14,7 @@
 #include "launcher/report/outcome/job_report.h"
 #include "launcher/report/outcome/stop_words.h"
 #include "launcher/run/conclusion.h"
+#include "launcher/run/worker_tags.h"
 
 namespace sml::run {
 

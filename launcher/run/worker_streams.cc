@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/attempt/session_plans.h"
+#include "launcher/run/worker_tags.h"
 
 namespace sml::run {
 
@@ -37,12 +38,12 @@ void WorkerStreams::take_input_back() {
 
 void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {
   deps_.console.grow(tag_subjects(plan.map), first, deps_.options.output);
-  deps_.records.logs().begin(first);
+  deps_.records.logs().begin(deps_.options.output, plan, first);
 }
 
 void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
   if (deps_.options.logs.copy == CopyToOutput::Yes) deps_.console.worker_output(rank, stream, bytes, read_at);
-  deps_.records.logs().write(rank, stream, bytes);
+  deps_.records.logs().write(rank, stream, bytes, read_at);
   deps_.events.tell(report::RankOutput{rank, stream, bytes.size()});
   deps_.progress.output(rank, stream, bytes);
   deps_.control.output(rank, stream, bytes);
@@ -55,6 +56,7 @@ void WorkerStreams::worker_results(Rank rank, std::string_view bytes) {
 
 void WorkerStreams::worker_drained(Rank rank) {
   deps_.console.worker_done(rank);
+  deps_.records.logs().rank_done(rank);
   deps_.console.flush();
 }
 

@@ -49,7 +49,7 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
           const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
           std::shared_ptr<dialin::Coordinator> opened, os::UniqueFd listener) {
-  const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output.routes, plan);
+  const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
   const std::string start = line_about_start(plan, options);

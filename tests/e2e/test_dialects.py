@@ -136,6 +136,19 @@ class Links(LinkCase):
         done = self.call("torchrun", f"--nproc-per-node 2 --local-ranks-filter 1 {program}")
         self.assertEqual(done.stdout, "out 1\n")
 
+    def test_torchrun_writes_the_lines_that_its_filters_select_to_a_file(self):
+        program = "--no-python sh -c 'echo apple $RANK; echo plum; echo a,b $RANK; echo pear $RANK >&2'"
+        filters = "--duplicate-stdout-filters apple,a,,b --duplicate-stderr-filters pear"
+        done = self.call("torchrun", f"--nproc-per-node 2 --log-dir {self.folder}/teed -t 0:3,1:1 {filters} {program}")
+        self.assert_status(done, 0)
+        found = self.logs_of(self.folder / "teed")
+        self.assertEqual(sorted(found["attempt_0/filtered_stdout.log"].splitlines()),
+                         [f"[default{r}]:{text} {r}" for r in (0, 1) for text in ("a,b", "apple")])
+        self.assertEqual(found["attempt_0/filtered_stderr.log"], "[default0]:pear 0\n")
+        self.assertEqual(found["attempt_0/1/stdout.log"], "apple 1\nplum\na,b 1\n")
+        done = self.call("torchrun", f"--nproc-per-node 2 --log-dir {self.folder}/none {filters} {program}")
+        self.assertEqual(self.logs_of(self.folder / "none"), {f"attempt_0/filtered_{s}.log": "" for s in ("stdout", "stderr")})
+
     def test_torchrun_puts_the_prefix_that_is_asked_for_before_lines(self):
         line = "--nproc-per-node 2 --role train --tee 3 --no-python echo hi"
         done = self.call("torchrun", line)

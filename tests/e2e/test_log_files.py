@@ -44,6 +44,20 @@ class Here(TestCase):
         self.assertEqual(tree(self.dir), {f"localhost-{r}.{s}": b"x\n" if s == "stdout" else b""
                                           for r in (0, 1) for s in ("stdout", "stderr")})
 
+    def test_lines_that_match_are_written_to_one_file_too(self):
+        script = "echo plain; echo 'a loss of nan' in $RANK; printf 'a nan at the end'; echo nan >&2"
+        words = ["--log-match-stdout", "nan,inf", "--log-match-layout", "{host}.{stream}"]
+        done = sml_run("-np", "2", "--log-dir", self.dir, *words, "sh", "-c", script)
+        self.assert_status(done, 0)
+        found = tree(self.dir)
+        self.assertEqual(sorted(found.pop("localhost.stdout").splitlines()),
+                         sorted(line % rank for rank in (0, 1) for line in (b"[%d] a loss of nan in " + b"%d" % rank,
+                                                                            b"[%d] a nan at the end")))
+        self.assertEqual(sorted(found), [f"rank.{r}/{s}" for r in (0, 1) for s in ("stderr", "stdout")])
+        done = sml_run("--log-dir", self.top / "new", "--log-match-layout", "rank.{rank}/stdout", "--log-match-stderr", "x", "true")
+        self.assert_status(done, 2)
+        assert_says(self, done, "^--log-match-layout rank.{rank}/stdout: gives .* to more than one stream")
+
     def test_layouts_that_are_refused(self):
         for layout, words in {"{stream}": "gives .*std... to more than one stream",
                               "{node}": "has {node}; the words are"}.items():  # unit tests have the others

@@ -919,6 +919,22 @@ TEST_CASE("torchrun's files are where torch has them", "[dialects]") {
   CHECK(plan_of("torchrun --rdzv-id job7 p")->plan.job.run_id == "job7");
 }
 
+TEST_CASE("torchrun's filters name the words of lines that get a file of their own", "[dialects]") {
+  const Result<Planned> planned = plan_of("torchrun -t 3 --duplicate-stdout-filters apple,,2,pear --log-dir d p");
+  REQUIRE(planned.has_value());
+  const MatchedLineOptions& matched = planned->options.logs.matched;
+  CHECK(matched.stdout_words == std::vector<std::string>{"apple,2", "pear"});
+  CHECK(matched.stderr_words.empty());
+  CHECK(matched.layout == "none_{job}_{host}/attempt_{restart}/filtered_{stream}.log");
+  CHECK(planned->options.without_effect.empty());
+  const Result<Planned> untold = plan_of("torchrun --duplicate-stderr-filters=nan p");
+  REQUIRE(untold.has_value());
+  CHECK(untold->options.logs.directory == "/tmp");
+  CHECK(untold->options.logs.matched.stderr_words == std::vector<std::string>{"nan"});
+  CHECK(untold->options.without_effect ==
+        std::vector<std::string>{"--duplicate-*-filters (they look at lines of --tee only)"});
+}
+
 TEST_CASE("torchrun's variables say what its command line does not", "[dialects]") {
   const std::vector<std::string> pod{"PET_NNODES=2",           "PET_NODE_RANK=1",         "PET_NPROC_PER_NODE=4",
                                      "PET_MASTER_ADDR=job-m0", "PET_MASTER_PORT=29500",   "PET_STANDALONE=0",
@@ -1278,10 +1294,6 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"torchrun --nnodes 2 --rdzv-backend=etcd-v2 --rdzv-endpoint=etcd:2379 train.py",
        "--rdzv-backend: \"etcd-v2\": sml-run meets at a host of the job, not at a server of etcd; write c10d, and the "
        "first host for --rdzv-endpoint"},
-      {"torchrun --duplicate-stdout-filters apple,pear train.py",
-       "--duplicate-stdout-filters: this would copy the lines that hold one of these words to "
-       "LOG_DIR/.../filtered_stdout.log or filtered_stderr.log, which sml-run does not write; leave it out, and search "
-       "the files of --tee 3"},
       {"torchrun --print-completion tcsh p", "--print-completion: \"tcsh\" is not bash, zsh or fish"},
       {"torchrun --rdzv train.py", "unknown option --rdzv; sml-run --help all lists them"},
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},

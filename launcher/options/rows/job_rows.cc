@@ -305,6 +305,16 @@ std::vector<OptionGroup> options_of_the_records() {
         needing("--log-dir",
                 {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
                  "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
+        needing("--log-dir",
+                rare({"--log-match-stdout", "WORDS", set_log_match_stdout,
+                      "Also write the lines of stdout that contain one of these words (a,b) to one file for all ranks, "
+                      "DIR/matched.stdout, with their tags."})),
+        needing("--log-dir", rare({"--log-match-stderr", "WORDS", set_log_match_stderr,
+                                   "The same for stderr, to DIR/matched.stderr."})),
+        needing("--log-dir", rare({"--log-match-layout", "TEMPLATE", set_log_match_layout,
+                                   "Name those files otherwise, with the words of --log-layout; ranks that have the "
+                                   "same path share a file. Default: matched.{stream}.",
+                                   "matched.{stream}"})),
         {"--log-max-size", "SIZE", set_log_max_size,
          "Begin a new file when one would grow beyond SIZE (64K, 10M, 2G); the last four older ones are kept."},
         {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},

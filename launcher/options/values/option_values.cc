@@ -277,12 +277,6 @@ Result<void> set_output_filename(Options& o, string_view value) {
   return keep(o.logs.copy, no_copy ? CopyToOutput::No : CopyToOutput::Yes);
 }
 
-Result<void> set_log_layout(Options& o, string_view value) {
-  const Result<output::LogLayout> layout = output::LogLayout::parse(value);
-  if (!layout) return Error(ErrorKind::Usage, fmt::format("{} {}", show(value), layout.error().message()));
-  return keep(o.logs.layout, value);
-}
-
 Result<void> set_log_max_size(Options& o, string_view value) {
   constexpr std::uint64_t kLeast = 1024;
   const std::optional<std::uint64_t> size = parse_size(value);
