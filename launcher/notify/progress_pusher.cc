@@ -124,20 +124,25 @@ void ProgressPusher::complain(const std::string& why) {
             "; the job goes on, and later failures of it are not told");
 }
 
-// The loop does not run any more, and reports nothing.
-void ProgressPusher::finish() {
+void ProgressPusher::tell_end() {
   timer_.cancel();
   const std::optional<TimePoint> progress = deps_.goodput.last_progress();
   if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.say(to_metric_line(facts()));
   if (deps_.server.url.empty() || !server_pace_.tells_end(progress) || !thread_.start()) return;
-  const auto outcome = std::make_shared<Result<void>>();
+  end_ = std::make_shared<Result<void>>();
+  end_due_ = Clock::now() + kLastPatience;
   thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()), kept = authorities_,
-                outcome] { *outcome = push_status(server, body, kLastPatience, kept); },
+                outcome = end_] { *outcome = push_status(server, body, kLastPatience, kept); },
                [] {});
-  const bool done = thread_.finish(kLastPatience);
-  if (done && *outcome) return;
+}
+
+// The loop does not run any more, and reports nothing.
+void ProgressPusher::finish() {
+  if (!end_) return;
+  const bool done = thread_.finish(std::max(end_due_ - Clock::now(), Duration::zero()));
+  if (done && *end_) return;
   if (!server_pace_.ended(PushMachine::Outcome::Failed)) return;
-  complain(done ? outcome->error().message() : "does not take the last message in time");
+  complain(done ? end_->error().message() : "does not take the last message in time");
 }
 
 }  // namespace sml::notify

@@ -42,7 +42,9 @@ class ProgressPusher final : public report::EventListener {
   // Begins to look for progress.
   void begin();
   void on_event(const report::Event& event) override;
-  // After the last event: tells the end, for which it waits for kLastPatience.
+  // After the last event: begins to tell the end.
+  void tell_end();
+  // Waits for the server to take it, until kLastPatience after tell_end().
   void finish();
 
  private:
@@ -59,6 +61,8 @@ class ProgressPusher final : public report::EventListener {
   PushMachine line_pace_{kLeastBetweenLines};
   boost::asio::steady_timer timer_;
   std::shared_ptr<ReadAuthorities> authorities_ = keep_authorities();  // used on the thread
+  std::shared_ptr<Result<void>> end_;                                  // of the last message; null: none was sent
+  TimePoint end_due_{};
   os::SideThread thread_;
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -87,12 +88,15 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
   os::set_nonblocking(complaints->read.get());
   std::string text;
   bool in_time = true;
+  int pause_ms = 1;
   while (!has_ended(*pid)) {
     if (in_time = Clock::now() < end; !in_time) break;
     pollfd readable{complaints->read.get(), POLLIN, 0};
     ::poll(&readable, 1, kLookAgainMs);
     if ((readable.revents & POLLIN) != 0) take_complaint(complaints->read.get(), text);
-    if (readable.revents == POLLHUP) ::poll(nullptr, 0, kLookAgainMs);  // its stderr is closed, and it goes on
+    if (readable.revents != POLLHUP) continue;
+    ::poll(nullptr, 0, pause_ms);  // its stderr is closed: as a rule it ends at once
+    pause_ms = std::min(2 * pause_ms, kLookAgainMs);
   }
   leash->untie();
   const ExitStatus status = reap(*pid);

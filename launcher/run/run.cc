@@ -455,7 +455,8 @@ int Run::conclude() {
   fleet_.tell_end(conclusion.leave_reason());
   fleet_.clean_up(say);
   events_.tell(conclusion.event());
-  records_.finish(say);
+  observers_.tell_end();
+  records_.finish(say);  // while the last messages are on their way
   observers_.finish();
   const int exit_code = conclusion.verdict().exit_code;
   control_.tell_end(exit_code, report::in_words(conclusion.verdict()));

@@ -87,14 +87,17 @@ void Observers::write_file(std::string text) {
                });
 }
 
-void Observers::finish() {
+void Observers::tell_end() {
   server_.reset();
+  if (pusher_) pusher_->tell_end();
+  if (!file_) return;
+  file_timer_.cancel();
+  write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));
+}
+
+void Observers::finish() {
   if (pusher_) pusher_->finish();
-  if (file_) {
-    file_timer_.cancel();
-    write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));
-    writer_.finish(kLastWrite);
-  }
+  if (file_) writer_.finish(kLastWrite);
   notifier_.finish();
 }
 

@@ -39,8 +39,9 @@ class Observers {
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed, metrics::Outlets outlets);
-  // After the last event: closes the socket, writes the file once more and delivers what is left, for which it waits
-  // briefly.
+  // After the last event: closes the socket, and begins to write the file once more and to deliver what is left.
+  void tell_end();
+  // Waits briefly for that.
   void finish();
 
  private:
