@@ -120,6 +120,10 @@ void Job::check_output_of_changing() {
 // That of the first cause, or of one that cannot be told from it.
 void Job::check_exit() {
   if (!exit_code_) return;
+  if (root_cause_) {
+    if (*exit_code_ != kOfRootCause) world->broken("sml-run ends with the status of a rank that had lost its peer");
+    return;
+  }
   const std::vector<Cause> all = causes();
   TimePoint decided = TimePoint::max();
   for (const Cause& cause : all) decided = std::min(decided, cause.last);

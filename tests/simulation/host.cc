@@ -48,6 +48,10 @@ std::string line_of(Rank rank, bool errors, std::uint64_t number, std::uint64_t 
   return line;
 }
 
+std::string loss_line_of(Rank rank, std::uint64_t number) {
+  return line_of(rank, true, number, 0).insert(line_of(rank, true, number, 0).size() - 1, "Connection closed by peer");
+}
+
 // ---- an agent
 
 AgentProcess::AgentProcess(Host& host, std::shared_ptr<Link> link, pid_t pid)
@@ -309,8 +313,10 @@ void Host::do_step(pid_t pid) {
   using Kind = WorkerScript::Step::Kind;
   switch (step.kind) {
     case Kind::Print: return print(*process, step, false);
-    case Kind::PrintErrors: return print(*process, step, true);
+    case Kind::PrintErrors:
+    case Kind::PrintLoss: return print(*process, step, true);
     case Kind::End: return end(*process, process->script.end);
+    case Kind::LeavePeers: step.leave(); return schedule(*process);
     case Kind::CloseOutput:
       close_fd(process->out);
       close_fd(process->err);
@@ -332,12 +338,24 @@ void Host::do_step(pid_t pid) {
   }
 }
 
+void Host::lose_peer(Rank rank) {
+  using Kind = WorkerScript::Step::Kind;
+  for (auto& [pid, process] : processes_) {
+    if (process.rank != rank || process.step < process.script.steps.size()) continue;
+    process.script.steps.push_back({.kind = Kind::PrintLoss, .lines = 1});
+    process.script.steps.push_back({.kind = Kind::End});
+    schedule(process);
+  }
+}
+
 void Host::print(SimProcess& process, WorkerScript::Step step, bool errors) {
   RankTruth& truth = ranks[*process.rank];
   std::uint64_t number = kLinesOfAttempt * process.attempt;
   number += errors ? truth.err_lines - truth.err_lines_before : truth.out_lines - truth.out_lines_before;
   for (std::uint64_t i = 0; i < step.lines; ++i) {
-    process.printing += line_of(*process.rank, errors, number++, step.line_size);
+    process.printing += step.kind == WorkerScript::Step::Kind::PrintLoss
+                            ? loss_line_of(*process.rank, number++)
+                            : line_of(*process.rank, errors, number++, step.line_size);
   }
   process.printing_to = errors ? process.err : process.out;
   push(process.pid);

@@ -31,11 +31,12 @@ class AgentProcess;
 // What a worker does from its start on, until something ends it.
 struct WorkerScript {
   struct Step {
-    enum class Kind : std::uint8_t { Print, PrintErrors, CloseOutput, LeaveChild, End };
+    enum class Kind : std::uint8_t { Print, PrintErrors, PrintLoss, CloseOutput, LeaveChild, LeavePeers, End };
     Duration after{};
     Kind kind = Kind::End;
     std::uint64_t lines = 0;
     std::uint64_t line_size = 0;
+    std::function<void()> leave{};  // of LeavePeers
   };
   std::vector<Step> steps;  // the last is End, unless it goes on for ever
   ExitStatus end;
@@ -154,6 +155,9 @@ class Host {
   void signal(pid_t pid, int signo);
   std::uint32_t end_all();  // of no agent that lives; how many
 
+  // A rank that has no steps left says that it has lost a peer, and ends.
+  void lose_peer(Rank rank);
+
   bool runs_before(std::uint32_t attempt) const;  // something of an earlier one
   std::vector<std::string> running() const;       // in words
   std::map<Rank, RankTruth> ranks;
@@ -193,5 +197,7 @@ inline constexpr std::uint64_t kLinesOfAttempt = 1'000'000;  // each counts from
 
 // A line that a rank prints; `size` is at least.
 std::string line_of(Rank rank, bool errors, std::uint64_t number, std::uint64_t size);
+// The line of errors of a rank that has lost a peer.
+std::string loss_line_of(Rank rank, std::uint64_t number);
 
 }  // namespace sml::sim

@@ -66,6 +66,7 @@ Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dic
   make_options();
   make_scripts();
   make_changes();
+  make_cascade();
   Reader::Pace pace;
   if (dice_.one_in(4)) pace = {dice_.between(milliseconds(5), milliseconds(100)), 1024U << dice_.below(6)};
   reader_ = std::make_unique<Reader>(pace);
@@ -257,7 +258,34 @@ void Job::make_resets() {
   }
 }
 
+// A rank closes its connections some time before it ends, and its peer ends first: by dice of its own, as above.
+void Job::make_cascade() {
+  using Kind = WorkerScript::Step::Kind;
+  Dice dice(seed_ * 104729 + 7);
+  const std::uint32_t ranks = plan_.map.world_size();
+  if (options_.restart.max > 0 || ranks < 2 || !dice.one_in(12)) return;
+  const auto root = static_cast<std::uint32_t>(dice.below(ranks));
+  const Rank peer((root + 1 + static_cast<std::uint32_t>(dice.below(ranks - 1))) % ranks);
+  for (WorkerScript& script : scripts_) script = {.steps = {}, .end = Exited{0}};
+  scripts_[peer.value()].end = dice.one_in(2) ? ExitStatus(Exited{1}) : ExitStatus(Signaled{SIGABRT});
+  WorkerScript& script = scripts_[root];
+  script.end = Exited{kOfRootCause};
+  const auto leave = [this, peer, after = dice.up_to(milliseconds(5))] {
+    world->after(after, [this, peer] { host_of(peer).lose_peer(peer); });
+  };
+  script.steps = {{.after = dice.between(milliseconds(100), seconds(2)),
+                   .kind = Kind::PrintErrors,
+                   .lines = 1 + dice.below(3),
+                   .line_size = 40},
+                  {.kind = Kind::LeavePeers, .leave = leave},
+                  {.after = dice.up_to(milliseconds(400)), .kind = Kind::End}};
+  options_.on_failure = OnFailure::Abort;
+  options_.timeout.reset();
+  root_cause_ = Rank(root);
+}
+
 void Job::make_fates() {
+  if (root_cause_) return;
   if (dice_.one_in(5)) return make_resets();
   const std::uint64_t how_many = dice_.one_in(2) ? 0 : 1 + dice_.below(2);
   for (std::uint64_t i = 0; i < how_many; ++i) {

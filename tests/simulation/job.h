@@ -32,6 +32,8 @@ struct Cause {
   std::string words;
 };
 
+inline constexpr int kOfRootCause = 77;  // the exit status of Job::root_cause_, and of no other rank
+
 class Job {
  public:
   // The world is there already; `image` outlives the job.
@@ -60,6 +62,7 @@ class Job {
   void make_other_name();
   Result<plan::LaunchPlan> plan_anew(std::span<const hosts::MachineNames> machines);
   void make_changes();
+  void make_cascade();
   void make_fates();
   static void take_longer(WorkerScript& script, Dice& dice);
   void change_list();
@@ -84,6 +87,7 @@ class Job {
   std::vector<Cause> causes() const;
   const RankTruth* truth(Rank rank) const;
   const Host& host_of(Rank rank) const { return *hosts_[plan_.map.ranks[rank.value()].host.value()]; }
+  Host& host_of(Rank rank) { return *hosts_[plan_.map.ranks[rank.value()].host.value()]; }
 
   std::uint64_t seed_;
   Dice dice_;
@@ -102,6 +106,7 @@ class Job {
     std::set<std::string> listed;
   };
   std::optional<Changes> changes_;
+  std::optional<Rank> root_cause_;     // of a failure that others see before it ends; nothing else befalls the job
   std::vector<WorkerScript> scripts_;  // by rank
   std::unique_ptr<Reader> reader_;
   std::vector<Cause> befallen_;

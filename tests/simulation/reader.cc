@@ -107,7 +107,8 @@ void Reader::take(std::string_view line) {
   std::uint64_t& expected = expected_[{Rank(rank), errors}];
   const bool next_attempt = number > expected && number % kLinesOfAttempt == 0;
   if (read_number.ec == std::errc() && (number == expected || next_attempt) &&
-      line_of(Rank(rank), errors, number, line.size() + 1) == std::string(line) + "\n") {
+      (line_of(Rank(rank), errors, number, line.size() + 1) == std::string(line) + "\n" ||
+       (errors && loss_line_of(Rank(rank), number) == std::string(line) + "\n"))) {
     expected = number + 1;
     ++lines_[{Rank(rank), errors}];
     return;
