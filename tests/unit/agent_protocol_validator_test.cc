@@ -2,6 +2,9 @@
 
 #include <functional>
 
+#include <fmt/format.h>
+
+#include "common/wire/codec.h"
 #include "common/wire/limits.h"
 #include "tests/support/catch.h"
 
@@ -385,11 +388,13 @@ TEST_CASE("conduct: ranks ask for others once at a time, with programs that are 
 TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
   Host host(among_four);
   host.start();
-  wire::SpawnWish wish{
-      .from = Rank(2), .call = {}, .programs = {{{std::string(wire::kMaxFenceOfHost / 2, 'x')}, 1}}, .keys = {}};
+  plan::SpawnProgram program{{"a"}, 1};
+  program.search_path = std::string(wire::kMaxFenceOfHost - 100, 'x');  // any text of it counts
+  wire::SpawnWish wish{.from = Rank(2), .call = "1", .programs = {program}, .keys = {}};
+  const std::size_t size = wire::encode(wish).size();
   host.may(wish);
   wish.call = "2";
-  host.may_not(wish, "sent 16777217 bytes of wishes for ranks, more than 16777216");
+  host.may_not(wish, fmt::format("sent {} bytes of wishes for ranks, more than 16777216", 2 * size));
 }
 
 TEST_CASE("conduct: ranks that come later are its own from their start on") {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/wire/codec.h"
 #include "common/wire/limits.h"
 #include "launcher/transport/session/validation_result.h"
 
@@ -35,18 +36,6 @@ ValidationResult judge_services(const std::vector<wire::Service>& services,
 ValidationResult judge_attempt(std::uint32_t attempt, std::uint32_t now) {
   if (attempt == now) return {};
   return broken("spoke of attempt " + number(attempt) + ", which it is not at");
-}
-
-std::size_t size_of(const wire::SpawnWish& m) {
-  std::size_t out = m.call.size();
-  for (const plan::SpawnProgram& program : m.programs) {
-    out += program.working_directory.size();
-    for (const std::string& word : program.command) out += word.size();
-    for (const std::string& host : program.hosts) out += host.size();
-    out += program.allowed.size() * sizeof(plan::CountRange);
-  }
-  for (const wire::SpawnKey& one : m.keys) out += one.key.size() + one.value.size();
-  return out;
 }
 
 }  // namespace
@@ -250,7 +239,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::SpawnWish& m) {
   for (const plan::SpawnProgram& program : m.programs) {
     if (program.command.empty()) return broken("asked for more ranks of no program");
   }
-  const std::size_t size = size_of(m);
+  const std::size_t size = wire::encode(m).size();
   if (!spawns_.emplace(std::pair(m.from, m.call), size).second) return broken("asked twice for the same ranks");
   spawn_bytes_ += size;
   if (ValidationResult few = at_most(spawns_.size(), kMost, "wishes for ranks"); !few) return few;
