@@ -1,7 +1,7 @@
 // Selects the lines of one stream that contain at least one of several words. Pure.
 //
-// A line ends with \n, with \r (a state of a progress bar) or with \r\n. A line of more than kMaxText bytes is judged
-// by its first kMaxText ones. Bytes pass unchanged.
+// A line ends with \n, with \r (a state of a progress bar) or with \r\n, and is passed on with \n. A line of more than
+// kMaxText bytes is judged by its first kMaxText ones.
 #pragma once
 #include <cstddef>
 #include <optional>

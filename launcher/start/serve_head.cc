@@ -70,7 +70,9 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
                                 [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
   if (options.logs.place == LogPlace::Hosts) {
-    const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output, plan);
+    LogOptions of_agents = options.logs;
+    of_agents.matched = {};  // the head writes these, perhaps into the same folder
+    const Result<run::RankLogs> logs = run::RankLogs::plan(of_agents, options.output, plan);
     if (!logs) return std::nullopt;
     logs->instruct(*own);
   }

@@ -58,6 +58,16 @@ class Here(TestCase):
         self.assert_status(done, 2)
         assert_says(self, done, "^--log-match-layout rank.{rank}/stdout: gives .* to more than one stream")
 
+    def test_lines_that_match_are_written_here_in_each_attempt(self):
+        mark = self.top / "mark"
+        script = f"test $RANK = 0 || exit 0; echo nan; test -e {mark} || {{ touch {mark}; exit 3; }}"
+        done = sml_run("-np", "2", "--log-dir", self.dir, "--log-on-host", "--log-match-stdout", "nan", "--max-restarts", "1", "sh",
+                       "-c", script)
+        self.assert_status(done, 0)
+        found = tree(self.dir)
+        for name in ("matched.stdout", "restart.1/matched.stdout"):
+            self.assertEqual(found[name], b"[0] nan\n", name)
+
     def test_layouts_that_are_refused(self):
         for layout, words in {"{stream}": "gives .*std... to more than one stream",
                               "{node}": "has {node}; the words are"}.items():  # unit tests have the others
