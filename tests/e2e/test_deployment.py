@@ -267,7 +267,6 @@ class Logins(Deployment):
         self.assert_refused(done, r"not ready after \S+ s \(starting the agent: logged in, but the shell there")
         self.assertIn("--start-timeout", done.stderr)
 
-    @gate
     def test_a_login_that_starts_another_shell(self):
         """It reads our words as its own input, and waits for more. What may be the cause is told while we wait."""
         self.bashrc("exec cat\n")

@@ -99,7 +99,6 @@ class ToKubeflow(TestCase):
     def metrics(self, status):
         return {one["name"]: one["value"] for one in status["metrics"]}
 
-    @gate
     def test_the_server_follows_a_job_whose_token_changes(self):
         server = self.server()
         with sml_run_popen(*WATCH, "-np", "2", *self.steps(), env=self.env(server)) as job:
@@ -124,7 +123,6 @@ class ToKubeflow(TestCase):
         for status in told:
             self.assertRegex(status["lastUpdatedTime"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
-    @gate
     def test_a_server_that_refuses_is_told_of_once_and_changes_nothing(self):
         server = self.server(403)
         with sml_run_popen(*WATCH, "-np", "1", *self.steps(3), env=self.env(server)) as job:

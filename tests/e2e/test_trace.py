@@ -55,7 +55,6 @@ class Trace(HostsCase):
         self.assertEqual(job["join"][1], late["join"][1])
         self.assertLess(early["first output"][1], early["waits for ranks"][1])
 
-    @gate
     def test_the_store_of_torch_tells_when_all_have_joined(self):
         trace = self.temporary_directory() / "start.json"
         code = "import time, torch.distributed as d; d.init_process_group('gloo'); print('in', flush=True); d.barrier(); time.sleep(3)"

@@ -38,7 +38,6 @@ class Doors(OnHosts):
             self.assertEqual((len(heard), set(heard.values())), (11, {""}))
             self.reset(job)
 
-    @gate
     def test_a_process_of_the_same_user_does_not_know_the_secret(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
             heard = self.knock("root")

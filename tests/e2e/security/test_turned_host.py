@@ -37,7 +37,6 @@ class Protocol(Turned):
     def test_a_second_exit(self):
         self.assert_given_up("second_exit", "told the end of rank 0 twice")
 
-    @gate
     def test_output_beyond_its_credit(self):
         self.assert_given_up("output_beyond_credit", r"sent 65536 bytes of output, and was allowed \d+")
 
