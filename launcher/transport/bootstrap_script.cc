@@ -43,7 +43,9 @@ constexpr char kScript[] =
     "-? | d????????[tT]) ;; *) exit 1 ;; esac; done); }; "
     // The cache keeps what earlier jobs left there; a folder of mktemp must be empty, or it is not the one that was
     // made.
-    "sml_kept() { sml_way \"$(pwd -P)\" && chmod 700 . ; }; "
+    // A shell that was killed while it stored an agent could not remove its file.
+    "sml_kept() { sml_way \"$(pwd -P)\" && chmod 700 . && "
+    "{ find . -name \".new-*\" -mmin +60 -exec rm -f {} + || :; }; }; "
     "sml_made() { [ -z \"$(ls -A)\" ]; }; "
     // sml_fill FOLDER NAME CHECK: changes to the folder, requests the bytes and stores them, all without the folder's
     // name. Fails, with all bytes consumed, if the folder cannot store them. -x detects noexec mounts before anything

@@ -565,6 +565,34 @@ TEST_CASE("script: the next login after a broken upload works") {
   host.must_work_and_leave();
 }
 
+TEST_CASE("script: a file of an upload that was killed goes with an upload an hour later") {
+  Init init;
+  ScratchFolder home;
+  Host host(home.path());
+  host.log_in();
+  host.wanted();
+  ::kill(-host.pid(), SIGKILL);
+  host.hang_up();
+  CHECK(init.nothing_left(10s));
+  const std::string cache = home / ".cache/sml-run";
+  const std::vector<std::string> left = files_in(cache);
+  REQUIRE(left.size() == 1);
+
+  const auto upload = [&] {
+    host.log_in();
+    host.wanted();
+    host.send_agent();
+    host.must_run();
+    host.must_work_and_leave();
+    std::filesystem::remove(cache + "/" + host.image().file_name());
+    return files_in(cache);
+  };
+  CHECK(upload() == left);  // another login may be writing it
+  const auto written = std::filesystem::last_write_time(cache + "/" + left.front());
+  std::filesystem::last_write_time(cache + "/" + left.front(), written - 61min);
+  CHECK(upload().empty());
+}
+
 TEST_CASE("script: two logins at once on one home do not disturb each other") {
   Init init;
   ScratchFolder home;
