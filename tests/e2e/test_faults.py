@@ -46,6 +46,8 @@ class FaultCase(HostsCase):
     for the clock that a job ends: silence and grace have an hour, unless a test says otherwise."""
 
     hosts = 3
+    user, env = "root", None  # of the launcher
+    events = "/run/events"
 
     @classmethod
     def setUpClass(cls):

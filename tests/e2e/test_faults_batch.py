@@ -2,15 +2,23 @@
 hosts without an SSH server. The launcher takes the place of the batch script."""
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
+import test_deployment
 import test_faults
 import test_faults_hosts
 import test_faults_launcher
-from harness import REPO, wait_until
+import test_output
+import test_unreachable
+from harness import REPO, SML_RUN, scaled, wait_until
+from jobs import CACHE, sh
 from test_grid_engine import UNPACKED
 from test_starters import MISSING, without_ssh
+
+# Of the start of a host by a batch system's starter, one after the other.
+STEPS = (("host_step", "connecting"), ("host_step", "preparing"), ("host_ready", None), ("host_step", "running"))
 
 # Known to the testbed, which does not count it as a process of the job.
 SCRIPT = "#!/bin/bash\ncd /\nenv -0 > {folder}/new\nmv {folder}/new {folder}/env\nexec -a batch-script sleep infinity\n"
@@ -72,14 +80,14 @@ class InBatchJob:
         for host in self.bed.names():
             self.assert_status(self.bed.sml_run(host, "-H", "localhost", "true", user=self.user), 0)
 
-    def job(self, *argv, options=(), **kw):
-        return super().job(*argv, options=options, **{"user": self.user, "env": self.env, **kw})
+    def job(self, *argv, **kw):
+        return super().job(*argv, **{"user": self.user, "env": self.env, **kw})
 
-    def popen(self, *argv, options=(), **kw):
-        return super().popen(*argv, options=options, **{"user": self.user, "env": self.env, **kw})
+    def popen(self, *argv, **kw):
+        return super().popen(*argv, **{"user": self.user, "env": self.env, **kw})
 
     def test_the_starter_is_that_of_the_batch_system(self):
-        done = self.job("true", options=["--verbose"])
+        done = self.bed.sml_run("algo-1", "--verbose", "-H", self.bed.hosts(), "true", user=self.user, env=self.env)
         self.assert_status(done, 0)
         self.assertIn(f"the other hosts are reached by {self.starter}, as this is a job of ", done.stderr)
 
@@ -116,16 +124,65 @@ class SlurmLaunchers(InSlurm, test_faults_launcher.Launchers):
     without = ("test_three_hundred_starts_leave_nothing",)  # of one host
 
 
-class SlurmHosts(InSlurm, test_faults_hosts.LostHosts):
+class HostsInBatchJob:
+    """Before the class of a batch system and that of the faults."""
+
     renews = True  # the batch system's daemon is lost with the host
-    without = ("test_cut_off_and_healed_in_time", "test_sshd_killed", "test_an_ssh_session_killed", "test_cut_off_during_the_start", "test_killed_during_the_start",
-               "test_cut_off_while_the_agent_is_sent", "test_a_job_that_ends_while_the_agent_is_sent")
+    moments = STEPS
+    without = ("test_sshd_killed", "test_an_ssh_session_killed", "test_cut_off_while_the_agent_is_sent",
+               "test_a_job_that_ends_while_the_agent_is_sent")
+
+    def power_on(self):
+        super().power_on()
+        self.cancel()
+        self.batch_up()
+
+    def test_cut_off_before_the_start(self):
+        self.addCleanup(self.bed.heal, "algo-3")
+        self.bed.cut("algo-3")
+        done = self.job("echo", "started", options=["--start-timeout", f"{scaled(5)}s"])
+        self.assert_ending(done, 125, "algo-3: ", hosts=self.others)
+        self.assertNotIn("started", done.stdout)
+
+
+class SlurmHosts(HostsInBatchJob, InSlurm, test_faults_hosts.LostHosts):
+    pass
+
+
+class SlurmLinks(InSlurm, test_faults_hosts.Links):
+    pass
+
+
+class SlurmMachines(InSlurm, test_faults_hosts.OtherMachines):
+    without = ("test_one_host_under_two_names",)
+
+    def assert_nothing_was_stored(self, host):
+        """srun may kill the shell there, whose file goes with an agent that is sent an hour later."""
+        self.assertRegex(sh(self.bed, host, f"ls -A {CACHE}"), r"^(\.new-\d+\n)?$")
+
+
+class SlurmInterruptions(InSlurm, test_faults_launcher.Interruptions):
+    steps = tuple(step for event, step in STEPS[:2])
+
+
+class SlurmPrograms(InSlurm, test_unreachable.Programs):
+    without = ("test_bad_hosts_are_refused_before_anything_is_reached",)
+
+
+class SlurmOutput(InSlurm, test_output.OverSsh):
+    hosts = 4
+
+
+class SlurmCache(InSlurm, test_deployment.Cache):
+    hosts = 2
+    without = ("test_many_first_runs_at_once", "test_an_unprivileged_user")  # not in the batch job
 
 
 @unittest.skipUnless(UNPACKED.exists(), "no Grid Engine is unpacked (tests/run fetches it for the whole layer e2e)")
 class InGridEngine(InBatchJob):
     starter = "qrsh"
     user = "tester"  # its jobs are not root's
+    events = "/home/tester/events"
     allowed_files = ("/tmp/*.all.q",)  # of the batch job
 
     @classmethod
@@ -161,9 +218,37 @@ class GridEngineLaunchers(InGridEngine, test_faults_launcher.Launchers):
     without = SlurmLaunchers.without
 
 
-class GridEngineHosts(InGridEngine, test_faults_hosts.LostHosts):
-    renews = True
-    without = SlurmHosts.without
+class GridEngineHosts(HostsInBatchJob, InGridEngine, test_faults_hosts.LostHosts):
+    pass
+
+
+class GridEngineLinks(InGridEngine, test_faults_hosts.Links):
+    without = ("test_another_clock",)  # root sets it
+
+
+class GridEngineInterruptions(InGridEngine, test_faults_launcher.Interruptions):
+    steps = SlurmInterruptions.steps
+
+
+class GridEnginePrograms(InGridEngine, test_unreachable.Programs):
+    without = SlurmPrograms.without
+
+
+class GridEngineOutput(InGridEngine, test_output.OverSsh):
+    hosts = 4
+
+    def popen(self, *argv, **kw):
+        """With the limit on the stack of Grid Engine's own jobs, for readers see whatever is said."""
+        start = self.folder / "start"
+        start.write_text(f"#!/bin/sh\nulimit -s unlimited\nexec {SML_RUN} \"$@\"\n")
+        start.chmod(0o755)
+        return super().popen(*argv, binary_path=start, **kw)
+
+    def log_folder(self):
+        folder = super().log_folder()
+        folder.parent.chmod(0o755)
+        shutil.chown(folder, self.bed.path("algo-1", "/home/tester").stat().st_uid)
+        return folder
 
 
 if __name__ == "__main__":

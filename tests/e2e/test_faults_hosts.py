@@ -58,7 +58,8 @@ class LostHosts(FaultCase):
             self.bed.cut("algo-3")
             self.bed.put("algo-1", "/run/mark", "")
             out += job.read_until("many lines later")  # the others go on
-            wait_until(lambda: "backoff" in sh(self.bed, "algo-3", "ss -Htin 'sport = :22'"))  # and it is not heard
+            to_us = f"ss -Htin dst {self.bed.address('algo-1')}"
+            wait_until(lambda: "backoff" in sh(self.bed, "algo-3", to_us))  # and it is not heard
             self.bed.heal("algo-3")
             out += job.read_until("[4] line")
             self.go(*self.bed.names())
@@ -130,16 +131,16 @@ class LostHosts(FaultCase):
         self.assertEqual(done.stdout.count("went on"), 8)
 
     # Of a start, one after the other.
-    MOMENTS = (("host_step", "connecting"), ("host_step", "authenticating"), ("host_step", "starting the agent"),
+    moments = (("host_step", "connecting"), ("host_step", "authenticating"), ("host_step", "starting the agent"),
                ("host_step", "preparing"), ("host_ready", None), ("host_step", "running"))
 
     def lose_at(self, lose, event, step):
         """What is on its way is slow, so that the start goes not much further while we look."""
         self.bed.delay(50, "algo-3")
         self.addCleanup(self.bed.delay, 0, "algo-3")
-        events = self.bed.path("algo-1", "/run/events")
+        events = self.bed.path("algo-1", self.events)
         self.addCleanup(events.unlink, missing_ok=True)
-        options = [*heartbeat(2)[0], "--start-timeout", f"{scaled(5)}s", "--events", "/run/events"]
+        options = [*heartbeat(2)[0], "--start-timeout", f"{scaled(5)}s", "--events", self.events]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             wait_for_event(events, event, host="algo-3", **({"step": step} if step else {}))
             lose("algo-3")
@@ -152,7 +153,7 @@ class LostHosts(FaultCase):
         """At moments that its events tell of; random ones are the simulation's."""
         ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
         self.addCleanup(self.bed.heal, "algo-3")
-        for event, step in self.MOMENTS:
+        for event, step in self.moments:
             with self.subTest(event=event, step=step):
                 try:
                     self.lose_at(self.bed.cut, event, step)
@@ -205,13 +206,16 @@ class LostHosts(FaultCase):
         """At moments that its events tell of; random ones are the simulation's."""
         ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")
         self.addCleanup(self.bed.start, "algo-3")
-        for event, step in self.MOMENTS[1::2]:
+        for event, step in self.moments[1::2]:
             with self.subTest(event=event, step=step):
                 try:
                     self.lose_at(self.bed.kill, event, step)
                 finally:
-                    self.bed.start("algo-3")
+                    self.power_on()
         self.assert_works_again()
+
+    def power_on(self):
+        self.bed.start("algo-3")
 
 
 class Links(FaultCase):
@@ -228,7 +232,7 @@ class Links(FaultCase):
         for shift in ("+100000", "-600"):
             words = self.words(["sh", "-c", script], ())
             argv = ["unshare", "--time", f"--monotonic={shift}", "--fork", "--kill-child", str(SML_RUN), *words]
-            with self.subTest(shift=shift), self.bed.popen("algo-1", argv) as job:
+            with self.subTest(shift=shift), self.bed.popen("algo-1", argv, user=self.user, env=self.env) as job:
                 self.await_ready(job)
                 self.signal("algo-1", "STOP")
                 for rank, host in ((4, "algo-3"), (1, "algo-1")):
@@ -268,7 +272,10 @@ class OtherMachines(FaultCase):
         self.assert_ending(done, 125, "algo-2: is a machine of type riscv64, the agent at hand is for ", ("algo-1",))
         self.bed.assert_clean()  # the shell there that waited for the agent ends with its input
         self.assertNotIn("started", done.stdout)
-        self.assertEqual(sh(self.bed, "algo-2", f"ls -A {CACHE} 2>/dev/null || true"), "")
+        self.assert_nothing_was_stored("algo-2")
+
+    def assert_nothing_was_stored(self, host):
+        self.assertEqual(sh(self.bed, host, f"ls -A {CACHE} 2>/dev/null || true"), "")
 
     @gate
     def test_one_host_under_two_names(self):

@@ -76,12 +76,13 @@ for _ in range(int(sys.argv[1])):
 
 class Interruptions(FaultCase):
     hosts = 2
+    steps = ("connecting", "authenticating", "starting the agent", "preparing", "ready")
 
     def interrupted(self, event, **fields):
         """Ctrl-C as soon as that of the start is told of."""
-        events = self.bed.path("algo-1", "/run/events")
+        events = self.bed.path("algo-1", self.events)
         self.addCleanup(events.unlink, missing_ok=True)
-        with self.popen("sh", "-c", "echo ready; exec sleep 600", options=["--events", "/run/events"]) as job:
+        with self.popen("sh", "-c", "echo ready; exec sleep 600", options=["--events", self.events]) as job:
             wait_for_event(events, event, **fields)
             job.send_signal(signal.SIGINT)
             done = job.finish()
@@ -91,8 +92,8 @@ class Interruptions(FaultCase):
     @gate
     def test_at_moments_of_the_start(self):
         """Random moments are the simulation's."""
-        steps = ("connecting", "authenticating", "starting the agent", "preparing", "ready")
-        for event, fields in (("job_start", {}), *(("host_step", {"host": "algo-2", "step": step}) for step in steps),
+        steps = [("host_step", {"host": "algo-2", "step": step}) for step in self.steps]
+        for event, fields in (("job_start", {}), *steps,
                               ("workers_start", {}), ("rank_start", {"rank": 3})):
             with self.subTest(event=event, **fields):
                 self.assert_ending(self.interrupted(event, **fields), 130, "stopped by SIGINT$")
@@ -100,7 +101,7 @@ class Interruptions(FaultCase):
     def test_before_it_can_know_what_the_signal_means(self):
         """It dies of it then, as any program does, which is 130 for a shell."""
         job = [str(SML_RUN), *self.words(["sleep", "600"], [])]
-        done = self.bed.exec("algo-1", [PYTHON, "-c", AT_ONCE, "30", *job])
+        done = self.bed.exec("algo-1", [PYTHON, "-c", AT_ONCE, "30", *job], user=self.user, env=self.env)
         self.assert_status(done, 0)
         self.assertLessEqual(set(done.stdout.split()), {"130", str(-signal.SIGINT)})
         self.assert_nothing_runs(())

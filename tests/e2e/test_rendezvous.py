@@ -28,6 +28,9 @@ class ThreeHosts(TestCase):
     def setUpClass(cls):
         cls.bed = Testbed.shared(3)
 
+    def job(self, *argv, **kw):
+        return self.bed.sml_run("algo-1", *argv, **kw)
+
     def interface(self, host):
         rows = sh(self.bed, host, "ip -o addr show").splitlines()
         return next(row.split()[1].split("@")[0] for row in rows if f" {self.bed.address(host)}/" in row)
@@ -105,8 +108,7 @@ class ThreeHosts(TestCase):
             sh(self.bed, host, f"ip route add 10.99.0.1/32 via {self.bed.address('algo-1')}")
             self.addCleanup(sh, self.bed, host, "ip route del 10.99.0.1/32")
         # Less than the 5 s after which the hosts themselves answer. A slow machine may not have come so far.
-        done = self.bed.sml_run("algo-1", "--master-addr", "10.99.0.1", "--start-timeout", "4s", "-H", self.bed.hosts(1),
-                                "echo", "started")
+        done = self.job("--master-addr", "10.99.0.1", "--start-timeout", "4s", "-H", self.bed.hosts(1), "echo", "started")
         self.assert_status(done, 125)
         self.assertNotIn("started", done.stdout)
         assert_says(self, done, r"^2 hosts: not ready after 4 s \(trying to reach algo-1\): algo-\[2-3\]$|not ready after 4 s \((?!try)")

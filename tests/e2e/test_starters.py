@@ -153,6 +153,13 @@ class Slurm(SlurmCase):
         self.bed.assert_clean()
         self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
 
+    def test_a_requeue_leaves_nothing(self):
+        job = self.started(f"{SML} sh -c 'echo up; sleep 600'", "--requeue")
+        wait_until(lambda: self.printed().count("up") == 8, self.printed)
+        self.assert_status(self.slurm("scontrol", "requeuehold", job), 0)
+        self.bed.assert_clean()
+        self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
+
     def test_the_death_of_srun_is_one_sentence(self):
         self.started(f"{SML} sh -c 'echo up; sleep 600'")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
