@@ -130,6 +130,11 @@ def own_lines(done):
     return [ln for ln in lines if not NOTICES.match(ln)]
 
 
+def causes(done):
+    """The lines that tell how ranks ended, the root cause first. A process that a slow machine has not ended yet has a line, too."""
+    return [ln for ln in own_lines(done) if ln.startswith("rank ") and "still holds its output" not in ln]
+
+
 def assert_says(test, done, *must, never=None):
     """Each pattern of `must` is found in a line of sml-run's, in this order; no other line holds the pattern `never`."""
     lines, at = own_lines(done), 0

@@ -1,6 +1,6 @@
 """Sixty-four hosts at once."""
 from harness import TestCase, Testbed, gate, scaled
-from jobs import assert_says, by_rank, cached_agents, forget_agents, own_lines
+from jobs import assert_says, by_rank, cached_agents, causes, forget_agents
 
 HOSTS = 64
 
@@ -42,8 +42,7 @@ class ManyHosts(TestCase):
         done = self.bed.sml_run("head", "-H", f"algo-[1-{HOSTS}]:2", "sh", "-c", "test $RANK != 99 || exit 7; sleep 600")
         self.assert_status(done, 7)
         self.assertEqual(self.bed.ps(), [])
-        causes = [line for line in own_lines(done) if line.startswith("rank ")]
-        self.assertRegex(causes[0], r"^rank 99 on algo-50 exited with status 7\b")
+        self.assertRegex(causes(done)[0], r"^rank 99 on algo-50 exited with status 7\b")
 
     def test_few_logins_at_a_time(self):
         done = self.bed.sml_run("head", "--fanout", "4", "-H", f"algo-[1-{HOSTS}]", "hostname")

@@ -10,7 +10,7 @@ import signal
 import tempfile
 
 from harness import BUILD, PYTHON, TRAIN_DDP, TestCase, Testbed, gate, popen, run, sml_run, wait_until
-from jobs import assert_says, own_lines
+from jobs import assert_says, causes, own_lines
 
 
 class Limits(TestCase):
@@ -197,7 +197,7 @@ class SeveralHosts(TestCase):
     def test_the_rank_that_raised_is_named_not_those_that_saw_it_go(self):
         done = self.train("--fail-rank", "5")
         self.assertEqual(done.returncode, 1, done)
-        first = next(line for line in own_lines(done) if line.startswith("rank "))
+        first = causes(done)[0]
         if not first.startswith("rank 5 on algo-3 exited with status 1 "):
             # Python takes itself down after its connections, so that a peer that saw these go may be over before it.
             assert_says(self, done, "^  probably a consequence: a rank that it worked with has gone$",
