@@ -3,6 +3,7 @@ import base64
 import hashlib
 import os
 import re
+import select
 import shlex
 import shutil
 
@@ -56,6 +57,24 @@ class Output:
 
     def read_all(self):
         self.read(1 << 40)
+
+    def read_ready(self):
+        """What is there already."""
+        while select.select([self.job.stdout], [], [], 0)[0]:
+            before = self.size
+            self.read(before + 1)
+            if self.size == before:
+                return
+
+    def read_until_resent(self, bed, hosts, port):
+        """Of hosts that cannot reach each other: until one has sent something three times in vain on a connection at the
+        port. If they had nothing to send, as nobody read, the room that is made here is told to the other side."""
+        look = f"ss -Htin '( sport = :{port} or dport = :{port} )' | grep -o 'backoff:[2-9]' || true"
+
+        def resent():
+            self.read_ready()
+            return any(sh(bed, host, look) for host in hosts)
+        wait_until(resent)
 
     def digest(self):
         return self.hash.hexdigest()

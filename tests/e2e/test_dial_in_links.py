@@ -24,7 +24,7 @@ class Links(NoSsh):
         self.bed.put("algo-2", "/run/lines.py", LINES)
         script = f"[ $RANK = 0 ] || exec {PYTHON} /run/lines.py {blocks} 0 {status} {go}"
         head, other = self.start_all(*options, "--no-tag", "--nproc-per-node", "1", "sh", "-c", script)
-        output = Output(head)
+        output = self.output = Output(head)
         disturb(output.read)
         output.read_all()
         done = self.ends([head, other], status)
@@ -52,7 +52,7 @@ class Links(NoSsh):
         def disturb(read):
             read(5 << 20)
             self.cut()
-            wait_until(lambda: "backoff" in sh(self.bed, "algo-2", f"ss -Htin 'dport = :{PORT}'"))
+            self.output.read_until_resent(self.bed, ("algo-1", "algo-2"), PORT)
             self.bed.heal("algo-2")
         done = self.run_with(disturb, 10_000, "--max-restarts", "3", *PATIENT)
         self.assertNotIn(AGAIN, done.stderr)

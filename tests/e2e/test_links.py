@@ -34,17 +34,13 @@ class Links(HostsCase):
     def told(self, host, rank=0):
         return sh(self.bed, host, f"cat /run/told-{rank}; rm /run/told-{rank}").strip()
 
-    def retransmissions(self, host):
-        """Of the kernel there, two or more in a row in vain."""
-        return sh(self.bed, host, "ss -Hti 'sport = :22' | grep -o 'backoff:[2-9]' || true")
-
     def run_with(self, disturb, blocks, *options, pause=0.0, status=0, go=(), hosts="algo-2"):
         """A rank that prints so much, while `disturb(read)` goes on, and then waits for the file `go`; what is shown is
         what was printed, once and in order."""
         with self.bed.sml_run_popen("algo-1", *options, "--no-tag", "-H", hosts, PYTHON, "-c", LINES, str(blocks),
                                     str(pause), str(status), *go) as job:
             output = Output(job)
-            self.job = job
+            self.job, self.output = job, output
             disturb(output.read)
             output.read_all()
             done = job.finish()
@@ -94,7 +90,7 @@ class Links(HostsCase):
             read(5 << 20)
             self.addCleanup(self.bed.heal, "algo-2")
             self.bed.cut("algo-2")
-            wait_until(lambda: self.retransmissions("algo-2"))
+            self.output.read_until_resent(self.bed, ("algo-1", "algo-2"), 22)
             self.bed.heal("algo-2")
 
         done = self.run_with(disturb, 3_000, "--max-restarts", "3", "--heartbeat-timeout", "1h")
