@@ -26,7 +26,6 @@
 #include "launcher/os/init_process.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/training.h"
-#include "launcher/start/find_hosts.h"
 #include "launcher/start/own_commands.h"
 #include "launcher/start/refusal.h"
 #include "launcher/start/settle.h"
@@ -85,16 +84,12 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   if (!options.links_folder.empty()) return make_links(options.links_folder);
   for (const std::string& warning : options.warnings) say("warning: " + warning);
   if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
-  Result<std::optional<std::vector<plan::Host>>> discovered = discover_hosts(options);
-  if (!discovered) return fail(options, discovered.error());
-  here.discovered = std::move(*discovered);
   HostFinder finder(here);
   Training training;
   const auto warn = [](const std::string& warning) { say("warning: " + warning); };
-  if (Result<void> settled = settle_options(options, training, finder, here, warn); !settled) {
-    return fail_for_all(options, here, finder, settled.error());
-  }
-  return start_job(options, training, here, finder);
+  const Result<SettledOptions> settled = settle_options(options, training, finder, here, warn);
+  if (!settled) return fail_for_all(options, here, finder, settled.error());
+  return start_job(*settled, training, here, finder);
 }
 
 }  // namespace

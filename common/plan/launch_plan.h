@@ -51,6 +51,7 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   JobIdentity job;
   std::vector<Program> more_programs;  // indices of RankAssignment::program count from the first program
   std::set<Preset> presets;
+  TorchStore torch_store = TorchStore::OfRank0;
   ExportPolicy export_policy = ExportPolicy::All;
   SecretExport secrets = SecretExport::Withheld;
   Environment launcher_environment;  // as at the launcher's start

@@ -36,7 +36,9 @@ std::optional<Platform> platform_of(const Options& options, const ThisHost& here
 }  // namespace
 
 void choose_start_timeout(Options& options, HostFinder& finder) {
-  if (!options.start_timeout_given && finder.hosts_call(options)) options.start_timeout = kContainersStart;
+  const bool late = !options.ssh.absent_hosts && finder.may_be_late(options);
+  if (late) options.ssh.absent_hosts = AbsentHosts::AreAwaited;
+  if (!options.start_timeout_given && (late || finder.hosts_call(options))) options.start_timeout = kContainersStart;
 }
 
 std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder) {

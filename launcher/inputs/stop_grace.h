@@ -13,8 +13,9 @@ namespace sml {
 // The containers of one job start minutes apart.
 inline constexpr Duration kContainersStart = std::chrono::minutes(15);
 
-// If a platform starts sml-run on every host of its job: sets options.start_timeout, unless it is given, to a value
-// that lets all of them start.
+// If a platform starts sml-run on every host of its job, or gives their names before they are up: sets
+// options.start_timeout, unless it is given, to a value that lets all of them start. In the second case absent hosts
+// are awaited, unless options.ssh.absent_hosts says otherwise.
 void choose_start_timeout(Options& options, HostFinder& finder);
 
 // How long workers may take to end when the job is stopped. Applies to containers, where the platform sends KILL some

@@ -130,7 +130,6 @@ struct JobOptions {
   std::optional<Duration> timeout;  // for the workers, from their start
   int timeout_status = report::kTimedOutExit;
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
-  plan::TorchStore torch_store = plan::TorchStore::OfRank0;
   std::string master_address;                     // numeric; empty: the first address that every host can connect to
   std::vector<std::string> interfaces;            // names and networks of interfaces to use; empty: any
   Duration join_warn = std::chrono::seconds(60);  // zero: no warning

@@ -145,6 +145,7 @@ struct Options : JobOptions, ProgramOptions {
   std::string run_id;                            // TORCHELASTIC_RUN_ID; empty: the job's id
   SaidByUser nproc_said = SaidByUser::No;        // --nproc-per-node is given, including auto
   plan::WorldTold world = plan::WorldTold::Yes;  // see prepare_training()
+  plan::TorchStore torch_store = plan::TorchStore::OfRank0;
   SaidByUser torch_store_said = SaidByUser::No;  // by an option
   bool display_map = false;                      // print the plan before the start
   std::vector<std::string> without_effect;       // options of other launchers without effect, as written

@@ -20,7 +20,7 @@ Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings) {
   return os::UniqueFd();
 }
 
-std::optional<int> gather(dialin::Quorum& gathering, Options& options, plan::LaunchPlan& plan,
+std::optional<int> gather(dialin::Quorum& gathering, const Options& options, plan::LaunchPlan& plan,
                           dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener) {
   if (!listener) {
     Result<os::UniqueFd> made = dialin::listen_on(settings.port);
@@ -32,23 +32,14 @@ std::optional<int> gather(dialin::Quorum& gathering, Options& options, plan::Lau
     fail(options, hosts.error());
     return gathering.exit_code();
   }
-  options.dial_in.shares = gathering.shares();
-  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts, options.dial_in.shares);
+  Result<plan::LaunchPlan> planned = plan_of_hosts(*hosts, gathering.shares());
   if (!planned) {
     gathering.give_up(planned.error());
     return fail(options, planned.error());
   }
   plan = std::move(*planned);
-  RestartOptions& restart = options.restart;
-  if (restart.max > 0 && options.dial_in.least) {
-    restart.most_hosts = options.dial_in.hosts;
-    restart.discovery.callers = DiscoveryOptions::Callers::AnyTime;
-    restart.discovery.slots = options.nproc_per_node;
-  }
   settings.hosts.resize(*hosts);
   settings.least_hosts.reset();
-  options.dial_in.hosts = *hosts;
-  options.dial_in.least.reset();
   return std::nullopt;
 }
 

@@ -24,9 +24,9 @@ Result<os::UniqueFd> meet_others(dialin::Settings& settings, const Options& opti
 // If several of the hosts may be processes on this machine, the first of them becomes the coordinator and listens.
 Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings);
 
-// For a job that is planned when its hosts have called: waits for them, and fits `options`, `plan` and `settings` to
-// the number that came. Returns the exit status if that fails, after the error was printed.
-std::optional<int> gather(dialin::Quorum& gathering, Options& options, plan::LaunchPlan& plan,
+// For a job that is planned when its hosts have called: waits for them, and fits `plan` and `settings` to the number
+// that came. Returns the exit status if that fails, after the error was printed.
+std::optional<int> gather(dialin::Quorum& gathering, const Options& options, plan::LaunchPlan& plan,
                           dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener);
 
 // Where the coordinator accepts hosts; nullopt if no host calls.

@@ -79,7 +79,7 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
   dialin::ExpectedPlan part{.host = own->name,
                             .prepare = own->prepare(launch::AgentPlace::Remote),
                             .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
-                            .torch_store = options.torch_store,
+                            .torch_store = plan.torch_store,
                             .health_check = options.restart.health_check,
                             .variables = {}};
   for (std::size_t i = 0; i < part.variables.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "launcher/start/settle.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "launcher/options/app_file.h"
 #include "launcher/options/array_line.h"
 #include "launcher/sagemaker/sources.h"
+#include "launcher/start/find_hosts.h"
 
 namespace sml {
 
@@ -45,21 +47,47 @@ ReadFile reader_of_objects(const ThisHost& here) {
   return [&here](const std::string& path, std::size_t limit) { return read_file_or_object(path, limit, here); };
 }
 
-Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
-                            const std::function<void(const std::string&)>& warn) {
+SettledOptions SettledOptions::gathered(std::uint32_t hosts, const plan::HostShares& shares) const {
+  Options options = options_for_hosts(options_, hosts, shares);
+  if (options.restart.max > 0 && options_.dial_in.least) {
+    options.restart.most_hosts = options_.dial_in.hosts;
+    options.restart.discovery.callers = DiscoveryOptions::Callers::AnyTime;
+    options.restart.discovery.slots = options.nproc_per_node;
+  }
+  return SettledOptions(std::move(options));
+}
+
+Options options_for_hosts(const Options& options, std::uint32_t hosts, const plan::HostShares& shares) {
+  Options out = options;
+  out.dial_in.hosts = hosts;
+  out.dial_in.least.reset();
+  out.dial_in.shares = shares;
+  return out;
+}
+
+Result<SettledOptions> settle_options(Options& options, Training& training, HostFinder& finder, ThisHost& here,
+                                      const std::function<void(const std::string&)>& warn) {
+  Result<std::optional<std::vector<plan::Host>>> discovered = discover_hosts(options);
+  if (!discovered) return discovered.error();
+  here.discovered = std::move(*discovered);
   choose_failure_file(options, here);
   choose_progress_lines(options, here);
   choose_status_server(options, here);
   if (Result<void> removed = remove_old_failure(options, here); !removed) warn(removed.error().message());
-  if (Result<void> taken = take_elastic_pods(options, here); !taken) return taken;
+  if (Result<void> taken = take_elastic_pods(options, here); !taken) return taken.error();
   choose_start_timeout(options, finder);
   choose_heartbeat_timeout(options);
   warn_all(choose_stop_grace(options, here, finder), warn);
-  if (Result<void> read = read_app_file(options, std::bind_front(read_own_file, std::cref(here))); !read) return read;
-  Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here));
-  if (!taken) return taken;
-  if (options.mode != Mode::Train) return {};
-  return settle_training(options, training, finder, here, warn);
+  if (Result<void> read = read_app_file(options, std::bind_front(read_own_file, std::cref(here))); !read) {
+    return read.error();
+  }
+  if (Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here)); !taken) {
+    return taken.error();
+  }
+  if (options.mode == Mode::Train) {
+    if (Result<void> trained = settle_training(options, training, finder, here, warn); !trained) return trained.error();
+  }
+  return SettledOptions(std::exchange(options, Options()));
 }
 
 }  // namespace sml

@@ -1,9 +1,12 @@
-// Completes the options as given with values that depend on this machine.
+// Completes the options as given with values that depend on this machine. Nothing writes them afterwards.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "common/core/error.h"
+#include "common/plan/launch_plan.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/gather.h"
@@ -12,18 +15,39 @@
 
 namespace sml {
 
+// Options to which all is added that settle_options() adds. Others cannot make one, and it does not change.
+class SettledOptions {
+ public:
+  const Options& get() const { return options_; }
+
+  // The options of a job that is planned once so many hosts have called, with the shares that they chose. If others may
+  // call while it runs, it has at most as many hosts as --nnodes allows.
+  SettledOptions gathered(std::uint32_t hosts, const plan::HostShares& shares) const;
+
+ private:
+  explicit SettledOptions(Options options) : options_(std::move(options)) {}
+  friend Result<SettledOptions> settle_options(Options& options, Training& training, HostFinder& finder, ThisHost& here,
+                                               const std::function<void(const std::string&)>& warn);
+
+  Options options_;
+};
+
 // Completes `options` with facts of this machine, its platform and the files that they name, in this order:
-//   1. the failure file, that of an earlier job removed   6. the time for workers to end when the job is stopped
-//   2. where progress goes: to Kubeflow, into the output  7. the programs of --app
-//   3. the pods of an elastic PyTorchJob                  8. the line of --array-file
-//   4. the time for all hosts to connect                  9. train: the sources, fetched
-//   5. the time after which a silent host is lost        10. train: the program, its hosts, workers and variables
-// Values given by the user take precedence in each step. `warn` receives warnings. After an error, `options` are only
-// partly completed; it is of kind Usage or Config.
-Result<void> settle_options(Options& options, Training& training, HostFinder& finder, const ThisHost& here,
-                            const std::function<void(const std::string&)>& warn);
+//   1. the hosts that a script lists, in `here`           7. the time for workers to end when the job is stopped
+//   2. the failure file, that of an earlier job removed   8. the programs of --app
+//   3. where progress goes: to Kubeflow, into the output  9. the line of --array-file
+//   4. the pods of an elastic PyTorchJob                 10. train: the sources, fetched
+//   5. the time for all hosts to connect                 11. train: the program, its hosts, workers and variables
+//   6. the time after which a silent host is lost
+// Values given by the user take precedence in each step. `warn` receives warnings. The result takes the place of
+// `options`, which are empty then; after an error, of kind Usage or Config, they are partly completed.
+Result<SettledOptions> settle_options(Options& options, Training& training, HostFinder& finder, ThisHost& here,
+                                      const std::function<void(const std::string&)>& warn);
 
 // Reads files that may be objects in S3. `here` must outlive the reader.
 ReadFile reader_of_objects(const ThisHost& here);
+
+// The options of a job of so many hosts, with the shares that they chose; for a plan.
+Options options_for_hosts(const Options& options, std::uint32_t hosts, const plan::HostShares& shares);
 
 }  // namespace sml

@@ -27,7 +27,7 @@ int show_environment(const Options& options, const plan::LaunchPlan& plan) {
   const plan::Environment preset =
       plan::preset_environment(plan.presets, plan.map, assignment, plan.job, {names, ports, plan.launcher_environment});
   const plan::Environment shown = plan::shown_environment(
-      plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, options.torch_store, preset);
+      plan.map, assignment, plan.job, plan.program(assignment.program).user_environment, plan.torch_store, preset);
   if (*options.dry_run == PlanFormat::Json) {
     return os::write_all(STDOUT_FILENO, plan::environment_to_json(shown) + "\n") ? 0 : 1;
   }

@@ -17,7 +17,6 @@
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/nested_launcher.h"
 #include "launcher/inputs/own_address.h"
-#include "launcher/inputs/stop_grace.h"
 #include "launcher/run/check/check.h"
 #include "launcher/run/run.h"
 #include "launcher/start/call_hosts.h"
@@ -80,18 +79,6 @@ plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& p
   return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
 }
 
-// The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
-Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, Options options,
-                                 const Training& training, const ThisHost& here, HostFinder& finder,
-                                 const dialin::Settings& settings) {
-  options.dial_in.hosts = hosts;
-  options.dial_in.least.reset();
-  options.dial_in.shares = shares;
-  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
-  if (plan) adapt_plan(*plan, training, settings);
-  return plan;
-}
-
 // The plan after several hosts have turned out to be one machine. Does not repeat warnings in `said`, which the plan
 // before has caused.
 Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
@@ -108,15 +95,8 @@ Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostF
   return plan;
 }
 
-void wait_for_absent_hosts(Options& options, const plan::LaunchPlan& plan, HostFinder& finder) {
-  if (options.ssh.absent_hosts || plan.calls || !finder.may_be_late(options, plan.host_source)) return;
-  options.ssh.absent_hosts = AbsentHosts::AreAwaited;
-  if (!options.start_timeout_given) options.start_timeout = kContainersStart;
-}
-
 // The things that the steps of a start work on.
 struct Start {
-  Options& options;
   const Training& training;
   ThisHost& here;
   HostFinder& finder;
@@ -133,20 +113,30 @@ struct HostsThatCall {
   launch::PreLaunchTask* chore = nullptr;
 };
 
+// The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
+Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, const Start& start,
+                                 const Options& options, const dialin::Settings& settings) {
+  Result<plan::LaunchPlan> plan = make_plan(options_for_hosts(options, hosts, shares), start.here, start.finder);
+  if (!plan) return plan;
+  adapt_plan(*plan, start.training, settings);
+  plan->torch_store = start.plan.torch_store;
+  return plan;
+}
+
 // Waits for the quorum, if the number of hosts may vary. Returns the exit status if the job is over before it begins.
-std::optional<int> gather_hosts(const Start& start, dialin::Settings& dial_in, const PlanOfHosts& plan_of_hosts,
-                                HostsThatCall& hosts) {
+std::optional<int> gather_hosts(const Start& start, const Options& options, dialin::Settings& dial_in,
+                                const PlanOfHosts& plan_of_hosts, HostsThatCall& hosts) {
   if (!dial_in.least_hosts) return std::nullopt;
-  const bool may_wait = start.options.restart.max > 0 && start.options.dial_in.least;
+  const bool may_wait = options.restart.max > 0 && options.dial_in.least;
   const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
-  hosts.gathering.emplace(start.loop, dial_in, start.options.start_timeout, latecomers, say);
-  return gather(*hosts.gathering, start.options, start.plan, dial_in, plan_of_hosts,
+  hosts.gathering.emplace(start.loop, dial_in, options.start_timeout, latecomers, say);
+  return gather(*hosts.gathering, options, start.plan, dial_in, plan_of_hosts,
                 std::exchange(hosts.listener, os::UniqueFd()));
 }
 
 // Finds the other hosts of the job. Returns the exit status if this copy is no head, and has served its part.
-std::optional<int> join_hosts(const Start& start, dialin::Settings& dial_in, HostsThatCall& hosts) {
-  const Options& options = start.options;
+std::optional<int> join_hosts(const Start& start, const Options& options, dialin::Settings& dial_in,
+                              HostsThatCall& hosts) {
   Result<os::UniqueFd> opened = meet_others(dial_in, options, start.here);
   if (!opened) return fail(options, opened.error());
   hosts.listener = std::move(*opened);
@@ -154,19 +144,19 @@ std::optional<int> join_hosts(const Start& start, dialin::Settings& dial_in, Hos
     if (options.verbosity != Verbosity::Quiet && !words->empty()) say(*words);
   }
   const PlanOfHosts plan_of_hosts = [&](std::uint32_t count, const plan::HostShares& shares) {
-    return plan_of(count, shares, options, start.training, start.here, start.finder, dial_in);
+    return plan_of(count, shares, start, options, dial_in);
   };
   adapt_plan(start.plan, start.training, dial_in);
   const bool works = !start.plan.map.hosts[dial_in.own_index].ranks.empty();
   if (works && !start.installer.empty() && options.check == Preflight::No) hosts.chore = &start.installer;
   const bool is_head = dial_in.own_index == 0;
   if (!is_head) return serve_head(options, start.plan, dial_in, start.image, hosts.chore, plan_of_hosts, say);
-  return gather_hosts(start, dial_in, plan_of_hosts, hosts);
+  return gather_hosts(start, options, dial_in, plan_of_hosts, hosts);
 }
 
 // Runs the job from this host.
-int run_job(const Start& start, const std::optional<dialin::Settings>& dial_in, HostsThatCall& hosts) {
-  const Options& options = start.options;
+int run_job(const Start& start, const Options& options, const std::optional<dialin::Settings>& dial_in,
+            HostsThatCall& hosts) {
   plan::LaunchPlan& plan = start.plan;
   Result<run::Records> records = run::Records::open(options, plan);
   if (!records) return fail(options, records.error());
@@ -184,9 +174,12 @@ int run_job(const Start& start, const std::optional<dialin::Settings>& dial_in, 
     if (Result<void> installed = start.installer.run(); !installed) return fail(options, installed.error());
   }
   const auto replan = [&options, &here = start.here, &finder = start.finder, own_name = plan.own_name,
+                       torch_store = plan.torch_store,
                        said = plan.warnings](std::span<const hosts::MachineNames> machines) {
     Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
-    if (anew) anew->own_name = own_name;
+    if (!anew) return anew;
+    anew->own_name = own_name;
+    anew->torch_store = torch_store;
     return anew;
   };
   run::SystemProcess process;
@@ -198,14 +191,20 @@ int run_job(const Start& start, const std::optional<dialin::Settings>& dial_in, 
       .run();
 }
 
+int start_here(const Start& start, const Options& options, const std::optional<dialin::Settings>& dial_in,
+               HostsThatCall& hosts) {
+  if (options.check == Preflight::No) return run_job(start, options, dial_in, hosts);
+  return check(start.loop, options, start.plan, start.image, dial_in, head_of(hosts.gathering, options),
+               std::move(hosts.listener));
+}
+
 }  // namespace
 
-int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder) {
-  Result<plan::LaunchPlan> plan = make_plan(given, here, finder);
-  if (!plan) return fail_for_all(given, here, finder, plan.error());
-  Options options = given;
-  options.torch_store = plan::choose_torch_store(*plan, store_asked_for(given, *plan));
-  wait_for_absent_hosts(options, *plan, finder);
+int start_job(const SettledOptions& settled, const Training& training, ThisHost& here, HostFinder& finder) {
+  const Options& options = settled.get();
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  if (!plan) return fail_for_all(options, here, finder, plan.error());
+  plan->torch_store = plan::choose_torch_store(*plan, store_asked_for(options, *plan));
   for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
   plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) say("warning: " + warning);
@@ -224,15 +223,14 @@ int start_job(const Options& given, const Training& training, ThisHost& here, Ho
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
   boost::asio::io_context loop{1};
-  const Start start{options, training, here, finder, *plan, *image, loop, installer};
+  const Start start{training, here, finder, *plan, *image, loop, installer};
   HostsThatCall hosts;
   if (*dial_in) {
-    if (const std::optional<int> status = join_hosts(start, **dial_in, hosts)) return *status;
+    if (const std::optional<int> status = join_hosts(start, options, **dial_in, hosts)) return *status;
   }
-  if (options.check == Preflight::Yes) {
-    return check(loop, options, *plan, *image, *dial_in, head_of(hosts.gathering, options), std::move(hosts.listener));
-  }
-  return run_job(start, *dial_in, hosts);
+  if (!hosts.gathering) return start_here(start, options, *dial_in, hosts);
+  const auto count = static_cast<std::uint32_t>((*dial_in)->hosts.size());
+  return start_here(start, settled.gathered(count, hosts.gathering->shares()).get(), *dial_in, hosts);
 }
 
 }  // namespace sml

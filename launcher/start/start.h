@@ -2,13 +2,13 @@
 #pragma once
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/inputs/this_host.h"
-#include "launcher/options/options.h"
 #include "launcher/sagemaker/training.h"
+#include "launcher/start/settle.h"
 
 namespace sml {
 
-// Plans the job, shows the plan where that is all that is asked for, or runs the job or this host's part of it. `given`
-// are settled (settle.h). Prints errors, and returns the exit status.
-int start_job(const Options& given, const Training& training, ThisHost& here, HostFinder& finder);
+// Plans the job, shows the plan where that is all that is asked for, or runs the job or this host's part of it. Prints
+// errors, and returns the exit status.
+int start_job(const SettledOptions& settled, const Training& training, ThisHost& here, HostFinder& finder);
 
 }  // namespace sml

@@ -175,7 +175,7 @@ void Job::make_options() {
   options_.start_timeout = dice_.between(seconds(10), seconds(60));
   options_.join_warn = dice_.one_in(4) ? Duration(seconds(2)) : Duration::zero();
   options_.on_failure = dice_.one_in(5) ? OnFailure::Continue : OnFailure::Abort;
-  options_.torch_store = dice_.one_in(2) ? plan::TorchStore::OfAgent : plan::TorchStore::OfRank0;
+  plan_.torch_store = dice_.one_in(2) ? plan::TorchStore::OfAgent : plan::TorchStore::OfRank0;
   options_.verbosity = dice_.one_in(3) ? Verbosity::Verbose : Verbosity::Normal;
   if (dice_.one_in(3)) {
     options_.restart.max = 1 + static_cast<std::uint32_t>(dice_.below(3));

@@ -769,4 +769,26 @@ TEST_CASE("containers that a platform starts have the time to come together") {
   CHECK(start_timeout({"--start-timeout", "9s", "true"}, batch) == 9s);
   CHECK(start_timeout({"true"}, {}) == 60s);
   CHECK(start_timeout({"--nnodes", "2", "--node-rank", "0", "true"}, batch) == 60s);
+  const plan::Environment cloud{"SKYPILOT_NODE_IPS=10.0.0.1\n10.0.0.2", "SKYPILOT_NODE_RANK=0"};
+  CHECK(start_timeout({"true"}, cloud) == kContainersStart);
+  CHECK(start_timeout({"--start-timeout", "9s", "true"}, cloud) == 9s);
+  CHECK(start_timeout({"--no-wait-for-hosts", "true"}, cloud) == 60s);
+  CHECK(start_timeout({"-H", "a,b", "true"}, cloud) == 60s);
+}
+
+TEST_CASE("hosts that a cloud names before they are up are awaited") {
+  const auto absent = [](const std::vector<std::string>& words, plan::Environment environment) {
+    auto parsed = parse_command_line(words);
+    if (parsed.has_error()) FAIL(parsed.error().message());
+    auto& options = std::get<Options>(*parsed);
+    const ThisHost here = host_with(std::move(environment));
+    HostFinder finder(here);
+    choose_start_timeout(options, finder);
+    return options.ssh.absent_hosts;
+  };
+  const plan::Environment cloud{"SKYPILOT_NODE_IPS=10.0.0.1\n10.0.0.2", "SKYPILOT_NODE_RANK=0"};
+  CHECK(absent({"true"}, cloud) == AbsentHosts::AreAwaited);
+  CHECK(absent({"--no-wait-for-hosts", "true"}, cloud) == AbsentHosts::Fail);
+  CHECK_FALSE(absent({"-H", "a,b", "true"}, cloud));
+  CHECK_FALSE(absent({"true"}, {}));
 }

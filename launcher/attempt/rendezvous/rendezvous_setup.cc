@@ -29,7 +29,7 @@ RendezvousSetup::RendezvousSetup(const boost::asio::any_io_executor& loop, fleet
       search_(fleet.hosts(), options.master_address),
       join_watch_(
           options.join_warn, plan.map.members(),
-          options.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
+          plan.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
       timer_(loop),
       trace_timer_(loop),
       expects_others_(has_room_elsewhere(plan)),
@@ -117,7 +117,7 @@ plan::Rendezvous RendezvousSetup::rendezvous() const {
   return {.address = address_,
           .port = port_,
           .horovod_port = horovod_port_,
-          .torch_store = options_.torch_store,
+          .torch_store = plan_.torch_store,
           .elastic = is_elastic(options_, plan_)};
 }
 
@@ -141,7 +141,7 @@ void RendezvousSetup::start_workers(launch::Afterwards afterwards) {
     host.session->start_workers(start, afterwards);
   }
   start.variables = preset_variables(fleet_.first(), facts);
-  start.stores = {options_.torch_store, plan_.map.members(), all_addresses(),
+  start.stores = {plan_.torch_store, plan_.map.members(), all_addresses(),
                   is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
   const bool others = fleet_.hosts().size() > 1 || expects_others_;
   released_ = !others && afterwards == launch::Afterwards::Leave;
@@ -199,7 +199,7 @@ void RendezvousSetup::trace_joins() {
   constexpr Duration kSoonest = std::chrono::milliseconds(50);
   constexpr Duration kLatest = std::chrono::seconds(10);
   constexpr int kPart = 5;
-  if (options_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
+  if (plan_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
   trace_timer_.expires_after(std::clamp<Duration>((Clock::now() - started_) / kPart, kSoonest, kLatest));
   trace_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (!error && !alive.expired() && watching_ && fleet_.first().runs()) ask_first(Asker::Trace);

@@ -341,11 +341,13 @@ std::optional<plan::HostList> HostFinder::hosts_of_job(std::string_view system, 
   return found ? *found : std::nullopt;
 }
 
-bool HostFinder::may_be_late(const Options& options, std::string_view source) {
+bool HostFinder::may_be_late(const Options& options) {
+  const Result<plan::HostList> used = find(options);
+  if (!used || used->calls) return false;
   for (const std::string_view name :
        {"aws-batch", "skypilot", "dstack", "lws", "volcano", "pytorchjob", "kubernetes", "mpi"}) {
     const FoundHosts& found = ask(source_called(name), options);
-    if (found && *found && (*found)->source == source) return true;
+    if (found && *found && (*found)->source == used->source) return true;
   }
   return false;
 }

@@ -53,10 +53,9 @@ class HostFinder {
   // they cannot be read. `system`: as --host-source names it.
   std::optional<plan::HostList> hosts_of_job(std::string_view system, const Options& options);
 
-  // Whether hosts from this source (HostList::source) may not be up yet when sml-run starts: Kubernetes, the MPI
-  // operator and clouds start all hosts of a job at the same time, or give their names before they have their
-  // addresses.
-  bool may_be_late(const Options& options, std::string_view source);
+  // Whether sml-run reaches hosts that may not be up yet when it starts: Kubernetes, the MPI operator and clouds start
+  // all hosts of a job at the same time, or give their names before they have their addresses.
+  bool may_be_late(const Options& options);
 
   // Whether this is a job of Slurm, wherever the hosts come from.
   bool in_slurm(const Options& options);
