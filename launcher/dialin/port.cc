@@ -23,7 +23,6 @@ namespace sml::dialin {
 namespace {
 
 constexpr int kBacklog = 1024;
-constexpr int kSilentPeerMs = 30'000;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -105,7 +104,7 @@ os::UniqueFd accept_one(int listener) {
   if (!fd) return fd;
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kSilentPeerMs);
+  net::leave_silence_to_user(fd.get(), Duration::zero());
   return fd;
 }
 

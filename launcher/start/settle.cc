@@ -27,6 +27,7 @@ void warn_all(const std::vector<std::string>& warnings, const Warn& warn) {
 void choose_heartbeat_timeout(Options& options) {
   constexpr Duration kSoon = std::chrono::seconds(5);
   if (!options.heartbeat_timeout_given && options.restart.outlives_hosts()) options.heartbeat_timeout = kSoon;
+  options.ssh.silence_limit = options.heartbeat_timeout;
 }
 
 Result<void> settle_training(Options& options, Training& training, HostFinder& finder, const ThisHost& here,

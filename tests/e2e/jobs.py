@@ -66,10 +66,10 @@ class Output:
             if self.size == before:
                 return
 
-    def read_until_resent(self, bed, hosts, port):
-        """Of hosts that cannot reach each other: until one has sent something three times in vain on a connection at the
-        port. If they had nothing to send, as nobody read, the room that is made here is told to the other side."""
-        look = f"ss -Htin '( sport = :{port} or dport = :{port} )' | grep -o 'backoff:[2-9]' || true"
+    def read_until_resent(self, bed, hosts, port, times="[2-9]"):
+        """Of hosts that cannot reach each other: until one has sent something so many times in vain on a connection at the
+        port; the pause doubles, from 0.2 s. If they had nothing to send, as nobody read, the room that is made here is told to the other side."""
+        look = f"ss -Htin '( sport = :{port} or dport = :{port} )' | grep -oE 'backoff:{times}' || true"
 
         def resent():
             self.read_ready()

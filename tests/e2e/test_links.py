@@ -96,6 +96,18 @@ class Links(HostsCase):
         done = self.run_with(disturb, 3_000, "--max-restarts", "3", "--heartbeat-timeout", "1h")
         assert_says(self, done, never=TROUBLE + "|restart 1")
 
+    def test_cut_for_longer_than_tcp_waits(self):
+        """If it is asked nothing else it takes a connection for broken after 30 s, and an agent waits for another but 5 s."""
+        def disturb(read):
+            read(5 << 20)
+            self.addCleanup(self.bed.heal, "algo-2")
+            self.bed.cut("algo-2")
+            self.output.read_until_resent(self.bed, ("algo-1", "algo-2"), 22, times="([89]|1[0-9])")
+            self.bed.heal("algo-2")
+
+        done = self.run_with(disturb, 3_000, "--heartbeat-timeout", "1h")
+        assert_says(self, done, never=TROUBLE)
+
     @gate
     def test_a_status_that_is_told_while_the_connection_breaks(self):
         """It goes to a server that no longer hands it on, and is lost with that."""

@@ -7,6 +7,7 @@
 #include "common/core/text.h"
 #include "common/os/random.h"
 #include "launcher/dialin/port.h"
+#include "launcher/transport/net/tcp_connect.h"
 
 namespace sml::dialin {
 
@@ -43,6 +44,7 @@ Peer::Peer(const boost::asio::any_io_executor& loop, PeerOwner& owner, std::shar
       ends_{near_address(fd), far_address(fd)},
       longest_(longest),
       patience_timer_(loop) {
+  net::leave_silence_to_user(fd, longest_);
   link_->start(*this);
 }
 

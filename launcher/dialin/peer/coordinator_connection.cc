@@ -151,6 +151,7 @@ void CoordinatorConnection::dialled(Result<os::UniqueFd> socket) {
   if (state_ != State::Made && state_ != State::Broken && !doubts) return;
   const int fd = socket ? socket->get() : -1;
   if (socket) {
+    net::leave_silence_to_user(fd, heartbeat_timeout_);
     peer_ = far_address(fd);
     reached_ = address_of_peer(fd);
   }

@@ -1,6 +1,8 @@
 #include "launcher/transport/net/tcp_connect.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include <netinet/tcp.h>
@@ -11,8 +13,6 @@
 namespace sml::net {
 namespace {
 
-constexpr int kSilentPeerMs = 30'000;
-
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
 void tune(int fd) {
@@ -21,7 +21,7 @@ void tune(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilentPeerMs);
+  leave_silence_to_user(fd, Duration::zero());
 }
 
 Error connect_error(int sys_errno, Duration timeout) {
@@ -46,6 +46,14 @@ int finish_connect(int fd, const names::Address& address, TimePoint deadline, co
 }
 
 }  // namespace
+
+// The user acts first.
+void leave_silence_to_user(int fd, Duration limit) {
+  constexpr Duration kAfterwards = std::chrono::seconds(5);
+  const auto wanted = std::chrono::ceil<std::chrono::milliseconds>(std::max(kSilentPeer, limit + kAfterwards));
+  constexpr std::chrono::milliseconds kMost(std::numeric_limits<int>::max());
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::min(wanted, kMost).count()));
+}
 
 Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
                                 const CancelToken& cancel) {

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/os/fd.h"
 #include "launcher/transport/names/addresses.h"
@@ -12,10 +13,15 @@
 namespace sml::net {
 
 // Tries the addresses in turn, each up to `timeout`. The socket is non-blocking, close-on-exec and has TCP_NODELAY; it
-// detects a silent peer by keep-alive and by TCP_USER_TIMEOUT (30 s). Errors: Connect, Timeout (all addresses silent),
-// Io (no descriptor); with more than one address, the message has the reason for each.
+// detects a peer that is silent for kSilentPeer, by keep-alive and by TCP_USER_TIMEOUT (tcp(7)). Errors: Connect,
+// Timeout (all addresses silent), Io (no descriptor); with more than one address, the message has the reason for each.
 Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
                                 const CancelToken& cancel);
+
+// For a connection whose user takes a peer for lost that is silent for `limit`: a silent peer is not detected sooner
+// than that.
+inline constexpr Duration kSilentPeer = std::chrono::seconds(30);
+void leave_silence_to_user(int fd, Duration limit);
 
 // Numeric forms of the two ends; empty if the socket is not IP.
 std::string local_address(int fd);

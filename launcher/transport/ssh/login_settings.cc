@@ -112,6 +112,7 @@ class Settler {
       if (!timeout || *timeout <= Duration::zero()) return bad("ConnectTimeout");
       settings_.connect_timeout = *timeout;
     }
+    settings_.silence_limit = options_.silence_limit;
     settings_.absent_hosts = options_.absent_hosts.value_or(AbsentHosts::Fail);
     if (const std::string& text = config_.value("connectionattempts"); !text.empty()) {
       const auto attempts = number_in<std::uint32_t>(text);

@@ -34,6 +34,7 @@ struct LoginSettings {
   LocalShortcut local = LocalShortcut::No;
   int family = AF_UNSPEC;      // or AF_INET, AF_INET6
   Duration connect_timeout{};  // for each phase
+  Duration silence_limit{};    // SshOptions::silence_limit
   AbsentHosts absent_hosts = AbsentHosts::Fail;
 
   std::vector<std::string> proxy;  // argv of the program that replaces the connection; empty: none

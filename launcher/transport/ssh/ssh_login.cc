@@ -147,6 +147,7 @@ class Login {
     auto socket =
         settings_.proxy.empty() ? net::connect_to(addresses_, settings_.connect_timeout, cancel_) : start_proxy();
     if (!socket) return std::move(socket).error();
+    net::leave_silence_to_user(socket->get(), settings_.silence_limit);
     reached_ = settings_.proxy.empty();
     start_phase_unless_retrying();
     result_.socket = std::move(*socket);
