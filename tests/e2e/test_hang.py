@@ -82,7 +82,6 @@ while True:
 
 
 class Watched(TestCase):
-    @gate
     def test_a_job_that_hangs_is_looked_at_and_then_ended(self):
         """Python tells where it was, with no tool."""
         done = sml_run("-np", "2", "--watch", f"step;every={scaled(3):g}s", PYTHON, "-c", HANGS)

@@ -20,7 +20,6 @@ class HostsThatComeLate(HostsCase):
         words = ["sh", "-c", 'exec "$@" 2>&1', "sh", str(SML_RUN), "--no-tag", "--accept-new-host-keys", *args, "hostname"]
         return self.enterContext(self.bed.popen("algo-1", words, **kw))
 
-    @gate
     def test_a_name_that_comes_late_is_waited_for_where_that_is_said(self):
         job = self.start(*HOUR, "--wait-for-hosts", "-H", "late-name")
         job.read_until("waiting for late-name (its name does not resolve yet)")

@@ -139,7 +139,6 @@ scrape_configs: [{{job_name: sml, static_configs: [{{targets: ["{target}"]}}]}}]
 class Scraped(HostsCase):
     hosts = 4
 
-    @gate
     def test_prometheus_sees_a_restart_and_a_lost_host(self):
         if not shutil.which("prometheus"):
             raise unittest.SkipTest("needs prometheus (tests/run installs it)")
