@@ -13,6 +13,8 @@
 
 #include <unistd.h>
 
+#include <boost/asio/ip/address.hpp>
+
 #include "common/core/text.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/munge.h"
@@ -171,12 +173,11 @@ FoundKey key_of_step(const Options& options, const ThisHost& here, const hosts::
 // All tasks of a step start at the same time; a client of NFS sees a new file within a minute.
 constexpr Duration kSharedIsThere = std::chrono::seconds(90);
 
-// The first host makes the file in a home that the hosts share; where they do not, the others wait in vain.
-Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, const hosts::Step& step) {
+// The maker makes the file in a home that the hosts share; where they do not, the others wait in vain.
+Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, SecretMaker maker) {
   const std::string folder = here.config_folder();
   if (folder.empty() || !here.share_secret) return no_secret();
   const std::string path = default_secret_file(folder);
-  const auto maker = step.rank == 0 ? SecretMaker::ThisHost : SecretMaker::Another;
   const Duration patience = std::min(options.start_timeout, kSharedIsThere);
   if (Result<void> there = here.share_secret(path, maker, patience); !there) {
     return Error(there.error()).with_hint(std::string(advice_on_secrets()));
@@ -184,6 +185,13 @@ Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, 
   const FoundSecret secret = own_secret(here);
   if (!secret) return secret.error();
   return *secret ? key_of_secret(**secret) : no_secret();
+}
+
+// Whether the head has an address that no other machine reaches, so that all of the job are processes of this one.
+bool is_here(string_view head) {
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(head, error);
+  return head == "localhost" || (!error && address.is_loopback());
 }
 
 }  // namespace
@@ -217,7 +225,10 @@ Result<JobKey> key_without_step(const Options& options, const ThisHost& here, co
             "in the job's environment",
             platform->name));
   }
-  if (!insecure) return step ? key_of_shared_home(options, here, *step) : no_secret();
+  if (!insecure && !step && !is_here(settings.head)) return no_secret();
+  if (!insecure) {
+    return key_of_shared_home(options, here, !step || step->rank == 0 ? SecretMaker::ThisHost : SecretMaker::Another);
+  }
   return key_of_facts("", settings,
                       fmt::format("warning: --insecure-job-key: whoever reaches port {} of the head and guesses the "
                                   "names of the job and its hosts can take the place of a host or of the head",

@@ -29,7 +29,8 @@ struct JobKey {
 //   4. credentials of MUNGE, in a step
 //   5. the user's own secret file
 //   6. what SageMaker or AWS Batch tell the hosts of a job, as those platforms isolate them
-//   7. in a step: the user's own secret file, which the first host makes, and the others wait for
+//   7. the user's own secret file, made now: in a step by the first host, and the others wait for it; by each if the
+//      head has a loopback address, so that all are processes of this machine
 // --insecure-job-key replaces 2 to 5, and 7, by facts that all hosts know. A key of facts takes a tenth of a second,
 // which each guess of an attacker costs, too. All hosts of a job have to come to the same result, so that 2 to 4 and 7
 // depend on what a step gives to all of them. Error (Usage or Config): there is nothing, with advice; or a file cannot

@@ -5,7 +5,7 @@ import os
 import signal
 
 from harness import PYTHON, SML_RUN, TRAIN_DDP, Cgroups, HostsCase, gate, scaled, wait_until
-from jobs import heartbeat, rows_of
+from jobs import heartbeat, rows_of, sh
 from test_mpi import compiled, words
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -62,6 +62,15 @@ class TwoHosts(NoSsh):
                          ["[0] 0 host-0", "[0] algo-1", "[1] 1 host-0", "[1] algo-1", "[2] 2 host-1", "[2] algo-2",
                           "[3] 3 host-1", "[3] algo-2"])
         self.assertEqual(done[1].stdout, "")
+
+    def test_processes_of_one_host_need_no_secret(self):
+        made = "/home/root/.config/sml-run/secret"
+        self.addCleanup(sh, self.bed, "algo-1", "rm -rf /home/root/.config")
+        for _ in range(2):  # the second time it is there
+            jobs = [self.start(place, "--nproc-per-node", "1", "sh", "-c", "echo $RANK of $WORLD_SIZE", secret=None, name="algo-1",
+                               head="localhost") for place in range(2)]
+            self.assertEqual(sorted(self.ends(jobs, 0)[0].stdout.splitlines()), ["[0] 0 of 2", "[1] 1 of 2"])
+        self.assertEqual(sh(self.bed, "algo-1", 'stat -c "%a %u" "$1"', made), "600 0\n")
 
     def test_ranks_of_open_mpi_are_one_world(self):
         """By the name that the head has chosen."""

@@ -637,6 +637,27 @@ TEST_CASE("dial-in: in a step without a proof of its own the first host makes a 
         "on a closed network: --insecure-job-key");
 }
 
+TEST_CASE("dial-in: processes of one machine that call each other there make a secret in their home") {
+  const auto proof = [](const std::string& head) {
+    ThisHost here = host_with({});
+    const auto made = std::make_shared<bool>(false);
+    here.config_folder = [] { return "/home"; };
+    here.exists = [made](const std::string&) { return *made; };
+    here.share_secret = [made](const std::string&, SecretMaker maker, Duration) {
+      *made = maker == SecretMaker::ThisHost;
+      return Result<void>();
+    };
+    const auto settings = chosen_on(here, {"--nnodes", "2", "--node-rank", "1", "--head", head, "true"});
+    return settings ? (*settings)->proof : settings.error().message();
+  };
+  for (const std::string head : {"localhost", "127.0.0.1:29577", "::1"}) {
+    CHECK(proof(head) == "the secret of /home/sml-run/secret");
+  }
+  for (const std::string head : {"algo-1", "10.0.0.1"}) {
+    CHECK(proof(head) == "the hosts of this job share no secret, by which they know each other");
+  }
+}
+
 TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all that its hosts are told") {
   const auto on = [](const std::string& host, const std::string& secret_path, const std::string& job = "arn:1") {
     ThisHost here = host_with({"TRAINING_JOB_NAME=name", "TRAINING_JOB_ARN=" + job});
