@@ -67,8 +67,8 @@ class Output:
                 return
 
     def read_until_resent(self, bed, hosts, port, times="[2-9]"):
-        """Of hosts that cannot reach each other: until one has sent something so many times in vain on a connection at the
-        port; the pause doubles, from 0.2 s. If they had nothing to send, as nobody read, the room that is made here is told to the other side."""
+        """Waits until one of the hosts, which cannot reach each other, has sent something so many times in vain on a
+        connection at the port; the pause doubles, from 0.2 s. Reads meanwhile, as a host with a full buffer sends nothing."""
         look = f"ss -Htin '( sport = :{port} or dport = :{port} )' | grep -oE 'backoff:{times}' || true"
 
         def resent():

@@ -47,7 +47,6 @@ int finish_connect(int fd, const names::Address& address, TimePoint deadline, co
 
 }  // namespace
 
-// The user acts first.
 void leave_silence_to_user(int fd, Duration limit) {
   constexpr Duration kAfterwards = std::chrono::seconds(5);
   const auto wanted = std::chrono::ceil<std::chrono::milliseconds>(std::max(kSilentPeer, limit + kAfterwards));

@@ -18,9 +18,11 @@ namespace sml::net {
 Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
                                 const CancelToken& cancel);
 
-// For a connection whose user takes a peer for lost that is silent for `limit`: a silent peer is not detected sooner
-// than that.
+// TCP gives a connection up when its peer has been silent for this time.
 inline constexpr Duration kSilentPeer = std::chrono::seconds(30);
+
+// For a caller that itself decides when a silent peer is lost, after `limit`: TCP gives the connection up 5 s later,
+// and not before kSilentPeer. Changes nothing if `fd` is no TCP socket.
 void leave_silence_to_user(int fd, Duration limit);
 
 // Numeric forms of the two ends; empty if the socket is not IP.

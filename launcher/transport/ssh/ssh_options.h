@@ -25,7 +25,7 @@ struct SshOptions {
   std::optional<AbsentHosts> absent_hosts;              // empty: as ConnectionAttempts of the ssh configuration says
   std::uint32_t fanout = 64;                            // concurrent log-ins
   Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
-  Duration silence_limit{};                             // see net::leave_silence_to_user()
+  Duration silence_limit{};                             // a host silent for longer is lost (--heartbeat-timeout)
 };
 
 // Whether an option describes how to log in.
