@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """make_seeds.py FOLDER: writes the seeds of fuzz targets whose inputs are binary into FOLDER/TARGET, by the formats that
-the targets and the headers of what they try describe. The build runs it; tests/fuzz/corpus has those written by hand."""
+the targets and the headers of what they try describe. The build runs it, and message_seeds for messages between launcher
+and agent; tests/fuzz/corpus has those written by hand."""
 import pathlib
 import re
 import struct
@@ -21,10 +22,6 @@ def types_of(header, side, first):
     text = (REPO / header).read_text()
     names = re.search(rf"{side} =\s+std::variant<([^>]*)>", text)[1].replace(",", " ").split()
     return {name: first + i for i, name in enumerate(names)}
-
-
-TO_AGENT = types_of("common/wire/messages.h", "ToAgent", 1)
-TO_LAUNCHER = types_of("common/wire/messages.h", "ToLauncher", 64)
 
 
 def text(data):
@@ -74,85 +71,6 @@ def pmix():
     put("pmix_helper", "group_of_hosts", u8(len(group) - 1) + group + part)
 
 
-def codecs():
-    app = texts(b"python3", b"train.py") + text(b"/srv/job") + u8(1) + texts(b"PATH=/bin") + texts(b"LR=0.1") + u8(0) + u32(2) + text(b"bin")
-    hello = u32(16) + text(b"job") + text(b"algo-2") + u32(30000, 10000) + u64(65536) + text(b"secret") + u32(1000)
-    start = texts(b"MASTER_ADDR=10.0.0.1", b"MASTER_PORT=29500") + u8(1) + u32(2) + texts(b"10.0.0.1", b"10.0.0.2") + u8(1)
-    start += u32(1, 0) + texts(b"TF_CONFIG={}")
-    caller = u32(1) + text(b"10.0.0.2") + struct.pack(">H", 4000) + text(b"10.0.0.1") + struct.pack(">H", 29500)
-    one = {"Hello": hello, "Probe": texts(b"10.0.0.1", b"fe80::1") + struct.pack(">HI", 29500, 1000), "Start": start,
-           "Signal": u32(10, 1, 3) + u8(1), "Stop": u32(15, 1000) + u8(0), "StdinData": u32(0) + text(b"in\n"), "StdinEof": u32(0),
-           "Credit": u64(65536), "Ping": u64(7), "Suspend": b"", "Resume": b"", "Leave": b"",
-           "AskJoined": struct.pack(">HB", 29500, 1), "Inspect": b"", "CheckPeerOwnership": u32(1) + caller, "PeerVerdicts": u32(1, 1) + u8(1),
-           "EndLeft": text(b"sml0") + text(b"/sys/fs/cgroup/sml-run-a") + text(b"/tmp/sml-run-a"),
-           "Fenced": u32(1) + u8(0) + text(b"1") + texts(b"a", b""), "Relay": u32(1) + u8(1) + u32(0, 1) + text(b"x"),
-           "AskTraces": u32(7, 2200) + u8(1), "AskUse": u32(7), "AskRecorded": u32(7, 10000), "AskHealth": u32(2) + text(b"nvidia-smi") + u32(10000, 50000),
-           "Received": u64(65536), "Return": text(b"sml1") + text(b"door") + u32(17) + text(b"secret") + u64(7)}
-    for name, payload in one.items():
-        put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
-    worker = u32(2, 0, 0) + u8(1) + texts(b"RANK=2") + text(b"/logs/2/stdout") + text(b"") + text(b"0-3") + u8(0, 1, 1)
-    wishes = u8(1) + u32(2) + u8(0, 0, 1, 0) + u32(0) + u8(0) + u32(1, 4) + u8(1) + u32(1)  # of binding and devices
-    mpi = u8(1, 1) + u32(0) + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2)
-    prepare = u32(1) + app + u32(1) + worker + u32(2) + u8(0, 1, 2, 1) + u64(65536) + u8(0) + texts(b"eth0") + wishes
-    put("codec_to_agent", "prepare", frame(TO_AGENT["Prepare"], prepare + u32(0, 0) + u32(0) + text(b"mark") + mpi + text(b"/opt/libpmix.so.2") + u8(1, 1) + text(b"job") + text(b"c") + u32(2, 1) + u8(1) + texts(b"torch") + u32(60000, 0) +
-                                         u8(1) + u64(60000, 0, 5000) + u32(1) + text(b"step") + u64(10) + u8(1, 1)))
-    later = {"AddWorkers": u32(1) + u8(0) + u32(4) + u32(1) + app + u32(1) + worker + texts(b"a", b"b") + u32(1, 0, 0, 2) + u32(2, 2) + u32(1) +
-             text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"), "StartAdded": u32(1, 4) + u8(1) + u32(6),
-             "SpawnAnswer": u32(1) + u8(0) + u32(2) + text(b"1") + text(b"wants 4 slots"),
-             "HorovodRound": u32(1) + u8(1) + u32(1) + text(b"a:0") + text(b"0,1,0,1,0,1") + texts(b"10.0.0.3"),
-             "HorovodCall": u32(1, 3) + struct.pack(">H", 40123) + text(b"request")}
-    for name, payload in later.items():
-        put("codec_to_agent", name.lower(), frame(TO_AGENT[name], payload))
-    put("codec_to_agent", "conversation", b"".join(frame(TO_AGENT[n], one[n]) for n in ("Hello", "Ping", "Start", "Stop")))
-    put("codec_to_agent", "cut_short", frame(TO_AGENT["Hello"], hello)[:-3])
-
-    ack = u32(16) + text(b"b") + u32(17) + u64(5) + texts(b"10.0.0.2") + text(b"machine") + text(b"") + text(b"/tmp/s") + text(b"door")
-    one = {"HelloAck": ack,
-           "Prepared": u32(1) + u8(9) + text(b"no such program") + text(b"install it") +
-           struct.pack(">IBHBH", 2, 0, 29500, 2, 4000) + texts(b"10.0.0.2") + texts(b"a warning") + u32(1, 2) + text(b"core 1") +
-           u32(1, 2, 0) + text(b"a.out") + text(b"libmpi.so") + text(b"libpmix.so.2 (4.2.2)"),
-           "Probed": u32(1) + text(b"10.0.0.1") + u32(111), "Started": u32(1, 2, 40) + u64(9),
-           "Output": u32(2) + u8(1) + u64(9) + text(b"epoch 1\n"), "ExitedWorker": u32(2) + u8(0) + u32(1) + u8(0, 0) + u64(9, 1500000, 20000, 1 << 30, 4096, 0),
-           "Drained": u32(2) + u8(0), "AgentLog": u8(1) + text(b"words"), "Pong": u64(7, 9), "StdinCredit": u32(2) + u64(4),
-           "Cleared": u32(1) + texts(b"pid 4 (sleep)"), "Bye": text(b""), "ErrorFile": text(b'{"message":"E"}') + u32(2),
-           "OutOfMemory": u64(1) + text(b"oom_kill rose"), "Joined": u64(2, 30) + u32(1, 2), "LogFailed": text(b"disk full"),
-           "HostUsed": u64(9, 1 << 30, 1 << 33) + u32(1) + text(b"card0") + u8(87) + u64(5, 9),
-           "FifoFailed": text(b"train"), "MpiUse": u32(2, 40) + text(b"a.out") + text(b"libmpi.so"),
-           "AskPeerOwnership": u32(1) + caller, "PeerVerdictsOfHost": u32(1, 1) + u8(2), "LeftEnded": u32(3) + texts(b"pid 4 (sleep)"),
-           "FenceData": u32(1) + u8(0) + text(b"1") + u32(1, 2) + u8(1) + text(b"news"),
-           "Relay": u32(1) + u8(1) + u32(2, 0) + text(b"x"),
-           "RankFault": u32(1, 2) + u8(1) + u32(7) + text(b"aborted") + u64(9),
-           "Trace": u32(7, 2, 40) + text(b"python3 train.py") + u64(1500) + u32(1, 1, 40) + text(b"python3") + u8(83) +
-           texts(b"futex_wait_queue", b"202 0x7f00 0x80", b"", b"")[4:] + u32(1) + texts(b"10.0.0.1:29500") + text(b"py-spy") +
-           text(b"Thread 40 (idle): \"MainThread\"\n    wait (a.py:3)\n") + text(b""),
-           "Received": u64(7), "Traced": u32(7), "Recorded": u32(7, 3) + text(b"{}"), "RecordedAll": u32(7), "WorkersUse": u32(7, 1, 2) + u64(1500, 1 << 20) + u32(2),
-            "SpawnWish": u32(1) + u8(0) + u32(2) + text(b"1") + u32(1) + texts(b"child", b"-x") + u32(2) + text(b"/srv") + texts(b"a") +
-            text(b"bin") + u32(1, 1, 4, 1) + u32(1) + text(b"PARENT_ROOT_PORT_NAME") + text(b"tag#0"),
-            "HorovodNews": u32(1) + u8(0) + text(b"a:0") + text(b"gASV"), "HorovodAnswer": u32(1, 3) + text(b"answer"),
-            "Added": u32(1, 4, 1) + u8(9) + text(b"no such program") + text(b""),
-           "Health": u32(2) + texts(b"--health-check exited with status 1")}
-    for name, payload in one.items():
-        put("codec_to_launcher", name.lower(), frame(TO_LAUNCHER[name], payload))
-    put("codec_to_launcher", "conversation", b"".join(
-        frame(TO_LAUNCHER[n], one[n]) for n in ("HelloAck", "Prepared", "Started", "Output", "ExitedWorker", "Drained", "Cleared", "Bye")))
-
-
-def dial_in():
-    header = "launcher/dialin/messages.h"
-    for side, own in (("ToHead", {"Introduction": u32(1) + text(b"job") + u32(1) + text(b"b") + u32(1) + text(b"n") + text(b"2") + u32(1) + text(b"h")
-                                  + u8(0) + u32(2) + u32(4) + text(b"reader"),
-                                  "Bytes": text(b"sml0 AGENT 7\n"), "AgentEnded": text(b"gone"), "StopAsked": u8(15),
-                                  "ComeBack": text(b"7" * 32) + u64(262144), "Heard": u64(262144), "Alive": b""}),
-                      ("ToHost", {"Welcome": u32(1) + u32(1) + text(b"7" * 32) + u32(1) + u32(4) + text(b"reader"), "Refused": u8(5) + u32(2) + text(b"twice"), "Begin": text(b"sml0"),
-                                  "Bytes": text(b"x"), "EndInput": b"", "Alive": b"",
-                                  "JobEnd": u8(1) + text(b"rank 1 failed") + text(b"ValueError"),
-                                  "GoOn": u64(262144), "Heard": u64(1)})):
-        kinds = types_of(header, side, {"ToHead": 1, "ToHost": 64}[side])
-        for name, payload in own.items():
-            put("dial_in", f"{side.lower()}_{name.lower()}", frame(kinds[name], payload))
-        put("dial_in", f"{side.lower()}_all", b"".join(frame(kinds[n], p) for n, p in own.items()))
-
-
 def plans():
     put("plan_verifier", "honest", b"\x01")
     put("plan_verifier", "repeated", b"\x01\x03\x00\x00\xff")
@@ -160,7 +78,8 @@ def plans():
     put("plan_verifier", "a_name_lost", b"\x01\xb0\x00\x69\x08")
     put("agent_protocol_validator", "honest", b"\x01")
     put("agent_protocol_validator", "repeated", b"\x01\x03\x00\x60\xff")
-    put("agent_protocol_validator", "bytes", b"\x00" + frame(TO_LAUNCHER["Pong"], u64(1, 5)))
+    pong = types_of("common/wire/messages.h", "ToLauncher", 64)["Pong"]
+    put("agent_protocol_validator", "bytes", b"\x00" + frame(pong, u64(1, 5)))
     put("connection_limiter", "flood", bytes([127, 1, 0] * 40 + [0, 2, 0] + [255, 1, 1] * 20 + [0, 1, 0] * 5 + [129, 0, 255]))
 
 
@@ -294,5 +213,5 @@ def rank_messages():
         put("rank_monitor", name.lower(), bytes.fromhex("".join(re.findall(r'"(\w+)"', lines))))
 
 
-for part in (jobs, codecs, pmix, pmi, dial_in, plans, handshake, stores, fifos, sockets, texts_of_others, rank_messages):
+for part in (jobs, pmix, pmi, plans, handshake, stores, fifos, sockets, texts_of_others, rank_messages):
     part()
