@@ -775,15 +775,23 @@ TEST_CASE("a stop leaves workers what the platform allows") {
   CHECK_FALSE(stop_grace({"-H", "a,b", "true"}, batch));
 }
 
+namespace {
+
+Options with_start_timeout(const std::vector<std::string>& words, plan::Environment environment) {
+  auto parsed = parse_command_line(words);
+  if (parsed.has_error()) FAIL(parsed.error().message());
+  auto& options = std::get<Options>(*parsed);
+  const ThisHost here = host_with(std::move(environment));
+  HostFinder finder(here);
+  choose_start_timeout(options, finder);
+  return options;
+}
+
+}  // namespace
+
 TEST_CASE("containers that a platform starts have the time to come together") {
   const auto start_timeout = [](const std::vector<std::string>& words, plan::Environment environment) {
-    auto parsed = parse_command_line(words);
-    if (parsed.has_error()) FAIL(parsed.error().message());
-    auto& options = std::get<Options>(*parsed);
-    const ThisHost here = host_with(std::move(environment));
-    HostFinder finder(here);
-    choose_start_timeout(options, finder);
-    return options.start_timeout;
+    return with_start_timeout(words, std::move(environment)).start_timeout;
   };
   const plan::Environment batch{"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=0"};
   CHECK(start_timeout({"true"}, batch) == kContainersStart);
@@ -799,13 +807,7 @@ TEST_CASE("containers that a platform starts have the time to come together") {
 
 TEST_CASE("hosts that a cloud names before they are up are awaited") {
   const auto absent = [](const std::vector<std::string>& words, plan::Environment environment) {
-    auto parsed = parse_command_line(words);
-    if (parsed.has_error()) FAIL(parsed.error().message());
-    auto& options = std::get<Options>(*parsed);
-    const ThisHost here = host_with(std::move(environment));
-    HostFinder finder(here);
-    choose_start_timeout(options, finder);
-    return options.ssh.absent_hosts;
+    return with_start_timeout(words, std::move(environment)).ssh.absent_hosts;
   };
   const plan::Environment cloud{"SKYPILOT_NODE_IPS=10.0.0.1\n10.0.0.2", "SKYPILOT_NODE_RANK=0"};
   CHECK(absent({"true"}, cloud) == AbsentHosts::AreAwaited);
