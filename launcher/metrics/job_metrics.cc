@@ -154,7 +154,7 @@ void JobMetrics::write_ranks(Exposition& out, TimePoint now, const report::LiveU
     }
   };
   const auto each_use = [&](auto visit) {
-    for (const auto& [rank, use] : uses) {
+    for (const auto& [rank, use] : uses.ranks) {
       if (rank.value() >= progress_.ranks().size()) continue;
       const JobProgress::RankLine& line = progress_.ranks()[rank.value()];
       if (line.state == RankState::Running) visit(std::to_string(rank.value()), progress_.hosts()[line.host].name, use);

@@ -95,10 +95,9 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
            .fetch = [this](attempt::RecordQuery::Done done) { attempt_->questions().fetch_records(std::move(done)); },
            .say = [this](const std::string& text) { console_.say(text); },
            .folder = records_.hang_folder()}),
-      use_looks_(
-          loop_.get_executor(),
-          {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
-           .look = [this](attempt::UsageQuery::Done done) { attempt_->questions().look_at_use(std::move(done)); }}),
+      use_looks_(loop_.get_executor(),
+                 {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
+                  .queries = [this]() -> attempt::HostQueries& { return attempt_->questions(); }}),
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),

@@ -16,7 +16,7 @@ const TimePoint kStart = TimePoint() + 1h;
 TEST_CASE("use: one look tells memory, the next what share of a core was used between them", "[report]") {
   UseRates rates;
   CHECK_FALSE(rates.has_base(kStart));
-  LiveUses now = rates.add({{Rank(0), {1000, 5 << 20, 2}}, {Rank(1), {70, 1 << 20, 1}}}, kStart);
+  RankUses now = rates.add({{Rank(0), {1000, 5 << 20, 2}}, {Rank(1), {70, 1 << 20, 1}}}, kStart);
   CHECK_FALSE(now.at(Rank(0)).cpu_percent.has_value());
   CHECK(now.at(Rank(0)).memory == 5 << 20);
   CHECK(now.at(Rank(0)).processes == 2);
@@ -37,7 +37,7 @@ TEST_CASE("use: a look that is too near or too far says nothing of CPU", "[repor
 TEST_CASE("use: a rank that has begun anew, has come or has gone", "[report]") {
   UseRates rates;
   rates.add({{Rank(0), {1000, 1, 1}}, {Rank(1), {5, 1, 1}}}, kStart);
-  const LiveUses now = rates.add({{Rank(0), {20, 1, 1}}, {Rank(1), {0, 0, 0}}, {Rank(2), {9, 1, 1}}}, kStart + 1s);
+  const RankUses now = rates.add({{Rank(0), {20, 1, 1}}, {Rank(1), {0, 0, 0}}, {Rank(2), {9, 1, 1}}}, kStart + 1s);
   CHECK_FALSE(now.at(Rank(0)).cpu_percent.has_value());
   CHECK_FALSE(now.contains(Rank(1)));
   CHECK_FALSE(now.at(Rank(2)).cpu_percent.has_value());

@@ -1,40 +1,50 @@
 // Requests to the agents on behalf of others, while workers run.
 #pragma once
+#include <utility>
+
+#include "launcher/attempt/hosts/host_query.h"
 #include "launcher/attempt/hosts/record_query.h"
 #include "launcher/attempt/hosts/stack_query.h"
-#include "launcher/attempt/hosts/usage_query.h"
 
 namespace sml::attempt {
 
 class HostQueries {
+ private:
+  using SingleReplies = HostQuerySet<wire::WorkersUse>;
+
  public:
   // The fleet outlives this.
   HostQueries(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet)
-      : traces_(loop, fleet), records_(loop, fleet), use_(loop, fleet) {}
+      : traces_(loop, fleet), records_(loop, fleet), single_(loop, fleet) {}
 
   // Gets the current stacks of the workers; none if none run.
   void look_for_workers(TraceTools tools, StackQuery::Done done) { traces_.ask(tools, std::move(done)); }
   // Gets what torch has recorded of the workers. Only for an attempt in which it may record.
   void fetch_records(RecordQuery::Done done) { records_.ask(std::move(done)); }
-  // Gets the workers' current resource usage; none if none run.
-  void look_at_use(UsageQuery::Done done) { use_.ask(std::move(done)); }
+  // Gets one reply of each host; none if no workers run.
+  template <class Reply>
+  void ask(typename HostQuery<Reply>::Done done) {
+    single_.of<Reply>().ask(std::move(done));
+  }
   // No more replies will come: concludes all requests.
   void end() {
     traces_.end();
     records_.end();
-    use_.end();
+    single_.end();
   }
 
   void handle(const fleet::Host& host, const wire::Trace& m) { traces_.handle(host, m); }
   void handle(const fleet::Host& host, const wire::Traced& m) { traces_.handle(host, m); }
   void handle(const fleet::Host&, const wire::Recorded& m) { records_.handle(m); }
   void handle(const fleet::Host& host, const wire::RecordedAll& m) { records_.handle(host, m); }
-  void handle(const fleet::Host& host, const wire::WorkersUse& m) { use_.handle(host, m); }
+  template <class Reply>
+  requires requires(SingleReplies& all) { all.of<Reply>(); }
+  void handle(const fleet::Host& host, const Reply& m) { single_.of<Reply>().handle(host, m); }
 
  private:
   StackQuery traces_;
   RecordQuery records_;
-  UsageQuery use_;
+  SingleReplies single_;
 };
 
 }  // namespace sml::attempt

@@ -138,8 +138,8 @@ std::string status_to_json(const JobSummary& summary, const JobProgress& progres
   out["of_ranks"] = Json::array();
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     out["of_ranks"].push_back(rank_json(progress, rank, now));
-    const auto use = uses.find(Rank(static_cast<std::uint32_t>(rank)));
-    if (use != uses.end()) add_use(out["of_ranks"].back(), use->second);
+    const auto use = uses.ranks.find(Rank(static_cast<std::uint32_t>(rank)));
+    if (use != uses.ranks.end()) add_use(out["of_ranks"].back(), use->second);
   }
   return text_of(out);
 }

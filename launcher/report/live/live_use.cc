@@ -2,10 +2,10 @@
 
 namespace sml::report {
 
-LiveUses UseRates::add(const std::map<Rank, ProcessUse>& look, TimePoint now) {
+RankUses UseRates::add(const std::map<Rank, ProcessUse>& look, TimePoint now) {
   const double elapsed_ms = std::chrono::duration<double, std::milli>(now - looked_).count();
   const bool has_rates = has_base(now);
-  LiveUses out;
+  RankUses out;
   for (const auto& [rank, use] : look) {
     if (use.processes == 0) continue;
     LiveUse one{.cpu_ms = use.cpu_ms, .memory = use.memory, .processes = use.processes};

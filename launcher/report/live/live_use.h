@@ -16,7 +16,12 @@ struct LiveUse {
   std::uint64_t memory = 0;             // bytes, resident
   std::uint32_t processes = 0;
 };
-using LiveUses = std::map<Rank, LiveUse>;  // of ranks that run and for which an agent has replied
+using RankUses = std::map<Rank, LiveUse>;  // of ranks that run and for which an agent has replied
+
+// The replies of agents at one moment.
+struct LiveUses {
+  RankUses ranks{};
+};
 
 class UseRates {
  public:
@@ -26,7 +31,7 @@ class UseRates {
   // True if the time since the last sample is suitable for a rate.
   bool has_base(TimePoint now) const { return now - looked_ >= kShortest && now - looked_ <= kLongest; }
   // Adds a sample, which becomes the base of the next.
-  LiveUses add(const std::map<Rank, ProcessUse>& look, TimePoint now);
+  RankUses add(const std::map<Rank, ProcessUse>& look, TimePoint now);
 
  private:
   std::map<Rank, ProcessUse> before_;

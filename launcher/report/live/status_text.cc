@@ -114,7 +114,7 @@ std::string use_columns(std::string_view cpu, std::string_view memory) {
   return fmt::format("  {:>6}  {:>9}", cpu, memory);
 }
 
-std::string use_columns(const LiveUses& uses, std::size_t rank) {
+std::string use_columns(const RankUses& uses, std::size_t rank) {
   const auto use = uses.find(Rank(static_cast<std::uint32_t>(rank)));
   if (use == uses.end()) return use_columns("-", "-");
   const std::optional<double>& cpu = use->second.cpu_percent;
@@ -191,12 +191,12 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
                               told && !host.text.empty() ? " (" + show(host.text) + ")" : "", use_text(host.peaks)));
   }
   out.push_back(fmt::format("  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  STATE", "RANK", "HOST", width, "PID",
-                            uses.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));
+                            uses.ranks.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));
   for (std::size_t rank = 0; rank < progress.ranks().size(); ++rank) {
     const JobProgress::RankLine& line = progress.ranks()[rank];
     out.push_back(fmt::format(
         "  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  {}", rank, show(progress.hosts()[line.host].name, kLongestHostName),
-        width, line.pid > 0 ? std::to_string(line.pid) : "-", uses.empty() ? "" : use_columns(uses, rank),
+        width, line.pid > 0 ? std::to_string(line.pid) : "-", uses.ranks.empty() ? "" : use_columns(uses.ranks, rank),
         bytes_text(line.bytes), line.state == RankState::Running ? clock_text(silence(line, now)) : "-",
         state_text(line, now)));
   }

@@ -17,9 +17,8 @@ void UsagePoller::tell(Done done) {
   if (!deps_.workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
   if (rates_.has_base(Clock::now())) return look();
-  deps_.look([this](const std::vector<wire::RankUse>& workers) {
-    add(workers);
-    if (workers.empty()) return answer({});
+  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) {
+    if (add(replies).ranks.empty()) return answer({});
     timer_.expires_after(kBetween);
     timer_.async_wait([this](boost::system::error_code error) {
       if (!error) look();
@@ -39,13 +38,15 @@ bool UsagePoller::enqueue(Done done) {
 
 void UsagePoller::look() {
   if (!deps_.workers_run()) return answer({});
-  deps_.look([this](const std::vector<wire::RankUse>& workers) { answer(add(workers)); });
+  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) { answer(add(replies)); });
 }
 
-report::LiveUses UsagePoller::add(const std::vector<wire::RankUse>& workers) {
+report::LiveUses UsagePoller::add(const UsageReplies& replies) {
   std::map<Rank, ProcessUse> look;
-  for (const wire::RankUse& worker : workers) look.emplace(worker.rank, worker.use);
-  return rates_.add(look, Clock::now());
+  for (const auto& [host, reply] : replies) {
+    for (const wire::RankUse& worker : reply.workers) look.emplace(worker.rank, worker.use);
+  }
+  return {.ranks = rates_.add(look, Clock::now())};
 }
 
 void UsagePoller::answer(const report::LiveUses& uses) {

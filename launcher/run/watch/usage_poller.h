@@ -6,7 +6,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "launcher/attempt/hosts/usage_query.h"
+#include "launcher/attempt/hosts/host_queries.h"
 #include "launcher/report/live/live_use.h"
 
 namespace sml::run {
@@ -15,7 +15,7 @@ class UsagePoller {
  public:
   struct Deps {
     std::function<bool()> workers_run;  // and usage is measured
-    std::function<void(attempt::UsageQuery::Done done)> look;
+    std::function<attempt::HostQueries&()> queries;
   };
   using Done = std::function<void(const report::LiveUses&)>;
 
@@ -28,9 +28,11 @@ class UsagePoller {
   void tell_sums(Done done);
 
  private:
+  using UsageReplies = std::vector<attempt::HostQuery<wire::WorkersUse>::HostReply>;
+
   bool enqueue(Done done);  // whether it is the first, for which a look has to begin
   void look();
-  report::LiveUses add(const std::vector<wire::RankUse>& workers);
+  report::LiveUses add(const UsageReplies& replies);
   void answer(const report::LiveUses& uses);
 
   Deps deps_;
