@@ -18,6 +18,15 @@ struct AskUse {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
+// Requests the free space of the file system of a worker's working directory. The agent replies with DiskSpace as soon
+// as that file system answers; it does not reply at all while an earlier request is unanswered, or if the plan disables
+// usage reports.
+struct AskDiskSpace {
+  std::uint32_t id = 0;  // the same in the reply
+  void fields(auto& a) { a(id); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
+};
+
 // Asks whether workers can start on the host, while none run. A later request replaces an unanswered one. The agent
 // replies with Health, at most after both limits.
 struct AskHealth {
@@ -49,6 +58,16 @@ struct WorkersUse {
   void fields(auto& a) { a(id, workers); }
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskUse;
+};
+
+// The file system of the working directory of one of the host's running workers.
+struct DiskSpace {
+  std::uint32_t id = 0;
+  std::uint64_t free_bytes = 0;   // that the worker's user may write
+  std::uint64_t total_bytes = 0;  // 0: unknown, or no worker runs
+  void fields(auto& a) { a(id, free_bytes, total_bytes); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = AskDiskSpace;
 };
 
 struct Health {

@@ -23,7 +23,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 25;
+inline constexpr std::uint32_t kProtocolVersion = 26;
 
 enum class StdinSource : std::uint8_t { Null, Launcher };
 

@@ -1,5 +1,6 @@
 """What the ranks have cost: --report, --events and --timeline."""
 import json
+import os
 import unittest
 
 from harness import PYTHON, TestCase, gate, sml_run, sml_run_popen, wait_until
@@ -63,6 +64,17 @@ class Usage(TestCase):
         self.assertEqual(host["usage"]["memory_bytes"], total)
         self.assertGreater(host["usage"]["peak_memory_used_bytes"], 600 << 20)
         self.assertIn(f",{total}]", (top / "job.html").read_text())
+
+    def test_free_space_of_the_working_directory(self):
+        of_files = os.statvfs("/dev/shm")
+        size = of_files.f_blocks * of_files.f_frsize
+        self.assertNotEqual(size, os.statvfs("/").f_blocks * os.statvfs("/").f_frsize)
+        with sml_run_popen("-np", "1", "--wdir", "/dev/shm", PYTHON, "-c", "print('up', flush=True); input()", stdin=-1) as job:
+            job.read_until("up")
+            host = self.status(job)
+            self.assertEqual(host["disk_bytes"], size)
+            self.assertTrue(size * 0.5 < host["disk_free_bytes"] <= size, host)
+            self.assertRegex(sml_run("status").stdout, r"localhost .* disk [0-9.]+ [KMGT]iB free")
 
     def test_it_is_not_looked_at_where_nobody_wants_it(self):
         report = self.temporary_directory() / "report"

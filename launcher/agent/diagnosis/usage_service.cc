@@ -1,5 +1,8 @@
 #include "launcher/agent/diagnosis/usage_service.h"
 
+#include <sys/statvfs.h>
+
+#include <memory>
 #include <utility>
 
 #include "common/os/small_file.h"
@@ -16,7 +19,7 @@ constexpr Duration kToldAtLeast = std::chrono::seconds(10);
 }  // namespace
 
 UsageService::UsageService(const ServiceContext& context)
-    : context_(context), timer_(context.loop), gpus_(context.loop) {}
+    : context_(context), timer_(context.loop), gpus_(context.loop), disk_thread_(context.loop.get_executor()) {}
 
 Result<void> UsageService::check(wire::Prepared&) {
   accelerators_ = os::accelerators_in("/sys/class/drm");
@@ -38,11 +41,31 @@ void UsageService::end() {
 }
 
 void UsageService::hear(const wire::ToAgent& message) {
-  const auto* asked = std::get_if<wire::AskUse>(&message);
-  if (asked == nullptr) return;
-  wire::WorkersUse answer{asked->id, {}};
-  for (auto& [rank, family] : families_) answer.workers.push_back({rank, family.look()});
-  context_.tell(answer);
+  if (const auto* asked = std::get_if<wire::AskUse>(&message)) {
+    wire::WorkersUse answer{asked->id, {}};
+    for (auto& [rank, worker] : workers_) answer.workers.push_back({rank, worker.family.look()});
+    context_.tell(answer);
+  } else if (const auto* space = std::get_if<wire::AskDiskSpace>(&message)) {
+    tell_disk_space(space->id);
+  }
+}
+
+void UsageService::tell_disk_space(std::uint32_t id) {
+  if (workers_.empty()) return context_.tell(wire::DiskSpace{id});
+  if (!std::exchange(disk_answers_, false)) return;
+  const auto answer = std::make_shared<wire::DiskSpace>(wire::DiskSpace{id});
+  const std::string directory = "/proc/" + std::to_string(workers_.begin()->second.pid) + "/cwd";
+  disk_thread_.post(
+      [answer, directory] {
+        struct statvfs space = {};
+        if (::statvfs(directory.c_str(), &space) != 0) return;
+        answer->free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+        answer->total_bytes = std::uint64_t{space.f_blocks} * space.f_frsize;
+      },
+      [this, answer] {
+        disk_answers_ = true;
+        context_.tell(*answer);
+      });
 }
 
 void UsageService::arm() {

@@ -1,5 +1,5 @@
 // Reports the utilization of the host while workers run: looks once a second, and sends it if it has changed or some
-// time has passed. Reports the usage of each worker on request.
+// time has passed. On request reports the usage of each worker, and the free space of the file system where one works.
 #pragma once
 #include <map>
 #include <string>
@@ -7,6 +7,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "common/os/side_thread.h"
 #include "launcher/agent/core/host_service.h"
 #include "launcher/agent/diagnosis/gpu_helper.h"
 #include "launcher/agent/os/host_use.h"
@@ -22,12 +23,15 @@ class UsageService final : public HostService {
   void end() override;
   void suspend() override { timer_.cancel(); }
   void resume() override { arm(); }
-  void worker_started(Rank rank, pid_t pid) override { families_.insert_or_assign(rank, os::FamilyUse(pid)); }
-  void worker_ended(Rank rank, const ExitStatus&) override { families_.erase(rank); }
-  void hear(const wire::ToAgent& message) override;  // AskUse
+  void worker_started(Rank rank, pid_t pid) override {
+    workers_.insert_or_assign(rank, Worker{pid, os::FamilyUse(pid)});
+  }
+  void worker_ended(Rank rank, const ExitStatus&) override { workers_.erase(rank); }
+  void hear(const wire::ToAgent& message) override;  // AskUse, AskDiskSpace
   bool process_ended(pid_t pid, const ExitStatus&) override { return gpus_.ended(pid); }
 
  private:
+  void tell_disk_space(std::uint32_t id);
   void tick();
   void look();
   void arm();
@@ -40,7 +44,13 @@ class UsageService final : public HostService {
   HostUse told_;
   TimePoint told_at_;
   bool runs_ = false;
-  std::map<Rank, os::FamilyUse> families_;  // of the running workers
+  struct Worker {
+    pid_t pid;
+    os::FamilyUse family;
+  };
+  std::map<Rank, Worker> workers_;  // that run
+  os::SideThread disk_thread_;      // a file system may take any time to answer
+  bool disk_answers_ = true;        // no: a look has not come back yet
 };
 
 }  // namespace sml::agent

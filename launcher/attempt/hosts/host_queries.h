@@ -10,7 +10,7 @@ namespace sml::attempt {
 
 class HostQueries {
  private:
-  using SingleReplies = HostQuerySet<wire::WorkersUse>;
+  using SingleReplies = HostQuerySet<wire::WorkersUse, wire::DiskSpace>;
 
  public:
   // The fleet outlives this.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "common/core/clock.h"
 #include "common/core/strong.h"
@@ -20,7 +21,12 @@ using RankUses = std::map<Rank, LiveUse>;  // of ranks that run and for which an
 
 // The replies of agents at one moment.
 struct LiveUses {
+  struct Disk {
+    std::uint64_t free_bytes = 0;
+    std::uint64_t total_bytes = 0;
+  };
   RankUses ranks{};
+  std::map<std::string, Disk> disks{};  // by host: the file system of its workers' working directory, where it is known
 };
 
 class UseRates {

@@ -97,11 +97,15 @@ std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
   return show(rank.status, kLongestHostName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
 }
 
-// "  memory 3.2 GiB of 64.0 GiB, card0 87 %"
-std::string use_text(const HostPeaks& peaks) {
+// "  memory 3.2 GiB of 64.0 GiB, disk 81.0 GiB free, card0 87 %"
+std::string use_text(const JobProgress::Host& host, const LiveUses& uses) {
+  const HostPeaks& peaks = host.peaks;
   std::string out;
   if (peaks.last.memory_total > 0) {
     out = fmt::format("  memory {} of {}", bytes_text(peaks.last.memory_used), bytes_text(peaks.last.memory_total));
+  }
+  if (const auto disk = uses.disks.find(host.name); disk != uses.disks.end()) {
+    out += fmt::format("{} disk {} free", out.empty() ? " " : ",", bytes_text(disk->second.free_bytes));
   }
   for (const AcceleratorUse& one : peaks.last.accelerators) {
     out += fmt::format("{} {} {} %", out.empty() ? " " : ",", show(one.name), one.busy_percent);
@@ -188,7 +192,7 @@ std::vector<std::string> status_table(const JobProgress& progress, TimePoint now
     const bool told = host.state == HostState::Failed || awaited(host);
     out.push_back(fmt::format("  {:<{}}  {:<9}  {}{}{}", show(host.name, kLongestHostName), width,
                               state_word(host.state), show(host.ranks.text()),
-                              told && !host.text.empty() ? " (" + show(host.text) + ")" : "", use_text(host.peaks)));
+                              told && !host.text.empty() ? " (" + show(host.text) + ")" : "", use_text(host, uses)));
   }
   out.push_back(fmt::format("  {:>6}  {:<{}}  {:>7}{}  {:>9}  {:>7}  STATE", "RANK", "HOST", width, "PID",
                             uses.ranks.empty() ? "" : use_columns("CPU", "MEMORY"), "OUTPUT", "SILENT"));

@@ -16,9 +16,16 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 void UsagePoller::tell(Done done) {
   if (!deps_.workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
+  parts_awaited_ = 2;
+  deps_.queries().ask<wire::DiskSpace>([this](const auto& replies) {
+    for (const auto& [host, disk] : replies) {
+      if (disk.total_bytes > 0) answer_.disks[host] = {disk.free_bytes, disk.total_bytes};
+    }
+    conclude_part();
+  });
   if (rates_.has_base(Clock::now())) return look();
   deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) {
-    if (add(replies).ranks.empty()) return answer({});
+    if (add(replies).empty()) return take({});
     timer_.expires_after(kBetween);
     timer_.async_wait([this](boost::system::error_code error) {
       if (!error) look();
@@ -28,7 +35,9 @@ void UsagePoller::tell(Done done) {
 
 void UsagePoller::tell_sums(Done done) {
   if (!deps_.workers_run()) return done({});
-  if (enqueue(std::move(done))) look();
+  if (!enqueue(std::move(done))) return;
+  parts_awaited_ = 1;
+  look();
 }
 
 bool UsagePoller::enqueue(Done done) {
@@ -37,20 +46,27 @@ bool UsagePoller::enqueue(Done done) {
 }
 
 void UsagePoller::look() {
-  if (!deps_.workers_run()) return answer({});
-  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) { answer(add(replies)); });
+  if (!deps_.workers_run()) return take({});
+  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) { take(add(replies)); });
 }
 
-report::LiveUses UsagePoller::add(const UsageReplies& replies) {
+report::RankUses UsagePoller::add(const UsageReplies& replies) {
   std::map<Rank, ProcessUse> look;
   for (const auto& [host, reply] : replies) {
     for (const wire::RankUse& worker : reply.workers) look.emplace(worker.rank, worker.use);
   }
-  return {.ranks = rates_.add(look, Clock::now())};
+  return rates_.add(look, Clock::now());
 }
 
-void UsagePoller::answer(const report::LiveUses& uses) {
-  for (const Done& done : std::exchange(waiting_, {})) done(uses);
+void UsagePoller::take(report::RankUses ranks) {
+  answer_.ranks = std::move(ranks);
+  conclude_part();
+}
+
+void UsagePoller::conclude_part() {
+  if (--parts_awaited_ > 0) return;
+  const report::LiveUses all = std::exchange(answer_, {});
+  for (const Done& done : std::exchange(waiting_, {})) done(all);
 }
 
 }  // namespace sml::run

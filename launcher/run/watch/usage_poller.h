@@ -1,4 +1,4 @@
-// Reports the current resource usage of the ranks, by queries to their agents.
+// Reports the current resource usage of the ranks, and of the disks they work on, by queries to their agents.
 #pragma once
 #include <functional>
 #include <memory>
@@ -22,9 +22,11 @@ class UsagePoller {
   UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
 
   // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
-  // Asks twice if there is no recent base for rates; without rates if it joins a look of tell_sums().
+  // Asks for disks, and for usage twice if there is no recent base for rates; without disks and rates if it joins a
+  // look of tell_sums().
   void tell(Done done);
-  // The same without rates, unless there is a base for them. Asks once: a look costs each host a few files per process.
+  // The same without disks, and without rates unless there is a base for them. Asks once: a look costs each host a few
+  // files per process.
   void tell_sums(Done done);
 
  private:
@@ -32,12 +34,15 @@ class UsagePoller {
 
   bool enqueue(Done done);  // whether it is the first, for which a look has to begin
   void look();
-  report::LiveUses add(const UsageReplies& replies);
-  void answer(const report::LiveUses& uses);
+  report::RankUses add(const UsageReplies& replies);
+  void take(report::RankUses ranks);
+  void conclude_part();
 
   Deps deps_;
   boost::asio::steady_timer timer_;
   std::vector<Done> waiting_;
+  report::LiveUses answer_;  // so far
+  int parts_awaited_ = 0;    // of it
   report::UseRates rates_;
 };
 
