@@ -82,11 +82,12 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   auto& options = std::get<Options>(*parsed);
   if (options.dial_in.make_secret == MakeSecret::Yes) return make_secret(here);
   if (!options.links_folder.empty()) return make_links(options.links_folder);
-  for (const std::string& warning : options.warnings) say("warning: " + warning);
-  if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet) say(note_about(options.without_effect));
+  for (const std::string& warning : options.warnings) print("warning: " + warning);
+  if (!options.without_effect.empty() && options.verbosity != Verbosity::Quiet)
+    print(note_about(options.without_effect));
   HostFinder finder(here);
   Training training;
-  const auto warn = [](const std::string& warning) { say("warning: " + warning); };
+  const auto warn = [](const std::string& warning) { print("warning: " + warning); };
   const Result<SettledOptions> settled = settle_options(options, training, finder, here, warn);
   if (!settled) return fail_for_all(options, here, finder, settled.error());
   return start_job(*settled, training, here, finder);
@@ -105,7 +106,7 @@ int main(int argc, char** argv, char** environment) {
     status = obey(argc > 0 ? argv[0] : "", std::vector<std::string>(argv + 1, argv + argc),
                   std::span<char* const>(environment, size));
   } catch (const std::exception& e) {
-    say(std::string("internal error: ") + e.what());
+    print(std::string("internal error: ") + e.what());
   }
   std::fflush(nullptr);
   std::_Exit(status);  // a name lookup may still be in progress on a thread that cannot be ended

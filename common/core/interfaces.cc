@@ -9,7 +9,7 @@
 
 #include "common/core/text.h"
 
-namespace sml::rendezvous {
+namespace sml {
 
 namespace {
 
@@ -155,4 +155,4 @@ Result<ChosenInterfaces> choose_interfaces(std::span<const std::string> wanted,
       .with_hint("--interface takes a list, from which each host uses what it has");
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml

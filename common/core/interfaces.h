@@ -8,7 +8,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::rendezvous {
+namespace sml {
 
 // Parses "eth0,10.0.0.0/8,fd00::/16" into its entries: names of interfaces, and networks of their addresses. Errors
 // (Usage) continue after "--interface: ".
@@ -36,4 +36,4 @@ AddressUse use_of_address(std::string_view numeric);
 Result<ChosenInterfaces> choose_interfaces(std::span<const std::string> wanted,
                                            std::span<const InterfaceAddress> present);
 
-}  // namespace sml::rendezvous
+}  // namespace sml

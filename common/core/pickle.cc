@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace sml::monitor {
+namespace sml {
 
 namespace {
 
@@ -270,4 +270,4 @@ const Pickle::Value* Pickle::attribute(const Value& object, std::string_view nam
   return object.kind == Kind::Object ? find(values_[object.state], name) : nullptr;
 }
 
-}  // namespace sml::monitor
+}  // namespace sml

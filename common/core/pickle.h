@@ -13,7 +13,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::monitor {
+namespace sml {
 
 class Pickle {
  public:
@@ -48,4 +48,4 @@ class Pickle {
   Place root_ = 0;
 };
 
-}  // namespace sml::monitor
+}  // namespace sml

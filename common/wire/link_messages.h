@@ -15,15 +15,15 @@ struct Received {
   static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked, .phase = Phase::Connection};
 };
 
-// The first and only message to an agent that was started as a messenger (--return): the connection to another agent
-// has broken, and this one is to take its place.
+// The first and only message to an agent that was started as a reconnect helper (--return): the connection to another
+// agent has broken, and this one is to take its place.
 struct Return {
-  std::string mark;            // the mark of this connection
-  std::string door;            // HelloAck::door
-  std::int32_t pid = 0;        // HelloAck::pid: no other process gets the secret
-  std::string secret;          // Hello::return_secret
-  std::uint64_t received = 0;  // bytes of frames that the launcher has received
-  void fields(auto& a) { a(mark, door, pid, secret, received); }
+  std::string mark;              // the mark of this connection
+  std::string reconnect_socket;  // HelloAck::reconnect_socket
+  std::int32_t pid = 0;          // HelloAck::pid: no other process gets the secret
+  std::string secret;            // Hello::return_secret
+  std::uint64_t received = 0;    // bytes of frames that the launcher has received
+  void fields(auto& a) { a(mark, reconnect_socket, pid, secret, received); }
 };
 inline constexpr std::size_t kMaxReturn = 4096;  // bytes of its frame
 

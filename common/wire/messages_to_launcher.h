@@ -22,8 +22,8 @@ struct HelloAck {
   std::string machine{};               // equal for agents on one machine; empty: unknown
   std::string cgroup{};                // folder of the cgroup made for the workers; empty: none
   std::string scratch{};               // the agent's folder; empty: none
-  std::string door{};                  // where a messenger finds it; empty: nowhere
-  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, door); }
+  std::string reconnect_socket{};      // name of the agent's own; empty: none
+  void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, reconnect_socket); }
 };
 
 // Why a worker cannot run here, found before anything is started.
@@ -61,7 +61,7 @@ struct Service {
 };
 
 struct Prepared {
-  std::vector<PreflightError> obstacles;
+  std::vector<PreflightError> errors;
   std::vector<Service> services{};       // as in Prepare::services; those of one kind in their order
   std::vector<std::string> addresses{};  // of the requested interfaces
   std::vector<std::string> warnings{};   // clauses for the user
@@ -69,7 +69,7 @@ struct Prepared {
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
   std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
   TellingLimits limits{};                // of the workers
-  void fields(auto& a) { a(obstacles, services, addresses, warnings, bindings, mpi, pmix, limits); }
+  void fields(auto& a) { a(errors, services, addresses, warnings, bindings, mpi, pmix, limits); }
 };
 
 struct ProbeResult {
@@ -248,8 +248,8 @@ struct RankFault {
 struct Added {
   std::uint32_t attempt = 1;
   Rank first;
-  std::vector<PreflightError> obstacles;
-  void fields(auto& a) { a(attempt, first, obstacles); }
+  std::vector<PreflightError> errors;
+  void fields(auto& a) { a(attempt, first, errors); }
 };
 
 }  // namespace sml::wire

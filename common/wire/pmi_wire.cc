@@ -4,7 +4,7 @@
 
 #include "common/core/text.h"
 
-namespace sml::rendezvous {
+namespace sml::wire {
 
 namespace {
 
@@ -150,4 +150,4 @@ bool has_pmi_form(std::string_view value) {
   });
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::wire

@@ -14,7 +14,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::rendezvous {
+namespace sml::wire {
 
 enum class PmiDialect : std::uint8_t { One, Two };
 
@@ -65,4 +65,4 @@ class PmiWriter {
 // Whether the value can be sent in every dialect: no blank, no control character, no semicolon.
 bool has_pmi_form(std::string_view value);
 
-}  // namespace sml::rendezvous
+}  // namespace sml::wire

@@ -15,15 +15,16 @@ class SentBytes {
   void append(std::string_view bytes) { kept_ += bytes; }
   // Appends `size` bytes for the caller to fill in; the pointer is valid until the next call.
   char* extend(std::size_t size);
-  std::uint64_t end() const { return begin_ + size(); }      // the position behind the last byte
+  std::uint64_t end() const { return begin_ + size(); }      // the position just past the last byte
   std::size_t size() const { return kept_.size() - gone_; }  // number of bytes kept
-  // The bytes from that position on, valid until the next call; nullopt if they are no longer kept, or not yet
-  // appended.
+  // The bytes from that position on, empty at end(); valid until the next call that changes this. nullopt if they are
+  // no longer kept, or not yet appended.
   std::optional<std::string_view> from(std::uint64_t place) const;
-  // The other end has received everything before that position. Returns false, without a change, if that is impossible.
-  // A position below an earlier one is allowed: after a broken connection, acknowledgements in flight are repeated.
+  // The other end has received everything before that position: discards it. Returns false, without a change, if the
+  // position is beyond end(). A position below an earlier one has no effect: acknowledgements may be repeated after a
+  // connection has broken.
   [[nodiscard]] bool acknowledge(std::uint64_t place);
-  // Discards the bytes before that position.
+  // Discards the bytes before that position, whether or not they were acknowledged.
   void forget(std::uint64_t place);
 
  private:
@@ -37,13 +38,14 @@ class ReceivedBytes {
  public:
   void add(std::size_t bytes) { count_ += bytes; }
   std::uint64_t count() const { return count_; }
-  static constexpr std::uint64_t kReceiptEvery = std::uint64_t{256} << 10;  // few receipts, and little to keep
-  // Returns the position to acknowledge if that many bytes have arrived since the last time.
+  static constexpr std::uint64_t kReceiptEvery =
+      std::uint64_t{256} << 10;  // a compromise: few acknowledgements, a small buffer at the sender
+  // Returns the position to acknowledge if at least `least` bytes have arrived since this last returned one.
   std::optional<std::uint64_t> receipt(std::uint64_t least = kReceiptEvery);
 
  private:
   std::uint64_t count_ = 0;
-  std::uint64_t told_ = 0;
+  std::uint64_t told_ = 0;  // the position that was last acknowledged
 };
 
 // Compares two secrets of the same length in constant time.

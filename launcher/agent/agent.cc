@@ -20,9 +20,6 @@
 
 namespace sml::agent {
 
-using supervise::AgentAction;
-using supervise::AgentEvent;
-
 namespace {
 
 constexpr Duration kDefaultGrace = std::chrono::seconds(10);
@@ -87,12 +84,12 @@ void Agent::on_message(wire::ToAgent message) {
   last_heard_ = Clock::now();
   if (machine_.greeted()) resume();
   const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
-  const AgentAction action = tell(event, std::move(message));
+  const AgentAction action = dispatch(event, std::move(message));
   if (action == AgentAction::Unexpected) return;
   if (action != AgentAction::Answer && action != AgentAction::Pass) settle();
 }
 
-AgentAction Agent::tell(AgentEvent event, wire::ToAgent message) {
+AgentAction Agent::dispatch(AgentEvent event, wire::ToAgent message) {
   const std::string_view before = name(machine_.state());
   const AgentAction action = machine_.on(event);
   if (action == AgentAction::Unexpected && !machine_.gone()) {  // no message may follow the last one
@@ -115,7 +112,7 @@ void Agent::perform(AgentAction action, wire::ToAgent& message) {
     case AgentAction::Abandon: return attempt_->launcher_lost();
     case AgentAction::EndLeft: return end_left(std::get<wire::EndLeft>(message));
     case AgentAction::Answer: return std::visit([this](const auto& m) { answer(m); }, message);
-    case AgentAction::Pass: return attempt_->hear(message);
+    case AgentAction::Pass: return attempt_->handle(message);
     case AgentAction::Clear: return link_.send(cleared());
     case AgentAction::ClearAndLeave: return leave(wire::encode(cleared()));
     case AgentAction::Leave: return leave({});
@@ -134,15 +131,16 @@ void Agent::greet(const wire::Hello& m) {
       2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   link_.grant(m.credit);
-  link_.send(wire::HelloAck{.version = wire::kProtocolVersion,
-                            .build_id = SML_VERSION,
-                            .pid = ::getpid(),
-                            .now_ns = nanoseconds(Clock::now()),
-                            .addresses = deps_.network.own_addresses(),
-                            .machine = deps_.machine,
-                            .cgroup = deps_.cgroup,
-                            .scratch = deps_.scratch.path(),
-                            .door = hold_.open_door(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
+  link_.send(
+      wire::HelloAck{.version = wire::kProtocolVersion,
+                     .build_id = SML_VERSION,
+                     .pid = ::getpid(),
+                     .now_ns = nanoseconds(Clock::now()),
+                     .addresses = deps_.network.own_addresses(),
+                     .machine = deps_.machine,
+                     .cgroup = deps_.cgroup,
+                     .scratch = deps_.scratch.path(),
+                     .reconnect_socket = hold_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
 // Destroys everything of the previous attempt before the next one gets its own.
@@ -155,19 +153,19 @@ void Agent::prepare(wire::Prepare& m) {
     deps_.scratch.clear();
   }
   const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
-  attempt_ = std::make_unique<HostAttempt>(AttemptSurroundings{.loop = deps_.loop,
-                                                               .processes = deps_.processes,
-                                                               .network = deps_.network,
-                                                               .link = link_,
-                                                               .callers = callers_,
-                                                               .scratch = deps_.scratch,
-                                                               .oom_watch = deps_.oom_watch,
-                                                               .preload = preload_,
-                                                               .is_own = [this](pid_t pid) { return is_own(pid); },
-                                                               .guard = deps_.guard,
-                                                               .login = login_environment_,
-                                                               .ignored_signals = deps_.ignored_signals,
-                                                               .descriptor_limit = descriptor_limit_},
+  attempt_ = std::make_unique<HostAttempt>(AttemptDeps{.loop = deps_.loop,
+                                                       .processes = deps_.processes,
+                                                       .network = deps_.network,
+                                                       .link = link_,
+                                                       .callers = callers_,
+                                                       .scratch = deps_.scratch,
+                                                       .oom_watch = deps_.oom_watch,
+                                                       .preload = preload_,
+                                                       .is_own = [this](pid_t pid) { return is_own(pid); },
+                                                       .guard = deps_.guard,
+                                                       .login = login_environment_,
+                                                       .ignored_signals = deps_.ignored_signals,
+                                                       .descriptor_limit = descriptor_limit_},
                                            static_cast<AttemptOwner&>(*this), grace_);
   wire::Prepared answer = attempt_->prepare(std::move(m));
   answer.limits = os::telling_limits(descriptor_limit_);
@@ -292,12 +290,12 @@ void Agent::leave(const std::string& words) {
 // The agent still reports how the workers end.
 void Agent::told_to_end(const std::string& why) {
   if (!attempt_ || !attempt_->ending()) told_to_end_ = why;
-  tell(AgentEvent::ToldToEnd);
+  dispatch(AgentEvent::ToldToEnd);
 }
 
 void Agent::launcher_lost(const Error&) {
   link_.abandon();
-  tell(AgentEvent::LauncherLost);
+  dispatch(AgentEvent::LauncherLost);
   settle();
 }
 
@@ -314,7 +312,7 @@ void Agent::attempt_changed() {
 
 void Agent::settle() {
   if (attempt_) attempt_->settle();
-  if (attempt_ && attempt_->take_end()) tell(AgentEvent::Over);
+  if (attempt_ && attempt_->take_end()) dispatch(AgentEvent::Over);
   if (machine_.gone() && (link_.idle() || link_.lost())) deps_.loop.stop();
   arm_timer();
 }

@@ -66,8 +66,8 @@ class Agent final : private AttemptOwner {
   void on_message(wire::ToAgent message);
   // Feeds `event` to the state machine, performs the resulting action and returns it. Reports an ignored event to the
   // launcher. The default `message` is a placeholder for events that come with no message; nothing reads it.
-  supervise::AgentAction tell(supervise::AgentEvent event, wire::ToAgent message = wire::Leave{});
-  void perform(supervise::AgentAction action, wire::ToAgent& message);
+  AgentAction dispatch(AgentEvent event, wire::ToAgent message = wire::Leave{});
+  void perform(AgentAction action, wire::ToAgent& message);
   void greet(const wire::Hello& m);
   void refuse(const wire::Hello& m);
   void prepare(wire::Prepare& m);
@@ -109,7 +109,7 @@ class Agent final : private AttemptOwner {
   ReconnectWindow hold_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;
-  supervise::AgentMachine machine_;
+  AgentMachine machine_;
   Duration heartbeat_timeout_;
   Duration grace_;  // used if the launcher is lost
   TimePoint last_heard_;

@@ -7,27 +7,23 @@
 #include "common/core/transition_table.h"
 #include "common/plan/program/mpi_use.h"
 #include "common/wire/limits.h"
-#include "launcher/agent/core/obstacle.h"
 #include "launcher/agent/core/own_clock.h"
+#include "launcher/agent/core/preflight_error.h"
 
 namespace sml::agent {
 
-using supervise::HostAction;
-using supervise::HostEvent;
-using supervise::HostState;
-
-HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner, Duration grace)
-    : around_(around),
+HostAttempt::HostAttempt(const AttemptDeps& deps, AttemptOwner& owner, Duration grace)
+    : deps_(deps),
       owner_(owner),
       machine_(grace),
-      workers_(around_.processes),
-      orphans_(around_.processes, workers_, around_.is_own),
-      service_context_{.loop = around.loop,
-                       .processes = around.processes,
-                       .network = around.network,
-                       .callers = around.callers,
-                       .scratch = around.scratch,
-                       .tell = [&link = around.link](const wire::ToLauncher& m) { link.send(m); },
+      workers_(deps_.processes),
+      orphans_(deps_.processes, workers_, deps_.is_own),
+      service_context_{.loop = deps.loop,
+                       .processes = deps.processes,
+                       .network = deps.network,
+                       .callers = deps.callers,
+                       .scratch = deps.scratch,
+                       .send = [&link = deps.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
                                            const std::string& why) { fail_rank(rank, kind, code, why); },
                        .say_for = [this](Rank rank, Stream stream,
@@ -38,20 +34,20 @@ HostAttempt::HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner,
                              wake();
                              owner_.attempt_changed();
                            }},
-      news_(around_) {}
+      news_(deps_) {}
 
 // ---- before the start
 
 wire::Prepared HostAttempt::prepare(wire::Prepare m) {
-  starter_.emplace(around_, std::move(m.apps), m.mark, workers_, services_);
+  starter_.emplace(deps_, std::move(m.apps), m.mark, workers_, services_);
   WorkerEnvironments& environments = starter_->environments();
   service_context_.attempt = m.attempt;
   for (wire::Worker& spec : m.workers) {
-    if (spec.app < environments.count()) workers_.add(around_.loop, *this, std::move(spec));
+    if (spec.app < environments.count()) workers_.add(deps_.loop, *this, std::move(spec));
   }
   if (m.mpi.late.workers == wire::Workers::Spawned) additions_.expect_first();
   wire::Prepared answer;
-  const auto hinders = [&answer](const Error& why) { answer.obstacles.push_back(obstacle(why)); };
+  const auto hinders = [&answer](const Error& why) { answer.errors.push_back(preflight_error(why)); };
   for (const Error& missing : environments.find_programs()) hinders(missing);
   if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.meeting);
   if (mpi_watch_.wanted()) answer.mpi = environments.find_lone_mpi(workers_.specs(), m.mpi.meeting);
@@ -66,7 +62,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
     if (Result<void> checked = service->check(answer); !checked) hinders(checked.error());
     if (service->reads_output()) readers_.push_back(service.get());
   }
-  if (!m.preload.modules.empty() && answer.obstacles.empty()) starter_->preload(m.preload);
+  if (!m.preload.modules.empty() && answer.errors.empty()) starter_->preload(m.preload);
   return answer;
 }
 
@@ -77,8 +73,8 @@ void HostAttempt::start(wire::Start m) {
   start_ = std::move(m);
   for (const auto& service : services_) service->others_start(start_);
   // The machine ignores the event if the attempt has been stopped since.
-  around_.preload.when_settled(lifetime_.guard([this] {
-    tell(HostEvent::Start);
+  deps_.preload.when_settled(lifetime_.guard([this] {
+    dispatch(HostEvent::Start);
     owner_.attempt_changed();
   }));
 }
@@ -90,16 +86,16 @@ void HostAttempt::stop(const wire::Stop& m) {
 
 void HostAttempt::stop_by_itself() { perform(machine_.stop_by_itself(Clock::now())); }
 
-void HostAttempt::launcher_lost() { tell(HostEvent::LauncherLost); }
+void HostAttempt::launcher_lost() { dispatch(HostEvent::LauncherLost); }
 
 bool HostAttempt::ending() const {
   return machine_.state() != HostState::Idle && machine_.state() != HostState::Running;
 }
 
-void HostAttempt::tell(HostEvent event) {
+void HostAttempt::dispatch(HostEvent event) {
   const HostState before = machine_.state();
   const HostAction action = machine_.on(event, Clock::now());
-  if (action == HostAction::Unexpected) news_.tell_ignored(ignored(name(event), name(before)));
+  if (action == HostAction::Unexpected) news_.report_ignored(ignored(name(event), name(before)));
   perform(action);
 }
 
@@ -123,14 +119,14 @@ void HostAttempt::spawn_all() {
   if (additions_.wait()) return;  // the launcher is then sent Started for the added workers
   wire::Started started{.workers = starter_->start(mpi_watch_)};
   mpi_watch_.begin(Clock::now());
-  around_.link.send(std::move(started));
+  deps_.link.send(std::move(started));
   if (workers_.alive() == 0) end_services();
 }
 
 // Does nothing if a fault of the rank has been reported before. A Broken fault also kills the rank's process.
 void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) {
-  const bool news =
-      news_.tell(wire::RankFault{number(), rank, kind, code, why.substr(0, wire::kMaxText), nanoseconds(Clock::now())});
+  const bool news = news_.report(
+      wire::RankFault{number(), rank, kind, code, why.substr(0, wire::kMaxText), nanoseconds(Clock::now())});
   if (news && kind == wire::FaultKind::Broken) workers_.signal(rank, SIGKILL);
 }
 
@@ -161,18 +157,18 @@ void HostAttempt::end_services() const {
 }
 
 void HostAttempt::settle() {
-  for (const auto& worker : workers_.all()) news_.tell(*worker);
+  for (const auto& worker : workers_.all()) news_.report(*worker);
   look_round();
 }
 
 void HostAttempt::look_round() {
-  if (workers_.all_reaped() && !additions_.wait()) tell(HostEvent::AllReaped);
+  if (workers_.all_reaped() && !additions_.wait()) dispatch(HostEvent::AllReaped);
   const bool busy =
       std::any_of(services_.begin(), services_.end(), [](const auto& service) { return service->is_busy(); });
-  if (around_.link.lost() || (workers_.all_done() && !busy)) tell(HostEvent::AllDone);
+  if (deps_.link.lost() || (workers_.all_done() && !busy)) dispatch(HostEvent::AllDone);
   const bool killing = machine_.state() == HostState::SweepKilling;
   if (!killing && machine_.state() != HostState::Sweeping) return;
-  if (!orphans_.any()) return tell(HostEvent::NothingLeft);
+  if (!orphans_.any()) return dispatch(HostEvent::NothingLeft);
   orphans_.ask_to_end(killing ? SIGKILL : SIGTERM);  // orphans that have come since
 }
 
@@ -185,7 +181,7 @@ std::optional<TimePoint> HostAttempt::due() const {
 }
 
 void HostAttempt::on_time(TimePoint now) {
-  if (machine_.deadline() && *machine_.deadline() <= now) tell(HostEvent::Deadline);
+  if (machine_.deadline() && *machine_.deadline() <= now) dispatch(HostEvent::Deadline);
   workers_.check_drain(now);
   if (mpi_watch_.due() && *mpi_watch_.due() <= now) look_for_mpi(now);
 }
@@ -199,7 +195,7 @@ void HostAttempt::look_for_mpi(TimePoint now) {
                        [&one](const auto& service) { return service->has_joined(one.rank); });
   });
   if (candidates.empty() || machine_.state() != HostState::Running) return mpi_watch_.end();
-  if (std::optional<wire::MpiUse> found = mpi_watch_.look(candidates, now)) around_.link.send(std::move(*found));
+  if (std::optional<wire::MpiUse> found = mpi_watch_.look(candidates, now)) deps_.link.send(std::move(*found));
 }
 
 void HostAttempt::look_if_it_was_alone(Rank rank) {
@@ -214,14 +210,14 @@ void HostAttempt::look_if_it_was_alone(Rank rank) {
 
 std::size_t HostAttempt::output_allowance() const {
   const bool taken = std::all_of(readers_.begin(), readers_.end(), [](const auto* one) { return one->takes_output(); });
-  return taken ? around_.link.allowance() : 0;
+  return taken ? deps_.link.allowance() : 0;
 }
 
 void HostAttempt::worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) {
   if (stream != Stream::Results) {
     for (HostService* reader : readers_) reader->output(rank, stream, bytes);
   }
-  around_.link.send_output(rank, stream, read_at, bytes);
+  deps_.link.send_output(rank, stream, read_at, bytes);
 }
 
 // Once: the others of the host will have none either.
@@ -231,14 +227,14 @@ void HostAttempt::worker_without_terminal(Rank rank, const Error& why) {
                         " has a pipe as its standard output: " + why.message());
 }
 
-void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { around_.link.send(wire::StdinCredit{rank, bytes}); }
+void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { deps_.link.send(wire::StdinCredit{rank, bytes}); }
 
 // ---- requests of the launcher
 
 void HostAttempt::signal_descendants(int signo) {
   workers_.signal(wire::Signal{signo});
-  for (const pid_t pid : around_.processes.children()) {
-    if (!around_.guard.is(pid)) around_.processes.signal(pid, signo);
+  for (const pid_t pid : deps_.processes.children()) {
+    if (!deps_.guard.is(pid)) deps_.processes.signal(pid, signo);
   }
 }
 
@@ -252,7 +248,7 @@ void HostAttempt::resume() {
   for (const auto& service : services_) service->resume();
 }
 
-void HostAttempt::hear(const wire::ToAgent& message) {
+void HostAttempt::handle(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::Signal>(&message)) return workers_.signal(*m);
   if (const auto* m = std::get_if<wire::StdinData>(&message)) return workers_.feed(m->rank, m->bytes);
   if (const auto* m = std::get_if<wire::StdinEof>(&message)) return workers_.feed_end(m->rank);
@@ -260,7 +256,7 @@ void HostAttempt::hear(const wire::ToAgent& message) {
     const bool run = machine_.state() == HostState::Running && (workers_.alive() > 0 || additions_.expects_first());
     return additions_.prepare(*m, run ? &*starter_ : nullptr);
   }
-  for (const auto& service : services_) service->hear(message);
+  for (const auto& service : services_) service->handle(message);
   if (const auto* m = std::get_if<wire::StartAdded>(&message)) {
     additions_.start(*m, *starter_, mpi_watch_);
     owner_.attempt_changed();
@@ -278,7 +274,7 @@ wire::Joined HostAttempt::joined(const wire::AskJoined& asked) const {
     answer.since_first_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }
-  if (asked.port != 0) answer.missing = workers_.without_connection(asked.port, around_.network);
+  if (asked.port != 0) answer.missing = workers_.without_connection(asked.port, deps_.network);
   if (asked.port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
   if (asked.port != 0 || answer.count != 0) return answer;
   if (machine_.state() != HostState::Running) {

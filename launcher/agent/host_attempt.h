@@ -1,7 +1,7 @@
 // The workers of one host during one attempt, from their plan to the end of the last process that they leave behind,
 // with all services that they use. Destroyed with the attempt.
 //
-// supervise::HostMachine and WorkerMachine make the decisions; this class turns signals and timers into their events,
+// HostMachine and WorkerMachine make the decisions; this class turns signals and timers into their events,
 // and their actions into system calls.
 #pragma once
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "launcher/agent/core/lifetime.h"
 #include "launcher/agent/machines/host_machine.h"
 #include "launcher/agent/mpi/mpi_watch.h"
-#include "launcher/agent/workers/attempt_surroundings.h"
+#include "launcher/agent/workers/attempt_deps.h"
 #include "launcher/agent/workers/dynamic_workers.h"
 #include "launcher/agent/workers/orphans.h"
 #include "launcher/agent/workers/rank_news.h"
@@ -35,7 +35,7 @@ class AttemptOwner {
 class HostAttempt final : private WorkerOwner {
  public:
   // `grace` is the grace period if the launcher is lost.
-  HostAttempt(const AttemptSurroundings& around, AttemptOwner& owner, Duration grace);
+  HostAttempt(const AttemptDeps& deps, AttemptOwner& owner, Duration grace);
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
@@ -62,7 +62,7 @@ class HostAttempt final : private WorkerOwner {
   void wake() { workers_.wake(*this); }  // output may be sent again
   void suspend();
   void resume();
-  void hear(const wire::ToAgent& message);  // messages for workers or services
+  void handle(const wire::ToAgent& message);  // messages for workers or services
   wire::Joined joined(const wire::AskJoined& asked) const;
   // Sends what has only been counted so far.
   void sum_up() const;
@@ -71,20 +71,20 @@ class HostAttempt final : private WorkerOwner {
  private:
   // WorkerOwner
   std::size_t output_allowance() const override;
-  bool looks_at_output() const override { return !readers_.empty() || around_.link.lost(); }
+  bool looks_at_output() const override { return !readers_.empty() || deps_.link.lost(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
-    around_.link.send_output_of(pipe, rank, stream, read_at, size);
+    deps_.link.send_output_of(pipe, rank, stream, read_at, size);
   }
   void worker_took_input(Rank rank, std::size_t bytes) override;
   void worker_changed() override { owner_.attempt_changed(); }
   void worker_without_terminal(Rank rank, const Error& why) override;
-  void worker_ignored(Rank rank, const std::string& what) override { news_.tell_ignored(rank, what); }
+  void worker_ignored(Rank rank, const std::string& what) override { news_.report_ignored(rank, what); }
 
-  bool over() const { return machine_.state() == supervise::HostState::Gone; }
-  void tell(supervise::HostEvent event);
+  bool over() const { return machine_.state() == HostState::Gone; }
+  void dispatch(HostEvent event);
   // Performs an action of the machine.
-  void perform(supervise::HostAction action);
+  void perform(HostAction action);
   void spawn_all();
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);          // workers by their process groups, and orphans
@@ -94,16 +94,16 @@ class HostAttempt final : private WorkerOwner {
   void look_if_it_was_alone(Rank rank);
   void end_services() const;
 
-  AttemptSurroundings around_;
+  AttemptDeps deps_;
   AttemptOwner& owner_;
-  supervise::HostMachine machine_;
+  HostMachine machine_;
   WorkerGroup workers_;
   Orphans orphans_;
   SignalTarget stop_target_ = SignalTarget::Group;  // for signals before SIGKILL
   ServiceContext service_context_;
   std::optional<WorkerStarter> starter_;  // set by prepare()
   HostServices services_;
-  DynamicWorkers additions_{around_, *this, workers_, services_};
+  DynamicWorkers additions_{deps_, *this, workers_, services_};
   std::vector<HostService*> readers_;  // services that read output
   wire::Start start_;                  // kept for services until they are started
   MpiWatch mpi_watch_;

@@ -43,7 +43,7 @@ fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan:
                      AttemptOwner& owner) {
   const SessionSettings settings = settings_for(options, plan.map);
   fleet.begin_group(plan.map.places());
-  for (launch::AgentSession::Plan& session : session_plans(plan, settings)) {
+  for (transport::AgentSession::Plan& session : session_plans(plan, settings)) {
     owner.complete(session);
     fleet.add(std::move(session));
   }
@@ -60,21 +60,21 @@ struct HostFault {
 
 // The reasons why the attempt has not started in time. May be empty if hosts have failed before: those are the reasons
 // then.
-std::vector<HostFault> late_faults(HostReadiness& roster, const RendezvousSetup& meeting, const fleet::Fleet& fleet,
+std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSetup& meeting, const fleet::Fleet& fleet,
                                    const plan::JobMap& map, Duration start_timeout) {
   std::vector<HostFault> out;
   const auto blame = [&](HostIndex host, const std::string& step) {
     out.push_back({host, fleet::not_ready(start_timeout, step)});
   };
-  for (const fleet::Host* host : roster.fail_late()) blame(host->index, roster.awaited_step(*host));
+  for (const fleet::Host* host : readiness.fail_late()) blame(host->index, readiness.awaited_step(*host));
   const std::vector<HostIndex> places = map.places();
-  for (const launch::AgentLauncher::Missing& missing : fleet.missing()) {
+  for (const transport::AgentLauncher::Missing& missing : fleet.missing()) {
     const HostIndex host = places[missing.host.value()];
     if (!missing.why_not && map.hosts[host.value()].ranks.empty()) blame(host, "it has not called");
   }
   // All hosts were ready, but some have not reported whether they reach rank 0's host.
   const std::span<const fleet::Host> hosts = fleet.hosts();
-  const auto has_failed = [&roster](const fleet::Host& host) { return roster.has_failed(host); };
+  const auto has_failed = [&readiness](const fleet::Host& host) { return readiness.has_failed(host); };
   if (!out.empty() || std::any_of(hosts.begin(), hosts.end(), has_failed)) return out;
   for (const fleet::Host& host : hosts) {
     if (host.position == 0 || meeting.has_answered(host)) continue;
@@ -101,14 +101,14 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
            [this](const plan::MappedHost& host) { return spare_plan(host, plan_, settings_for(options_, plan_.map)); },
            [this] { look_for_end(); }}),
       deadline_timer_(loop.get_executor(), {.deadline = [this] { return machine_.deadline(); },
-                                            .passed = [this] { tell(AttemptEvent::Deadline); }}),
+                                            .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
       readiness_(fleet, plan_, options, health_, events, owner),
       workers_(fleet, plan_, options, events, owner, sink),
       meeting_(loop.get_executor(), fleet, plan_, options,
-               {.say = [&owner](const std::string& text) { owner.say(text); },
+               {.print = [&owner](const std::string& text) { owner.print(text); },
                 .missing = [&owner] { owner.ranks_missing(); },
                 .counted = [this] { look_for_end(); },
-                .met = [this] { events_.tell(report::RanksMet{}); }}),
+                .met = [this] { events_.publish(report::RanksMet{}); }}),
       wire_up_(fleet, plan_.map),
       late_(loop.get_executor(), {options, plan_, fleet, health_, readiness_, workers_, meeting_, terms.afterwards,
                                   [this] { return runs(); }}),
@@ -120,14 +120,14 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
           {options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
            [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
              facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-             tell(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+             dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
            },
            [this](Error why) { stop_for(std::move(why)); }},
           {options, fleet, plan_, growth_, late_, meeting_, owner, sink, terms.afterwards, [this] { return runs(); }}),
       ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_, meeting_,
                                     owner, [this] { deadline_timer_.arm(); }}),
       root_cause_wait_(loop.get_executor(), workers_.table(), [this] {
-        if (runs()) tell(AttemptEvent::WorkerFailed);
+        if (runs()) dispatch(AttemptEvent::WorkerFailed);
       }) {
   fleet.serve(*this, &spares_);
   // --timeout limits the whole job, not one attempt.
@@ -145,7 +145,7 @@ void Attempt::begin() {
   deadline_timer_.arm();
   for (fleet::Host& host : fleet_.hosts()) {
     const bool has_come = host.id.value() >= terms_.hosts_told;
-    if (has_come && host.runs()) events_.tell(connected(host));
+    if (has_come && host.runs()) events_.publish(connected(host));
     health_.ask(host);
   }
   spares_.begin();
@@ -166,7 +166,7 @@ AttemptOutcome Attempt::outcome() const {
 
 // ---- the state machine
 
-void Attempt::tell(AttemptEvent event) {
+void Attempt::dispatch(AttemptEvent event) {
   const AttemptState before = machine_.state();
   const AttemptAction action = machine_.on(event, Clock::now());
   deadline_timer_.arm();
@@ -174,10 +174,10 @@ void Attempt::tell(AttemptEvent event) {
   if (machine_.state() != AttemptState::Stopping) ending_.saving_is_over();
   const bool told_before = before == AttemptState::Stopping;
   if (!told_before && machine_.state() == AttemptState::Stopping && event != AttemptEvent::OneMachine) {
-    events_.tell(report::JobStops{stop_cause(event)});
+    events_.publish(report::JobStops{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    owner_.say(ignored(name(event), name(before)));
+    owner_.print(ignored(name(event), name(before)));
   }
   perform(action);
 }
@@ -186,10 +186,10 @@ void Attempt::perform(AttemptAction action) {
   switch (action) {
     case AttemptAction::None:
     case AttemptAction::Unexpected: return;
-    case AttemptAction::Probe: return meeting_.ask() ? tell(AttemptEvent::AllProbed) : look_at_probes();
+    case AttemptAction::Probe: return meeting_.ask() ? dispatch(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return ending_.begin();
-    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, launch::Afterwards::Leave);
+    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
       for (HostFault& late : late_faults(readiness_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
         add_fault(late.host, std::move(late.why));
@@ -217,8 +217,8 @@ void Attempt::look_at_probes() {
   std::vector<fleet::ProbeFault> faults;
   const RendezvousSetup::Search found = meeting_.look(faults);
   for (fleet::ProbeFault& fault : faults) add_fault(fault.index, std::move(fault.why));
-  if (found == RendezvousSetup::Search::Found) tell(AttemptEvent::AllProbed);
-  if (found == RendezvousSetup::Search::Failed) tell(AttemptEvent::HostFailed);
+  if (found == RendezvousSetup::Search::Found) dispatch(AttemptEvent::AllProbed);
+  if (found == RendezvousSetup::Search::Failed) dispatch(AttemptEvent::HostFailed);
 }
 
 void Attempt::start_all() {
@@ -228,25 +228,25 @@ void Attempt::start_all() {
 void Attempt::start_workers() {
   if (!runs()) return;  // for example because a required log cannot be kept
   if (options_.verbosity == Verbosity::Verbose) {
-    owner_.say("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
-               std::to_string(meeting_.port()));
+    owner_.print("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
+                 std::to_string(meeting_.port()));
   }
   lone_mpi_.starts();
   facts_.started = Clock::now();
   facts_.first_start = terms_.first_start == TimePoint() ? facts_.started : terms_.first_start;
   started_unix_ = unix_now();
   workers_.begin(facts_.started);
-  events_.tell(report::WorkersStart{meeting_.address(), meeting_.port()}, facts_.started);
+  events_.publish(report::WorkersStart{meeting_.address(), meeting_.port()}, facts_.started);
   meeting_.start_workers(terms_.afterwards);
 }
 
 // Called after something has ended on a host.
 void Attempt::look_for_end() {
-  if (fleet_.all_ended()) return tell(AttemptEvent::AllEnded);
+  if (fleet_.all_ended()) return dispatch(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
-  if (!ends || terms_.afterwards != launch::Afterwards::Stay || !fleet_.all_cleared()) return;
+  if (!ends || terms_.afterwards != transport::Afterwards::Stay || !fleet_.all_cleared()) return;
   meeting_.count_joined();
-  if (meeting_.has_counted()) tell(AttemptEvent::AllCleared);
+  if (meeting_.has_counted()) dispatch(AttemptEvent::AllCleared);
 }
 
 // In the first attempt, the agents are kept for another plan. Later, once workers have run, hosts are not counted
@@ -254,8 +254,8 @@ void Attempt::look_for_end() {
 void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
   if (plan_.job.attempt == 0) {
     machines_ = std::move(machines);
-    terms_.afterwards = launch::Afterwards::Stay;
-    return tell(AttemptEvent::OneMachine);
+    terms_.afterwards = transport::Afterwards::Stay;
+    return dispatch(AttemptEvent::OneMachine);
   }
   const auto known_as = [&machines](const fleet::Host& host) -> std::optional<Error> {
     for (const hosts::MachineNames& names : machines) {
@@ -283,7 +283,7 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
 void Attempt::finish(AttemptOwner::End end) {
   questions_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
-    const bool silent = !host.session->ended() && host.session->state() != launch::SessionState::Cleared;
+    const bool silent = !host.session->ended() && host.session->state() != transport::SessionState::Cleared;
     if (end != AttemptOwner::End::GivenUp || !silent) continue;
     facts_.unconfirmed.push_back(host.name());
     if (!machines_.empty()) add_fault(host.index, Error(ErrorKind::Lost, "has not made room for another plan"));
@@ -303,31 +303,32 @@ void Attempt::stop(int signo) {
   const bool is_saving = ending_.lets_save();
   const bool is_joined = machine_.state() == AttemptState::Stopping && !is_saving;
   if (!facts_.stopped_at_rest && machine_.state() != AttemptState::Leaving) {
-    owner_.say((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
-                          : "stopping the workers (" + signal_name(signo) + "); ") +
-               report::how_to_insist(signo));
+    owner_.print((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
+                            : "stopping the workers (" + signal_name(signo) + "); ") +
+                 report::how_to_insist(signo));
   }
   ending_.no_more();
-  if (!is_saving) return tell(AttemptEvent::UserStop);
+  if (!is_saving) return dispatch(AttemptEvent::UserStop);
   ending_.cut_saving_short();
 }
 
 void Attempt::stop_at_once(int signo) {
   const bool has_workers = machine_.state() == AttemptState::Stopping;
-  if (has_workers) owner_.say(signal_name(signo) + " again: the workers are killed at once, their grace is cut short");
-  tell(AttemptEvent::UserInsists);
+  if (has_workers)
+    owner_.print(signal_name(signo) + " again: the workers are killed at once, their grace is cut short");
+  dispatch(AttemptEvent::UserInsists);
 }
 
 void Attempt::stop_for_lost_output(int sys_errno) {
   if (std::exchange(facts_.output_gone, true)) return;
   facts_.output_errno = sys_errno;
-  tell(AttemptEvent::OutputGone);
+  dispatch(AttemptEvent::OutputGone);
   if (ending_.lets_save()) ending_.cut_saving_short();  // a worker that prints is blocked now
 }
 
 void Attempt::stop_for(Error why) {
   facts_.own_fault = report::AttemptFacts::OwnFault{std::move(why), Clock::now()};
-  tell(AttemptEvent::LogFailed);
+  dispatch(AttemptEvent::LogFailed);
 }
 
 void Attempt::stop_for_no_progress(report::NoProgress what) {
@@ -335,13 +336,13 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
   facts_.stalled = report::AttemptFacts::Stalled{std::move(what), std::move(who), Clock::now()};
   ending_.look_before(StopSequence::kStacksSignal);
-  tell(AttemptEvent::NoProgress);
+  dispatch(AttemptEvent::NoProgress);
 }
 
 void Attempt::stop_to_regroup() {
   if (!runs()) return;
   facts_.regroups = Clock::now();
-  tell(AttemptEvent::Regroup);
+  dispatch(AttemptEvent::Regroup);
 }
 
 // ---- messages and events of the hosts
@@ -357,21 +358,21 @@ void Attempt::host_introduced(fleet::Host& host) {
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   if (late_.holds(host)) return late_.prepared(host, message);
   meeting_.prepared(host, message);
-  if (!message.obstacles.empty()) host.lost = true;
-  for (const wire::PreflightError& obstacle : message.obstacles) {
-    fail_host(host, with_program_advice(fleet::error_of(obstacle), plan_));
+  if (!message.errors.empty()) host.lost = true;
+  for (const wire::PreflightError& error : message.errors) {
+    fail_host(host, with_program_advice(fleet::error_of(error), plan_));
   }
   readiness_.prepared(host, message);
   if (lone_mpi_.refuses(host.index, message)) {
     readiness_.fail(host);
-    tell(AttemptEvent::HostFailed);
+    dispatch(AttemptEvent::HostFailed);
   }
   readiness_.look_if_ready(host);
   look_round();
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!late_.holds(host)) events_.tell(report::HostStep{host.index, host.session->step()});
+  if (!late_.holds(host)) events_.publish(report::HostStep{host.index, host.session->step()});
 }
 
 // While hosts are awaited, tells the user which ones, and for what.
@@ -386,37 +387,37 @@ void Attempt::look_round() {
   if (readiness_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers must be connected, too, to be notified of the end
     std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
-    return machines.empty() ? tell(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
+    return machines.empty() ? dispatch(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
-  if (machine_.state() == AttemptState::Failing && readiness_.all_settled()) tell(AttemptEvent::AllSettled);
+  if (machine_.state() == AttemptState::Failing && readiness_.all_settled()) dispatch(AttemptEvent::AllSettled);
 }
 
 // A refused host that has workers fails by its session; this looks at the others.
 void Attempt::look_for_refused() {
   if (machine_.state() != AttemptState::Connecting) return;
-  for (launch::AgentLauncher::Missing& refused : fleet_.refused()) {
+  for (transport::AgentLauncher::Missing& refused : fleet_.refused()) {
     const HostIndex host = plan_.map.places()[refused.host.value()];
     if (!plan_.map.hosts[host.value()].ranks.empty()) continue;
     add_fault(host, std::move(*refused.why_not));
-    tell(AttemptEvent::HostFailed);
+    dispatch(AttemptEvent::HostFailed);
   }
 }
 
 void Attempt::add_fault(HostIndex host, Error why) {
   const TimePoint now = Clock::now();
-  events_.tell(report::HostFailed{host, why}, now);
+  events_.publish(report::HostFailed{host, why}, now);
   facts_.faults.push_back({host, plan_.map.hosts[host.value()].host.name, std::move(why), now});
 }
 
 void Attempt::fail_host(fleet::Host& host, Error why) {
   if (elastic_.outlives(host, why)) {
     host.lost = true;
-    events_.tell(report::HostFailed{host.index, why});
+    events_.publish(report::HostFailed{host.index, why});
     return readiness_.fail(host);
   }
   add_fault(host.index, std::move(why));
   readiness_.fail(host);
-  tell(AttemptEvent::HostFailed);
+  dispatch(AttemptEvent::HostFailed);
   if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
 }
 
@@ -439,12 +440,12 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   const std::vector<Rank>& ranks = plan_.map.hosts[host.index.value()].ranks;
   // A lost host has not sent Drained for its workers.
   for (const Rank rank : ranks) sink_.worker_drained(rank);
-  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.tell(report::HostEnded{host.index});
+  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.index});
   look_round();
   spawns_.lost(host);
   late_.freed();
   meeting_.lost(host);
-  if (terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
+  if (terms_.afterwards == transport::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
 }
 

@@ -36,7 +36,7 @@ namespace sml::attempt {
 // The parameters that the run passes to an attempt, besides the plan.
 struct Terms {
   // Stay: another attempt may follow; AttemptOwner::attempt_cleared() is called, and the agents wait.
-  launch::Afterwards afterwards = launch::Afterwards::Leave;
+  transport::Afterwards afterwards = transport::Afterwards::Leave;
   // when the workers of the first attempt started, from which --timeout counts; zero: this is the first
   TimePoint first_start;
   std::uint32_t restarts_used = 0;  // restarts that earlier attempts used up
@@ -65,7 +65,7 @@ class Attempt final : public fleet::FleetListener {
   // Call after news of a host, for example that a missing one has arrived: continues once all hosts are ready.
   void look_round();
   // Releases the agents. The attempt is cleared, and no other follows.
-  void leave() { tell(AttemptEvent::NoMore); }
+  void leave() { dispatch(AttemptEvent::NoMore); }
   // Stops the attempt on the user's request. A stop that is already under way continues, but no other attempt follows
   // it.
   void stop(int signo);
@@ -113,7 +113,7 @@ class Attempt final : public fleet::FleetListener {
   void handle(fleet::Host& host, const wire::LogFailed& m);
   void handle(fleet::Host& host, const wire::FifoFailed& m);
 
-  void tell(AttemptEvent event);
+  void dispatch(AttemptEvent event);
   void perform(AttemptAction action);
   void look_at_probes();
   void start_all();
@@ -135,7 +135,7 @@ class Attempt final : public fleet::FleetListener {
   AttemptMachine machine_;
   HealthCheckGate health_;
   SpareHosts spares_;
-  launch::DeadlineTimer deadline_timer_;
+  transport::DeadlineTimer deadline_timer_;
   report::AttemptFacts facts_;
   HostReadiness readiness_;
   Workers workers_;

@@ -28,7 +28,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   }
 }
 
-void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.tell(connected(host)); }
+void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.publish(connected(host)); }
 
 void Attempt::handle(fleet::Host& host, const wire::Probed& m) {
   meeting_.note(host, m);
@@ -42,18 +42,18 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
   // All workers that the serving ranks served have ended, and nothing else runs.
   if (end.was_last && (runs() || ending_.lets_save()) &&
       std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
-    fleet_.end_workers({options_.stop.signal, launch::milliseconds(options_.grace)}, terms_.afterwards);
+    fleet_.end_workers({options_.stop.signal, transport::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
   if (!end.failed_by_itself || options_.on_failure != OnFailure::Abort) return;
-  if (!runs() || root_cause_wait_.stops_now(m.rank)) tell(AttemptEvent::WorkerFailed);
+  if (!runs() || root_cause_wait_.stops_now(m.rank)) dispatch(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
   if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
   late_.freed();
-  if (host.position == 0 && terms_.afterwards == launch::Afterwards::Leave) meeting_.release_stores();
+  if (host.position == 0 && terms_.afterwards == transport::Afterwards::Leave) meeting_.release_stores();
   look_for_end();
 }
 
@@ -80,7 +80,7 @@ void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
   std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
   if (!refusal || !runs()) return;
   facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
-  tell(AttemptEvent::RanksAlone);
+  dispatch(AttemptEvent::RanksAlone);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::SpawnWish& m) { spawns_.ask(host, m); }
@@ -90,7 +90,7 @@ void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(hos
 void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
   const bool comes_first = wire_up_.is_first_fence(host, m);
   const Result<void> taken = wire_up_.take(host, m);
-  if (taken && comes_first) events_.tell(report::HostAtFence{host.index});
+  if (taken && comes_first) events_.publish(report::HostAtFence{host.index});
   if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
 }
 
@@ -102,7 +102,7 @@ void Attempt::handle(fleet::Host& host, const wire::RankFault& m) {
   // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
   // like a worker that ended.
   const bool asked = m.kind == wire::FaultKind::Aborted;
-  if (asked || options_.on_failure == OnFailure::Abort) tell(AttemptEvent::WorkerFailed);
+  if (asked || options_.on_failure == OnFailure::Abort) dispatch(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::LogFailed& m) {

@@ -16,10 +16,10 @@ class AttemptOwner {
  public:
   virtual ~AttemptOwner() = default;
   // Prints a line for the user.
-  virtual void say(const std::string& text) = 0;
+  virtual void print(const std::string& text) = 0;
 
   // Completes what is sent to an agent, before it is sent.
-  virtual void complete(launch::AgentSession::Plan& session) = 0;
+  virtual void complete(transport::AgentSession::Plan& session) = 0;
   // The workers are about to start: the owner calls `then`, which starts them, unless something else has ended the
   // attempt before.
   virtual void begin_logs(std::function<void()> then) = 0;

@@ -7,7 +7,7 @@ namespace sml::attempt {
 
 void PreStopCheckpoint::begin(std::function<void()> over) {
   over_ = std::move(over);
-  fleet_.tell_all(wire::Signal{options_.checkpoint->signo, {}, options_.target.value_or(SignalTarget::Worker)});
+  fleet_.send_all(wire::Signal{options_.checkpoint->signo, {}, options_.target.value_or(SignalTarget::Worker)});
   timer_.expires_after(options_.checkpoint->most);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;

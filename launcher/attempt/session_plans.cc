@@ -13,7 +13,7 @@
 
 namespace sml::attempt {
 
-using launch::milliseconds;
+using transport::milliseconds;
 
 namespace {
 
@@ -123,13 +123,13 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
   return {.version = wire::kProtocolVersion,
           .job_id = plan.job.job_id,
           .host = host.host.name,
-          .heartbeat_timeout_ms = milliseconds(settings.unheard.silence),
-          .grace_ms = milliseconds(settings.unheard.grace),
+          .heartbeat_timeout_ms = milliseconds(settings.heartbeat_loss.silence),
+          .grace_ms = milliseconds(settings.heartbeat_loss.grace),
           .credit = settings.output_window};
 }
 
-launch::AgentSession::Plan session_for(const plan::MappedHost& host, const plan::LaunchPlan& plan,
-                                       const SessionSettings& settings) {
+transport::AgentSession::Plan session_for(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                          const SessionSettings& settings) {
   return {.host = host.id,
           .name = host.host.name,
           .hello = hello_for(host, plan, settings),
@@ -240,8 +240,9 @@ bool wants_stdin(const JobOptions& options, Rank rank) {
 
 namespace {
 
-launch::HeartbeatLossPolicy unheard(const JobOptions& options) {
-  const auto rule = options.restart.outlives_hosts() ? launch::unheard_in_time : launch::unheard_at_the_end;
+transport::HeartbeatLossPolicy heartbeat_loss(const JobOptions& options) {
+  const auto rule =
+      options.restart.outlives_hosts() ? transport::policy_before_replacement : transport::policy_until_job_end;
   return rule(options.heartbeat_timeout, options.grace);
 }
 
@@ -254,7 +255,7 @@ bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan) {
 }
 
 SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map) {
-  return {.unheard = unheard(options),
+  return {.heartbeat_loss = heartbeat_loss(options),
           .start_timeout = options.start_timeout,
           .output_window = first_output_window(hosts_that_print(map)),
           .interfaces = options.interfaces,
@@ -310,11 +311,12 @@ struct PlannedJob {
 
 }  // namespace
 
-std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan,
+                                                         const SessionSettings& settings) {
   const auto job = std::make_shared<const PlannedJob>(
       PlannedJob{plan, settings, plan::shape_of(plan.map), common_prepare(plan, settings)});
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
-  std::vector<launch::AgentSession::Plan> out;
+  std::vector<transport::AgentSession::Plan> out;
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
@@ -323,7 +325,7 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
     services.resize(services.size() + worker_ports);  // ports reachable from other hosts
-    launch::AgentSession::Plan& session = out.emplace_back(session_for(host, plan, settings));
+    transport::AgentSession::Plan& session = out.emplace_back(session_for(host, plan, settings));
     session.prepare = [job, i, services = std::move(services)](AgentPlace place) {
       const plan::MappedHost& mapped = job->plan.map.hosts[i];
       wire::Prepare prepare = working_prepare(job->common, mapped, job->plan, job->shape, job->settings);
@@ -334,12 +336,12 @@ std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& pl
   return out;
 }
 
-launch::AgentSession::Plan joining_plan(HostIndex index, const plan::LaunchPlan& plan, const plan::JobMap& world,
-                                        const SessionSettings& settings) {
+transport::AgentSession::Plan joining_plan(HostIndex index, const plan::LaunchPlan& plan, const plan::JobMap& world,
+                                           const SessionSettings& settings) {
   const std::uint32_t first = plan.map.world_size() - world.world_size();
   plan::MappedHost host = plan.map.hosts[index.value()];
   std::erase_if(host.ranks, [first](Rank rank) { return rank.value() < first; });
-  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  transport::AgentSession::Plan session = session_for(host, plan, settings);
   wire::Prepare prepare =
       working_prepare(common_prepare(plan, settings), host, plan, plan::shape_of(plan.map), settings);
   for (wire::Worker& worker : prepare.workers) {
@@ -401,10 +403,10 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
   return out;
 }
 
-launch::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& plan, Rank first,
-                                     const SessionSettings& settings, wire::WireUp service) {
+transport::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan& plan, Rank first,
+                                        const SessionSettings& settings, wire::WireUp service) {
   const plan::MappedHost& host = plan.map.hosts[index.value()];
-  launch::AgentSession::Plan session = session_for(host, plan, settings);
+  transport::AgentSession::Plan session = session_for(host, plan, settings);
   wire::Prepare prepare = common_prepare(plan, settings);
   prepare.binding = plan.binding;
   prepare.usage = settings.usage;
@@ -428,9 +430,9 @@ std::uint32_t ranks_of_a_host(const plan::JobMap& map) {
 
 }  // namespace
 
-launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
-                                      const SessionSettings& settings) {
-  launch::AgentSession::Plan session = session_for(host, plan, settings);
+transport::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                         const SessionSettings& settings) {
+  transport::AgentSession::Plan session = session_for(host, plan, settings);
   wire::Prepare prepare = common_prepare(plan, settings);
   while (!prepare.order.empty() && prepare.order.size() <= host.id.value()) {  // hosts that the plan did not have
     const HostId next(static_cast<std::uint32_t>(prepare.order.size()));
@@ -449,8 +451,8 @@ launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::
   return session;
 }
 
-std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
-  std::vector<launch::AgentSession::Plan> out;
+std::vector<transport::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings) {
+  std::vector<transport::AgentSession::Plan> out;
   for (const plan::MappedHost& host : plan.map.hosts) {
     if (host.duty == plan::HostDuty::Spare) out.push_back(spare_plan(host, plan, settings));
   }

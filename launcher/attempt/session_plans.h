@@ -14,13 +14,13 @@
 
 namespace sml::attempt {
 
-using launch::AgentPlace;
+using transport::AgentPlace;
 
 // Come: other hosts may get workers while those of the first run.
 enum class HostsMay : std::uint8_t { Stay, Come };
 
 struct SessionSettings {
-  launch::HeartbeatLossPolicy unheard;
+  transport::HeartbeatLossPolicy heartbeat_loss;
   Duration start_timeout = std::chrono::seconds(60);
   std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
   std::vector<std::string> interfaces{};  // that the workers must use; empty: any
@@ -61,7 +61,7 @@ std::uint64_t first_output_window(std::size_t hosts);
 std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 
 // One per host with ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
-std::vector<launch::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
+std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
 // The programs that a rank's spawn request adds, to follow the programs of the plan.
 std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
@@ -78,18 +78,18 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
 
 // For a host that runs nothing and is to have ranks of the plan from `first` on, which are spawned: the ranks
 // themselves follow in the messages of added_world(), by that service.
-launch::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
-                                     const SessionSettings& settings, wire::WireUp service);
+transport::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
+                                        const SessionSettings& settings, wire::WireUp service);
 
 // For a host that is to have ranks of `world`, which are the last of the plan's; local ranks count within that world.
 // The ranks' variables are sent at the start.
-launch::AgentSession::Plan joining_plan(HostIndex host, const plan::LaunchPlan& plan, const plan::JobMap& world,
-                                        const SessionSettings& settings);
+transport::AgentSession::Plan joining_plan(HostIndex host, const plan::LaunchPlan& plan, const plan::JobMap& world,
+                                           const SessionSettings& settings);
 
 // For a host that is to wait: its agent looks for the programs and has nothing to start.
-launch::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
-                                      const SessionSettings& settings);
+transport::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
+                                         const SessionSettings& settings);
 // One per spare host.
-std::vector<launch::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
+std::vector<transport::AgentSession::Plan> spare_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
 }  // namespace sml::attempt

@@ -31,7 +31,7 @@ void StopSequence::begin() {
 void StopSequence::found_hanging(Rank rank) {
   if (deps_.options.on_failure == OnFailure::Abort) return look_before(kStacksSignal);
   deps_.owner.before_end([this, rank, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) deps_.fleet.tell_all(wire::Signal{SIGKILL, {rank}, SignalTarget::Group});
+    if (!alive.expired()) deps_.fleet.send_all(wire::Signal{SIGKILL, {rank}, SignalTarget::Group});
   });
 }
 
@@ -47,8 +47,8 @@ void StopSequence::let_save() {
   deps_.machine.take_longer(pause_.most());
   deps_.moved();
   if (deps_.options.verbosity != Verbosity::Quiet) {
-    deps_.owner.say("the workers get " + signal_name(deps_.options.stop.checkpoint->signo) + " and up to " +
-                    format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
+    deps_.owner.print("the workers get " + signal_name(deps_.options.stop.checkpoint->signo) + " and up to " +
+                      format_duration(pause_.most()) + " to save what they have and end (--checkpoint-signal)");
   }
   deps_.workers.are_to_end(Clock::now());
   pause_.begin([this] {
@@ -64,25 +64,25 @@ void StopSequence::cut_saving_short() {
 
 void StopSequence::at_once() {
   const SignalTarget target = deps_.options.stop.target.value_or(SignalTarget::Group);
-  const wire::Stop stop{stop_signal(), launch::milliseconds(deps_.machine.grace()), target};
+  const wire::Stop stop{stop_signal(), transport::milliseconds(deps_.machine.grace()), target};
   const bool leaving = no_more_ || deps_.machine.state() == AttemptState::Leaving;
   for (fleet::Host& host : deps_.fleet.hosts()) {
     if (host.runs()) {
-      host.session->end_workers(stop, leaving ? launch::Afterwards::Leave : deps_.afterwards);
+      host.session->end_workers(stop, leaving ? transport::Afterwards::Leave : deps_.afterwards);
     } else if (!host.session->ended()) {
-      deps_.roster.release(host);
+      deps_.readiness.release(host);
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
   if (!leaving) deps_.meeting.count_joined();
-  const bool no_more = leaving || deps_.afterwards == launch::Afterwards::Leave;
+  const bool no_more = leaving || deps_.afterwards == transport::Afterwards::Leave;
   for (fleet::Host& spare : deps_.fleet.others()) {
     if (no_more) let_go(spare, stop);
   }
 }
 
 void StopSequence::let_go(fleet::Host& host, const wire::Stop& stop) {
-  if (host.runs()) return host.session->end_workers(stop, launch::Afterwards::Leave);
+  if (host.runs()) return host.session->end_workers(stop, transport::Afterwards::Leave);
   if (!host.session->ended()) host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
 }
 

@@ -25,11 +25,11 @@ class StopSequence {
   // The parts of the attempt that this needs; all outlive this.
   struct Deps {
     const JobOptions& options;
-    const launch::Afterwards& afterwards;
+    const transport::Afterwards& afterwards;
     fleet::Fleet& fleet;
     AttemptMachine& machine;
     const report::AttemptFacts& facts;
-    HostReadiness& roster;
+    HostReadiness& readiness;
     Workers& workers;
     RendezvousSetup& meeting;
     AttemptOwner& owner;

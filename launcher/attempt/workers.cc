@@ -49,14 +49,14 @@ void Workers::greet(const fleet::Host& host) {
 void Workers::handle(const fleet::Host& host, const wire::Started& m) {
   for (const wire::StartedWorker& worker : m.workers) {
     table_.started(worker.rank, worker.pid);
-    events_.tell(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, worker.at_ns));
+    events_.publish(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, worker.at_ns));
   }
   const bool first = !std::exchange(hosts_[host.position].started, true);
   // Input for a worker that does not run yet would be lost.
   const auto started = [](const OfHost& h) { return h.started; };
   if (first && std::all_of(hosts_.begin(), hosts_.end(), started)) sink_.workers_run();
   if (options_.verbosity == Verbosity::Verbose) {
-    owner_.say(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
+    owner_.print(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
   }
 }
 
@@ -74,10 +74,10 @@ void Workers::handle(const fleet::Host& host, const wire::Output& m) {
 
 void Workers::handle(const fleet::Host& host, const wire::Drained& m) {
   sink_.worker_drained(m.rank);
-  events_.tell(report::RankDrained{m.rank});
+  events_.publish(report::RankDrained{m.rank});
   if (m.end == wire::DrainEnd::Quiet) {
-    owner_.say("rank " + std::to_string(m.rank.value()) + " on " + host.name() +
-               " has ended, but something that it started still holds its output; not waiting for it");
+    owner_.print("rank " + std::to_string(m.rank.value()) + " on " + host.name() +
+                 " has ended, but something that it started still holds its output; not waiting for it");
   }
 }
 
@@ -86,7 +86,7 @@ void Workers::handle(const fleet::Host& host, const wire::AgentLog& m) {
   std::size_t& remarks = hosts_[host.position].remarks;
   if (remarks == kMostRemarks) return;
   const bool last = ++remarks == kMostRemarks;
-  owner_.say(host.name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
+  owner_.print(host.name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
 }
 
 void Workers::handle(const fleet::Host&, const wire::StdinCredit& m) { sink_.input_taken(m.rank, m.bytes); }
@@ -100,7 +100,7 @@ void Workers::handle(const fleet::Host& host, const wire::OutOfMemory& m) {
 }
 
 void Workers::handle(const fleet::Host& host, const wire::HostUsed& m) {
-  events_.tell(report::HostInUse{host.index, m.use}, on_our_clock(host, m.at_ns));
+  events_.publish(report::HostInUse{host.index, m.use}, on_our_clock(host, m.at_ns));
 }
 
 Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m) {
@@ -109,7 +109,7 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
   const TimePoint at = on_our_clock(host, m.at_ns);
   const bool by_itself = m.ended_by == wire::EndedBy::Itself && at < to_end_;
   const auto ending = by_itself ? report::Ending::ByItself : report::Ending::Stopped;
-  events_.tell(report::RankExited{m.rank, status, ending, m.usage}, at);
+  events_.publish(report::RankExited{m.rank, status, ending, m.usage}, at);
   const bool some_worked = table_.workers_left() > 0;
   table_.cost(m.rank, m.usage);
   const bool failed = table_.ended(m.rank, status, ending, at) == RankTable::Weight::Failure;

@@ -22,7 +22,7 @@ namespace sml::control {
 
 namespace {
 
-using Say = std::function<void(const std::string&)>;
+using Print = std::function<void(const std::string&)>;
 
 constexpr int kPatienceMs = 10'000;
 constexpr int kForEver = -1;
@@ -32,9 +32,9 @@ constexpr int kWrongLine = 2;
 
 Form form_of(const ControlLine& line) { return line.format == PlanFormat::Json ? Form::Json : Form::Text; }
 
-int refuse(const Error& error, const Say& say) {
-  say(error.message());
-  if (!error.hint().empty()) say("hint: " + error.hint());
+int refuse(const Error& error, const Print& print) {
+  print(error.message());
+  if (!error.hint().empty()) print("hint: " + error.hint());
   return kFailed;
 }
 
@@ -51,91 +51,91 @@ std::string as_wide_as_stdout(std::string table) {
   return columns ? report::cut_lines(table, *columns) : std::move(table);
 }
 
-bool print(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
+bool write_stdout(const std::string& text) { return os::write_all(STDOUT_FILENO, text); }
 
 // Empty for the user who asks.
-std::string user_of(const JobSocket& door) {
-  if (door.is_ours()) return {};
-  const std::optional<names::Account> account = names::local_account(door.owner);
-  return account ? account->name : std::to_string(door.owner);
+std::string user_of(const JobSocket& socket) {
+  if (socket.is_ours()) return {};
+  const std::optional<names::Account> account = names::local_account(socket.owner);
+  return account ? account->name : std::to_string(socket.owner);
 }
 
 std::vector<report::ListedJob> listed(const Found& found) {
   std::vector<report::ListedJob> out;
-  for (const FoundJob& job : found.jobs) out.push_back({job.summary, user_of(job.door)});
+  for (const FoundJob& job : found.jobs) out.push_back({job.summary, user_of(job.socket)});
   return out;
 }
 
-int list_jobs(const ControlLine& line, const Say& say) {
+int list_jobs(const ControlLine& line, const Print& print) {
   const Found found = find_jobs();
   const std::vector<report::ListedJob> jobs = listed(found);
-  for (const std::string& note : found.notes) say(note);
-  if (line.format == PlanFormat::Json) return print(report::jobs_json(jobs) + "\n") ? 0 : kFailed;
+  for (const std::string& note : found.notes) print(note);
+  if (line.format == PlanFormat::Json) return write_stdout(report::jobs_json(jobs) + "\n") ? 0 : kFailed;
   if (jobs.empty()) {
-    say("no job of yours runs on this machine");
+    print("no job of yours runs on this machine");
     return 0;
   }
-  return print(as_wide_as_stdout(report::jobs_table(jobs))) ? 0 : kFailed;
+  return write_stdout(as_wide_as_stdout(report::jobs_table(jobs))) ? 0 : kFailed;
 }
 
 // For requests with one answer, in one piece.
-Result<std::string> ask(const JobSocket& door, const Request& request) {
-  Result<Conversation> asked = Conversation::begin(door, request);
+Result<std::string> ask(const JobSocket& socket, const Request& request) {
+  Result<Conversation> asked = Conversation::begin(socket, request);
   if (!asked) return asked.error();
   Result<std::optional<Answer>> answer = asked->next(kPatienceMs);
-  if (!answer) return Error(answer.error()).in(door.called());
-  if (!*answer) return Error(ErrorKind::Lost, door.called() + " has ended");
+  if (!answer) return Error(answer.error()).in(socket.called());
+  if (!*answer) return Error(ErrorKind::Lost, socket.called() + " has ended");
   if (const auto* text = std::get_if<Text>(&**answer)) return text->text;
   if (const auto* refused = std::get_if<Refused>(&**answer)) return Error(ErrorKind::Usage, refused->why);
-  return Error(ErrorKind::Protocol, door.called() + " answers something else");
+  return Error(ErrorKind::Protocol, socket.called() + " answers something else");
 }
 
-int show_status(const JobSocket& door, const ControlLine& line, const Say& say) {
+int show_status(const JobSocket& socket, const ControlLine& line, const Print& print) {
   const bool clears = line.watch == Watch::Yes && line.format == PlanFormat::Text && ::isatty(STDOUT_FILENO) == 1;
   for (bool first = true;; first = false) {
-    const Result<std::string> text = ask(door, {.topic = Topic::Status, .form = form_of(line)});
+    const Result<std::string> text = ask(socket, {.topic = Topic::Status, .form = form_of(line)});
     if (!text && !first && text.error().kind() == ErrorKind::Lost) {
-      say(door.called() + " has ended");
+      print(socket.called() + " has ended");
       return 0;
     }
-    if (!text) return refuse(text.error(), say);
+    if (!text) return refuse(text.error(), print);
     std::string lines = safe_lines(*text);
     if (line.format == PlanFormat::Text) lines = as_wide_as_stdout(std::move(lines));
-    if (!print((clears ? "\x1b[H\x1b[J" : "") + lines)) return kFailed;
+    if (!write_stdout((clears ? "\x1b[H\x1b[J" : "") + lines)) return kFailed;
     if (line.watch == Watch::No) return 0;
     ::poll(nullptr, 0, kWatchMs);
   }
 }
 
-int send_signal(const JobSocket& door, const ControlLine& line, const Say& say) {
+int send_signal(const JobSocket& socket, const ControlLine& line, const Print& print) {
   const Result<std::string> text =
-      ask(door, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
-  if (!text) return refuse(text.error(), say);
-  return print(safe_lines(*text)) ? 0 : kFailed;
+      ask(socket, {.topic = Topic::Signal, .form = form_of(line), .signo = line.signo, .ranks = line.ranks});
+  if (!text) return refuse(text.error(), print);
+  return write_stdout(safe_lines(*text)) ? 0 : kFailed;
 }
 
-int show_stacks(const JobSocket& door, const ControlLine& line, const Say& say) {
-  const Result<std::string> text = ask(door, {.topic = Topic::Stacks, .form = form_of(line)});
-  if (!text) return refuse(text.error(), say);
-  return print(safe_lines(*text)) ? 0 : kFailed;
+int show_stacks(const JobSocket& socket, const ControlLine& line, const Print& print) {
+  const Result<std::string> text = ask(socket, {.topic = Topic::Stacks, .form = form_of(line)});
+  if (!text) return refuse(text.error(), print);
+  return write_stdout(safe_lines(*text)) ? 0 : kFailed;
 }
 
 // Prints answers until the job ends, or the answer is complete.
 class Listener {
  public:
-  Listener(const JobSocket& door, const ControlLine& line, const Say& say)
-      : door_(door),
+  Listener(const JobSocket& socket, const ControlLine& line, const Print& print)
+      : socket_(socket),
         line_(line),
-        say_(say),
+        print_(print),
         printer_(form_of(line), {control_of(STDOUT_FILENO), control_of(STDERR_FILENO)}) {}
 
   int listen(Conversation& asked) {
     for (;;) {
       const Result<std::optional<Answer>> answer = asked.next(kForEver);
-      if (!answer) return refuse(Error(answer.error()).in(door_.called()), say_);
+      if (!answer) return refuse(Error(answer.error()).in(socket_.called()), print_);
       if (!*answer) {
         flush();
-        say_("the launcher of " + door_.called() + " has gone without a word");
+        print_("the launcher of " + socket_.called() + " has gone without a word");
         return kFailed;
       }
       if (const std::optional<int> status = hear(**answer)) return *status;
@@ -154,7 +154,7 @@ class Listener {
       return flush() ? std::nullopt : std::optional(kFailed);
     }
     if (const auto* skipped = std::get_if<Skipped>(&answer)) {
-      say_(std::to_string(skipped->bytes) + " bytes are missing here, as they were not taken fast enough");
+      print_(std::to_string(skipped->bytes) + " bytes are missing here, as they were not taken fast enough");
       return std::nullopt;
     }
     printer_.finish();
@@ -162,14 +162,14 @@ class Listener {
     if (std::get_if<Done>(&answer) != nullptr) return written ? 0 : kFailed;
     if (const auto* ended = std::get_if<Ended>(&answer)) return over(*ended);
     const auto* refused = std::get_if<Refused>(&answer);
-    return refuse(Error(ErrorKind::Usage, refused != nullptr ? refused->why : "it answers something else"), say_);
+    return refuse(Error(ErrorKind::Usage, refused != nullptr ? refused->why : "it answers something else"), print_);
   }
 
   int over(const Ended& ended) {
     if (line_.word == ControlWord::Stop && line_.format == PlanFormat::Json) {
-      return print(report::ended_json(door_.job(), ended.exit_code, ended.verdict) + "\n") ? 0 : kFailed;
+      return write_stdout(report::ended_json(socket_.job(), ended.exit_code, ended.verdict) + "\n") ? 0 : kFailed;
     }
-    say_(door_.called() + " has ended with status " + std::to_string(ended.exit_code) + ": " + ended.verdict);
+    print_(socket_.called() + " has ended with status " + std::to_string(ended.exit_code) + ": " + ended.verdict);
     return 0;
   }
 
@@ -178,51 +178,51 @@ class Listener {
     return os::write_all(STDOUT_FILENO, texts[0]) && os::write_all(STDERR_FILENO, texts[1]);
   }
 
-  const JobSocket& door_;
+  const JobSocket& socket_;
   const ControlLine& line_;
-  const Say& say_;
+  const Print& print_;
   LogPrinter printer_;
 };
 
-int listen(const JobSocket& door, const ControlLine& line, const Say& say) {
+int listen(const JobSocket& socket, const ControlLine& line, const Print& print) {
   Request request{.topic = line.word == ControlWord::Stop ? Topic::Stop : Topic::Logs, .form = form_of(line)};
   request.follow = line.follow == Follow::Yes ? Lasts::Yes : Lasts::No;
   request.ranks = line.ranks;
   request.lines = line.lines;
-  Result<Conversation> asked = Conversation::begin(door, request);
-  if (!asked) return refuse(asked.error(), say);
-  return Listener(door, line, say).listen(*asked);
+  Result<Conversation> asked = Conversation::begin(socket, request);
+  if (!asked) return refuse(asked.error(), print);
+  return Listener(socket, line, print).listen(*asked);
 }
 
 // Where no job is named and it matters which: the jobs to choose from.
-int refuse_unnamed(const Error& why, const ControlLine& line, const Say& say) {
+int refuse_unnamed(const Error& why, const ControlLine& line, const Print& print) {
   const int status = line.word == ControlWord::Stop && line.job.empty() ? kWrongLine : kFailed;
   std::vector<report::ListedJob> jobs;
   if (line.job.empty()) jobs = listed(find_jobs());
   if (jobs.empty()) {
-    refuse(why, say);
+    refuse(why, print);
     return status;
   }
-  say(why.message());
+  print(why.message());
   os::write_all(STDERR_FILENO, report::jobs_table(jobs));
   return status;
 }
 
 }  // namespace
 
-int obey(const ControlLine& line, const Say& say) {
-  if (line.word == ControlWord::Ps) return list_jobs(line, say);
-  const Result<JobSocket> door = find_job(line.job);
-  if (!door) return refuse_unnamed(Error(door.error()).in(name(line.word)), line, say);
+int obey(const ControlLine& line, const Print& print) {
+  if (line.word == ControlWord::Ps) return list_jobs(line, print);
+  const Result<JobSocket> socket = find_job(line.job);
+  if (!socket) return refuse_unnamed(Error(socket.error()).in(name(line.word)), line, print);
   if (line.word == ControlWord::Stop && line.job.empty()) {  // a job is ended by its name alone
     return refuse_unnamed(Error(ErrorKind::Usage, "stop: the job is missing; write sml-run stop and its ID"), line,
-                          say);
+                          print);
   }
   switch (line.word) {
-    case ControlWord::Status: return show_status(*door, line, say);
-    case ControlWord::Signal: return send_signal(*door, line, say);
-    case ControlWord::Stacks: return show_stacks(*door, line, say);
-    default: return listen(*door, line, say);
+    case ControlWord::Status: return show_status(*socket, line, print);
+    case ControlWord::Signal: return send_signal(*socket, line, print);
+    case ControlWord::Stacks: return show_stacks(*socket, line, print);
+    default: return listen(*socket, line, print);
   }
 }
 

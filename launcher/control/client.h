@@ -7,8 +7,8 @@
 
 namespace sml::control {
 
-// Runs the command to its end and returns the exit status of sml-run. `say` receives output for stderr, one sentence at
-// a time.
-int obey(const ControlLine& line, const std::function<void(const std::string&)>& say);
+// Runs the command to its end and returns the exit status of sml-run. `print` receives output for stderr, one sentence
+// at a time.
+int obey(const ControlLine& line, const std::function<void(const std::string&)>& print);
 
 }  // namespace sml::control

@@ -32,7 +32,7 @@ constexpr int kAnswerWithinMs = 3000;  // for all jobs together
 constexpr std::size_t kAnswerPiece = std::size_t{64} << 10;
 constexpr std::size_t kMostOfAnother = 64;  // sockets of one other user that are asked
 
-Error gone(const JobSocket& door) { return Error(ErrorKind::Lost, door.called() + " does not run any more"); }
+Error gone(const JobSocket& socket) { return Error(ErrorKind::Lost, socket.called() + " does not run any more"); }
 
 bool is_this_user(uid_t user) { return user == ::geteuid(); }
 
@@ -79,7 +79,7 @@ std::optional<FileId> id_of(int fd) {
   return FileId(info.st_dev, info.st_ino);
 }
 
-class Doors {
+class SocketSearch {
  public:
   void add_own() {
     for (Folder& folder : runtime_folders()) add(std::move(folder.fd), {}, ::geteuid());
@@ -101,9 +101,9 @@ class Doors {
   }
   std::vector<JobSocket> take() {
     std::vector<JobSocket> out;
-    for (auto& [door, root] : doors_) {
-      if (root) door.peers = roots_.at(*root);
-      out.push_back(std::move(door));
+    for (auto& [socket, root] : sockets_) {
+      if (root) socket.peers = roots_.at(*root);
+      out.push_back(std::move(socket));
     }
     return out;
   }
@@ -119,20 +119,20 @@ class Doors {
     const auto shared = std::make_shared<const os::UniqueFd>(std::move(folder));
     for (std::string& name : sockets_in(shared->get())) {
       if (!is_this_user(owner) && ++of_others_[owner] > kMostOfAnother) return;
-      doors_.emplace_back(JobSocket{shared, std::move(name), owner}, root);
+      sockets_.emplace_back(JobSocket{shared, std::move(name), owner}, root);
     }
   }
 
   std::set<FileId> folders_;
   std::map<Root, std::vector<pid_t>> roots_;  // launchers by their root
   std::map<uid_t, std::size_t> of_others_;
-  std::vector<std::pair<JobSocket, std::optional<Root>>> doors_;
+  std::vector<std::pair<JobSocket, std::optional<Root>>> sockets_;
 };
 
 // Connects to the socket itself, even if its name is given to another file meanwhile.
-Result<os::UniqueFd> connect_to(const JobSocket& door) {
-  const os::UniqueFd file(::openat(door.folder->get(), door.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!file) return gone(door);
+Result<os::UniqueFd> connect_to(const JobSocket& socket) {
+  const os::UniqueFd file(::openat(socket.folder->get(), socket.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return gone(socket);
   os::UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!out) return sys_error(ErrorKind::Io, "cannot make a socket", errno);
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
@@ -140,19 +140,19 @@ Result<os::UniqueFd> connect_to(const JobSocket& door) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (::connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return out;
-  if (errno == ECONNREFUSED || errno == ENOENT) return gone(door);
-  return sys_error(ErrorKind::Io, door.called() + " cannot be asked", errno);
+  if (errno == ECONNREFUSED || errno == ENOENT) return gone(socket);
+  return sys_error(ErrorKind::Io, socket.called() + " cannot be asked", errno);
 }
 
 // Whether the job's launcher listens there.
-bool is_launcher(const ucred& peer, const JobSocket& door) {
-  const bool found = std::find(door.peers.begin(), door.peers.end(), peer.pid) != door.peers.end();
-  return peer.uid == door.owner && (door.peers.empty() || found);
+bool is_launcher(const ucred& peer, const JobSocket& socket) {
+  const bool found = std::find(socket.peers.begin(), socket.peers.end(), peer.pid) != socket.peers.end();
+  return peer.uid == socket.owner && (socket.peers.empty() || found);
 }
 
-void remove_if_dead(const JobSocket& door) {
-  if (door.peers.empty() && is_of_this_boot(door.name)) {
-    ::unlinkat(door.folder->get(), door.name.c_str(), 0);
+void remove_if_dead(const JobSocket& socket) {
+  if (socket.peers.empty() && is_of_this_boot(socket.name)) {
+    ::unlinkat(socket.folder->get(), socket.name.c_str(), 0);
   }
 }
 
@@ -166,7 +166,7 @@ std::string note_about(const std::vector<pid_t>& pids) {
 // ---- all jobs in parallel
 
 struct Asked {
-  JobSocket door;
+  JobSocket socket;
   Conversation talk;
   std::optional<Result<std::optional<Answer>>> answer{};
 };
@@ -200,19 +200,19 @@ class Hearing {
  public:
   void add(Asked one) {
     auto& answer = *one.answer;
-    if (!answer) return add_note(one.door, answer.error().message());
+    if (!answer) return add_note(one.socket, answer.error().message());
     if (!*answer) return;  // it has just ended
     const auto* refused = std::get_if<Refused>(&**answer);
     auto* summary = std::get_if<Summary>(&**answer);
-    if (refused != nullptr) return add_note(one.door, refused->why);
-    if (summary == nullptr) return add_note(one.door, "it answers something else");
-    if (summary->job.id != one.door.job()) return add_note(one.door, "it gives another id in its answer");
-    one.door.peers = one.talk.peer() > 0 ? std::vector{one.talk.peer()} : std::move(one.door.peers);
-    found_.jobs.push_back({std::move(one.door), std::move(summary->job)});
+    if (refused != nullptr) return add_note(one.socket, refused->why);
+    if (summary == nullptr) return add_note(one.socket, "it answers something else");
+    if (summary->job.id != one.socket.job()) return add_note(one.socket, "it gives another id in its answer");
+    one.socket.peers = one.talk.peer() > 0 ? std::vector{one.talk.peer()} : std::move(one.socket.peers);
+    found_.jobs.push_back({std::move(one.socket), std::move(summary->job)});
   }
-  void add_note(const JobSocket& door, const std::string& why) {
-    if (door.is_ours()) return found_.notes.push_back(door.called() + ": " + why);
-    ++of_others_[{door.owner, why}];
+  void add_note(const JobSocket& socket, const std::string& why) {
+    if (socket.is_ours()) return found_.notes.push_back(socket.called() + ": " + why);
+    ++of_others_[{socket.owner, why}];
   }
   void add_unseen(const std::set<pid_t>& pids) {
     if (!pids.empty()) found_.notes.push_back(note_about({pids.begin(), pids.end()}));
@@ -220,7 +220,7 @@ class Hearing {
   Found take() {
     auto& jobs = found_.jobs;
     std::stable_sort(jobs.begin(), jobs.end(), [](const FoundJob& a, const FoundJob& b) {
-      return std::pair(a.door.is_ours(), a.summary.age_ms) > std::pair(b.door.is_ours(), b.summary.age_ms);
+      return std::pair(a.socket.is_ours(), a.summary.age_ms) > std::pair(b.socket.is_ours(), b.summary.age_ms);
     });
     drop_false_ones();
     for (const auto& [what, count] : of_others_) {
@@ -235,11 +235,11 @@ class Hearing {
   void drop_false_ones() {
     std::set<std::string> ours;
     for (const FoundJob& job : found_.jobs) {
-      if (job.door.is_ours()) ours.insert(job.door.job());
+      if (job.socket.is_ours()) ours.insert(job.socket.job());
     }
     std::erase_if(found_.jobs, [&](const FoundJob& job) {
-      const bool is_false = !job.door.is_ours() && ours.contains(job.door.job());
-      if (is_false) add_note(job.door, "it has the id of a job of yours, " + job.door.job());
+      const bool is_false = !job.socket.is_ours() && ours.contains(job.socket.job());
+      if (is_false) add_note(job.socket, "it has the id of a job of yours, " + job.socket.job());
       return is_false;
     });
   }
@@ -248,11 +248,11 @@ class Hearing {
   std::map<std::pair<uid_t, std::string>, std::size_t> of_others_;  // notes, and how often
 };
 
-std::vector<JobSocket> doors_that_fit(const std::string& id, std::span<const FoundJob> jobs) {
+std::vector<JobSocket> sockets_that_fit(const std::string& id, std::span<const FoundJob> jobs) {
   std::vector<JobSocket> same, longer;
   for (const FoundJob& job : jobs) {
-    if (job.door.job() == id) same.push_back(job.door);
-    if (job.door.job().starts_with(id)) longer.push_back(job.door);
+    if (job.socket.job() == id) same.push_back(job.socket);
+    if (job.socket.job().starts_with(id)) longer.push_back(job.socket);
   }
   return same.empty() ? longer : same;
 }
@@ -265,17 +265,17 @@ std::string JobSocket::called() const {
   return "job " + show(job()) + (is_ours() ? "" : " of user " + std::to_string(owner));
 }
 
-Result<Conversation> Conversation::begin(const JobSocket& door, const Request& request, std::size_t longest_answer) {
-  Result<os::UniqueFd> socket = connect_to(door);
+Result<Conversation> Conversation::begin(const JobSocket& job, const Request& request, std::size_t longest_answer) {
+  Result<os::UniqueFd> socket = connect_to(job);
   if (!socket) return socket.error();
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || !is_launcher(peer, door)) {
+  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || !is_launcher(peer, job)) {
     return Error(ErrorKind::Io, "another process listens in its place, of user " + std::to_string(peer.uid));
   }
   const std::string bytes = encode(request);
   if (::send(socket->get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
-    return gone(door);
+    return gone(job);
   }
   Conversation out;
   out.socket_ = std::move(*socket);
@@ -308,25 +308,25 @@ Result<std::optional<Answer>> Conversation::next(int patience_ms) {
 }
 
 Found find_jobs() {
-  Doors doors;
-  doors.add_own();
+  SocketSearch sockets;
+  sockets.add_own();
   std::set<pid_t> unseen;
   const TimePoint limit = Clock::now() + std::chrono::milliseconds(kAnswerWithinMs);
   for (const Launcher& launcher : launchers()) {  // this user's first, so that no other user can use up their time
     if (!is_this_user(launcher.uid) && Clock::now() > limit) break;
-    if (!doors.add_of(launcher)) unseen.insert(launcher.pid);
+    if (!sockets.add_of(launcher)) unseen.insert(launcher.pid);
   }
   Hearing hearing;
   std::vector<Asked> asked;
-  for (JobSocket& door : doors.take()) {
-    Result<Conversation> talk = Conversation::begin(door, Request{}, kMaxSummary);
+  for (JobSocket& socket : sockets.take()) {
+    Result<Conversation> talk = Conversation::begin(socket, Request{}, kMaxSummary);
     if (talk) {
       unseen.erase(talk->peer());
-      asked.push_back({std::move(door), std::move(*talk)});
+      asked.push_back({std::move(socket), std::move(*talk)});
     } else if (talk.error().kind() == ErrorKind::Lost) {
-      remove_if_dead(door);
+      remove_if_dead(socket);
     } else {
-      hearing.add_note(door, talk.error().message());
+      hearing.add_note(socket, talk.error().message());
     }
   }
   hear(asked);
@@ -338,9 +338,9 @@ Found find_jobs() {
 Result<JobSocket> find_job(const std::string& id) {
   Found found = find_jobs();
   const auto others =
-      std::find_if(found.jobs.begin(), found.jobs.end(), [](const FoundJob& job) { return !job.door.is_ours(); });
-  std::vector<JobSocket> fit = doors_that_fit(id, {found.jobs.begin(), others});
-  if (fit.empty() && !id.empty()) fit = doors_that_fit(id, {others, found.jobs.end()});
+      std::find_if(found.jobs.begin(), found.jobs.end(), [](const FoundJob& job) { return !job.socket.is_ours(); });
+  std::vector<JobSocket> fit = sockets_that_fit(id, {found.jobs.begin(), others});
+  if (fit.empty() && !id.empty()) fit = sockets_that_fit(id, {others, found.jobs.end()});
   if (fit.size() == 1) return std::move(fit.front());
   const std::string hint = "sml-run ps lists those that run";
   if (!fit.empty()) {

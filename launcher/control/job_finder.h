@@ -35,7 +35,7 @@ struct JobSocket {
 class Conversation {
  public:
   // Error (Lost): nothing listens there any more; (Io, Protocol): the listening process is not the job's launcher.
-  static Result<Conversation> begin(const JobSocket& door, const Request& request,
+  static Result<Conversation> begin(const JobSocket& job, const Request& request,
                                     std::size_t longest_answer = kMaxAnswer);
 
   // The next answer; nullopt: the other side has closed the connection. `patience_ms` < 0: no time limit. Error
@@ -54,7 +54,7 @@ class Conversation {
 };
 
 struct FoundJob {
-  JobSocket door;
+  JobSocket socket;
   report::JobSummary summary;
 };
 struct Found {

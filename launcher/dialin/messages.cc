@@ -13,16 +13,16 @@ constexpr std::size_t kMaxRest = std::size_t{1} << 20;  // of decoded bytes that
 template <class Variant>
 constexpr std::uint8_t kFirstType = 0;
 template <>
-constexpr std::uint8_t kFirstType<ToHead> = 1;
+constexpr std::uint8_t kFirstType<ToCoordinator> = 1;
 template <>
-constexpr std::uint8_t kFirstType<ToHost> = 64;
+constexpr std::uint8_t kFirstType<ToPeer> = 64;
 
 Error nonsense(const char* what) { return Error(ErrorKind::Protocol, what); }
 
 }  // namespace
 
-std::string encode(const ToHead& message) { return wire::encode_frame(message, kFirstType<ToHead>); }
-std::string encode(const ToHost& message) { return wire::encode_frame(message, kFirstType<ToHost>); }
+std::string encode(const ToCoordinator& message) { return wire::encode_frame(message, kFirstType<ToCoordinator>); }
+std::string encode(const ToPeer& message) { return wire::encode_frame(message, kFirstType<ToPeer>); }
 
 template <class Message>
 Result<std::optional<Message>> FrameReader<Message>::next() {
@@ -48,7 +48,7 @@ Result<std::optional<Message>> FrameReader<Message>::next() {
   return std::optional<Message>(std::move(*message));
 }
 
-template class FrameReader<ToHead>;
-template class FrameReader<ToHost>;
+template class FrameReader<ToCoordinator>;
+template class FrameReader<ToPeer>;
 
 }  // namespace sml::dialin

@@ -66,27 +66,27 @@ struct Welcome {
   bool operator==(const Welcome&) const = default;
 };
 // First message on a new connection of a peer whose earlier connection has broken: the stream continues here.
-struct ComeBack {
+struct Reconnect {
   std::string ticket;
   std::uint64_t heard = 0;  // Heard::bytes
 
   void fields(auto& archive) { archive(ticket, heard); }
-  bool operator==(const ComeBack&) const = default;
+  bool operator==(const Reconnect&) const = default;
 };
-// Answer to ComeBack. The bytes that the peer has not received follow.
-struct GoOn {
+// Answer to Reconnect. The bytes that the peer has not received follow.
+struct Resumed {
   std::uint64_t heard = 0;  // Heard::bytes
 
   void fields(auto& archive) { archive(heard); }
-  bool operator==(const GoOn&) const = default;
+  bool operator==(const Resumed&) const = default;
 };
 // Acknowledgement: the number of bytes received in frames after Introduction or Welcome. The sender need not keep them
 // any longer (resume_buffer.h).
-struct Heard {
+struct Acknowledge {
   std::uint64_t bytes = 0;
 
   void fields(auto& archive) { archive(bytes); }
-  bool operator==(const Heard&) const = default;
+  bool operator==(const Acknowledge&) const = default;
 };
 struct Refused {
   Reason reason = Reason::Version;
@@ -145,11 +145,11 @@ struct JobEnd {
   bool operator==(const JobEnd&) const = default;
 };
 
-using ToHead = std::variant<Introduction, Bytes, AgentEnded, StopAsked, ComeBack, Heard, Alive>;
-using ToHost = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, JobEnd, GoOn, Heard>;
+using ToCoordinator = std::variant<Introduction, Bytes, AgentEnded, StopAsked, Reconnect, Acknowledge, Alive>;
+using ToPeer = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, JobEnd, Resumed, Acknowledge>;
 
-std::string encode(const ToHead& message);
-std::string encode(const ToHost& message);
+std::string encode(const ToCoordinator& message);
+std::string encode(const ToPeer& message);
 
 // Calls `send` with each piece of `bytes` that fits into a message.
 template <class Send>
@@ -176,7 +176,7 @@ class FrameReader {
   std::size_t size_ = 0;
 };
 
-extern template class FrameReader<ToHead>;
-extern template class FrameReader<ToHost>;
+extern template class FrameReader<ToCoordinator>;
+extern template class FrameReader<ToPeer>;
 
 }  // namespace sml::dialin

@@ -4,21 +4,21 @@
 
 namespace sml::dialin {
 
-void ResumeBuffer::say(std::string_view frame) {
-  said_.append(frame);
-  if (said_.size() > kMostKept) said_.forget(said_.end() - kMostKept);
+void ResumeBuffer::append(std::string_view frame) {
+  sent_.append(frame);
+  if (sent_.size() > kMostKept) sent_.forget(sent_.end() - kMostKept);
 }
 
-std::optional<std::string_view> ResumeBuffer::unheard(std::uint64_t place) {
-  if (!said_.acknowledge(place)) return std::nullopt;
-  return said_.from(place);
+std::optional<std::string_view> ResumeBuffer::unreceived(std::uint64_t place) {
+  if (!sent_.acknowledge(place)) return std::nullopt;
+  return sent_.from(place);
 }
 
 std::optional<std::uint64_t> ResumeBuffer::receipt(TimePoint now) {
   constexpr std::uint64_t kSome = 512;  // bytes
   constexpr Duration kPause = std::chrono::seconds(1);
   const bool has_paused = !receipt_at_ || now - *receipt_at_ >= kPause;
-  const std::optional<std::uint64_t> due = heard_.receipt(has_paused ? kSome : wire::ReceivedBytes::kReceiptEvery);
+  const std::optional<std::uint64_t> due = received_.receipt(has_paused ? kSome : wire::ReceivedBytes::kReceiptEvery);
   if (due) receipt_at_ = now;
   return due;
 }

@@ -18,24 +18,24 @@ class ResumeBuffer {
   static constexpr std::size_t kMostKept = std::size_t{24} << 20;
 
   // Records a frame that is sent now or, while there is no connection, after the next one is made.
-  void say(std::string_view frame);
+  void append(std::string_view frame);
   // The bytes from `place` on, which the other end has not received; valid until the next call. Returns nullopt if they
   // are no longer kept or were never sent.
-  std::optional<std::string_view> unheard(std::uint64_t place);
+  std::optional<std::string_view> unreceived(std::uint64_t place);
   // The other end has received everything before `place`. Returns false if less than that has been sent.
-  [[nodiscard]] bool is_heard(std::uint64_t place) { return said_.acknowledge(place); }
-  bool all_is_heard() const { return said_.size() == 0; }
+  [[nodiscard]] bool acknowledge(std::uint64_t place) { return sent_.acknowledge(place); }
+  bool all_acknowledged() const { return sent_.size() == 0; }
 
   // A whole frame of `size` bytes has been received.
-  void hear(std::size_t size) { heard_.add(size); }
-  std::uint64_t heard() const { return heard_.count(); }
+  void add_received(std::size_t size) { received_.add(size); }
+  std::uint64_t received() const { return received_.count(); }
   // Returns the count to acknowledge if an acknowledgement is due: after many bytes, or after some if none was due for
   // a second, so that the coordinator does not keep the plans of thousands of hosts.
   std::optional<std::uint64_t> receipt(TimePoint now);
 
  private:
-  wire::SentBytes said_;
-  wire::ReceivedBytes heard_;
+  wire::SentBytes sent_;
+  wire::ReceivedBytes received_;
   std::optional<TimePoint> receipt_at_;  // time of the last one
 };
 

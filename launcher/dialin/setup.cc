@@ -158,11 +158,11 @@ Error place_of_many(const Options& options) {
 // srun or a similar launcher numbers the hosts, the coordinator follows these numbers; if the name does not resolve
 // yet, the host with number 0 is the coordinator.
 void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialInOptions& options, std::uint32_t hosts) {
-  const launch::Whose whose = here.whose_host ? here.whose_host(settings.head) : launch::Whose::Unknown;
+  const transport::Whose whose = here.whose_host ? here.whose_host(settings.head) : transport::Whose::Unknown;
   const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
-  const bool first = whose == launch::Whose::Unknown && hint && hint->place == 0;
+  const bool first = whose == transport::Whose::Unknown && hint && hint->place == 0;
   if (hint) settings.wished = hint->place;
-  settings.own_index = whose == launch::Whose::Ours || first ? 0 : 1;
+  settings.own_index = whose == transport::Whose::Ours || first ? 0 : 1;
   if (settings.own_index == 0) {
     const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
     const std::string others =
@@ -295,9 +295,9 @@ std::optional<dialin::Settings> find_head(const Options& options, const ThisHost
 }
 
 void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
-               const launch::AgentImage& image, const std::function<void(const std::string&)>& say) {
+               const transport::AgentImage& image, const std::function<void(const std::string&)>& print) {
   const auto tell = [&](const std::string& text) {
-    if (options.verbosity != Verbosity::Quiet) say(text);
+    if (options.verbosity != Verbosity::Quiet) print(text);
   };
   tell(fmt::format("telling the head, {} port {}", show(settings.head), settings.port));
   const dialin::Outcome outcome =
@@ -307,7 +307,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},
                     .reckon = [](const dialin::Welcome&, const dialin::AttemptParameters&) { return std::nullopt; },
-                    .chore = nullptr,
+                    .task = nullptr,
                     .unable = why,
                     .verbosity = options.verbosity},
                    image, tell);

@@ -35,8 +35,8 @@ std::optional<dialin::Settings> find_head(const Options& options, const ThisHost
                                           const std::string& build);
 
 // Calls the coordinator for as long as a host that takes part would, and sends it the reason why this host does not;
-// the job ends with that reason. Passes progress messages to `say`.
+// the job ends with that reason. Passes progress messages to `print`.
 void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
-               const launch::AgentImage& image, const std::function<void(const std::string&)>& say);
+               const transport::AgentImage& image, const std::function<void(const std::string&)>& print);
 
 }  // namespace sml

@@ -28,11 +28,11 @@ namespace sml::dialin {
 
 namespace {
 
-using rendezvous::PmiDialect;
-using rendezvous::PmiMessage;
-using rendezvous::PmiReader;
-using rendezvous::PmiWriter;
 using std::string_view;
+using wire::PmiDialect;
+using wire::PmiMessage;
+using wire::PmiReader;
+using wire::PmiWriter;
 
 constexpr string_view kKeyName = "sml-run-head";
 constexpr Duration kSayAfter = std::chrono::seconds(5);
@@ -68,15 +68,15 @@ class PmiCall {
         say_at_(Clock::now() + kSayAfter) {}
 
   // Sends the message, and returns the reply, which must have that name and no bad status.
-  Result<PmiMessage> ask(PmiWriter message, string_view reply) {
+  Result<wire::PmiMessage> ask(wire::PmiWriter message, string_view reply) {
     const std::string text = message.take();
     if (!send_all(text)) return lost("cannot be written to: " + errno_text(errno));
     return next(reply);
   }
 
-  Result<PmiMessage> next(string_view name) {
+  Result<wire::PmiMessage> next(string_view name) {
     while (true) {
-      Result<std::optional<PmiMessage>> message = reader_.next(PmiDialect::One);
+      Result<std::optional<wire::PmiMessage>> message = reader_.next(wire::PmiDialect::One);
       if (!message) return message.error();
       if (*message) return checked(std::move(**message), name);
       if (Result<void> more = read_more(name); !more) return more.error();
@@ -104,7 +104,7 @@ class PmiCall {
     if (ready < 0 && errno == EINTR) return {};
     if (left <= 0 && next != end_) {
       say_at_ = end_;
-      wait_.say("waiting for the other hosts of the step, up to " + format_duration(wait_.patience));
+      wait_.print("waiting for the other hosts of the step, up to " + format_duration(wait_.patience));
       return {};
     }
     if (left <= 0) {
@@ -120,7 +120,7 @@ class PmiCall {
     return {};
   }
 
-  static Result<PmiMessage> checked(PmiMessage message, string_view name) {
+  static Result<wire::PmiMessage> checked(wire::PmiMessage message, string_view name) {
     const std::string* status = message.find("rc");
     if (message.name == name && (status == nullptr || *status == "0")) return message;
     return Error(ErrorKind::Protocol, fmt::format("answers {}{} where {} is expected", show(message.name, 40),
@@ -131,10 +131,10 @@ class PmiCall {
   const SpaceWait& wait_;
   TimePoint end_;
   TimePoint say_at_;
-  PmiReader reader_;
+  wire::PmiReader reader_;
 };
 
-PmiWriter command(string_view name) { return PmiWriter(PmiDialect::One, name); }
+wire::PmiWriter command(string_view name) { return wire::PmiWriter(wire::PmiDialect::One, name); }
 
 Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration patience) {
   if (space.descriptor >= 0) {
@@ -155,7 +155,7 @@ Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration patience
 
 // A client that connects says who it is; the server answers with more than is needed here.
 Result<void> announce(PmiCall& call, const std::string& id) {
-  Result<PmiMessage> answer = call.ask(std::move(command("initack").add("pmiid", id)), "initack");
+  Result<wire::PmiMessage> answer = call.ask(std::move(command("initack").add("pmiid", id)), "initack");
   for (int i = 0; answer && i < 3; ++i) answer = call.next("set");
   return answer ? Result<void>() : answer.error();
 }
@@ -168,8 +168,9 @@ Result<SpaceWord> exchange(const StepSpace& space, std::uint32_t tasks, const st
   if (space.descriptor < 0) {
     if (Result<void> announced = announce(call, space.id); !announced) return announced.error();
   }
-  const auto ask = [&call](PmiWriter& message, string_view reply) { return call.ask(std::move(message), reply); };
-  Result<PmiMessage> answer = ask(command("init").add("pmi_version", 1).add("pmi_subversion", 1), "response_to_init");
+  const auto ask = [&call](wire::PmiWriter& message, string_view reply) { return call.ask(std::move(message), reply); };
+  Result<wire::PmiMessage> answer =
+      ask(command("init").add("pmi_version", 1).add("pmi_subversion", 1), "response_to_init");
   if (answer) answer = call.ask(command("get_my_kvsname"), "my_kvsname");
   if (!answer) return answer.error();
   const std::string* name = answer->find("kvsname");
@@ -209,7 +210,7 @@ std::optional<StepSpace> find_space(const plan::Environment& environment) {
   if (descriptor && is_socket(*descriptor)) return StepSpace{.descriptor = *descriptor};
   std::string server = value_in(environment, "PMI_PORT");
   std::string id = value_in(environment, "PMI_ID");
-  if (server.empty() || id.empty() || !rendezvous::has_pmi_form(id)) return std::nullopt;
+  if (server.empty() || id.empty() || !wire::has_pmi_form(id)) return std::nullopt;
   return StepSpace{.server = std::move(server), .id = std::move(id)};
 }
 
@@ -243,9 +244,9 @@ Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks,
                                     const SpaceWait& wait) {
   Result<SpaceWord> word = exchange(space, tasks, own, wait);
   if (word) return word;
-  const string_view door = space.descriptor >= 0 ? "PMI_FD" : "PMI_PORT";
+  const string_view variable = space.descriptor >= 0 ? "PMI_FD" : "PMI_PORT";
   return Error(word.error().kind(), fmt::format("the step's key space ({}), by which its hosts find each other, {}",
-                                                door, word.error().message()))
+                                                variable, word.error().message()))
       .with_hint("--secret-file FILE and --head ADDR, the same on every host, do without it");
 }
 

@@ -36,7 +36,7 @@ std::optional<SpaceWord> parse_word(std::string_view value);
 // How long to wait for the other tasks, and where to say so after 5 s.
 struct SpaceWait {
   Duration patience{};
-  std::function<void(const std::string& text)> say;
+  std::function<void(const std::string& text)> print;
 };
 
 // Exchanges the word: of the first of `tasks` tasks `own`, which the others get. Blocks until all have come. The space

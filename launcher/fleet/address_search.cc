@@ -43,7 +43,7 @@ void AddressSearch::ask(const Host& host) {
     last_candidates_ = std::make_shared<const std::vector<std::string>>(std::move(now));
   }
   asked.candidates = last_candidates_;
-  host.session->send(wire::Probe{*asked.candidates, port_, launch::milliseconds(kProbeTimeout)});
+  host.session->send(wire::Probe{*asked.candidates, port_, transport::milliseconds(kProbeTimeout)});
 }
 
 bool AddressSearch::ask_again() {

@@ -44,9 +44,9 @@ std::vector<std::string> believable_addresses(std::span<const std::string> told,
   constexpr std::size_t kMost = 64;
   std::vector<std::string> out;
   for (const std::string& address : told) {
-    const rendezvous::AddressUse use = rendezvous::use_of_address(address);
-    const bool loopback = here == OnThisMachine::Yes && use == rendezvous::AddressUse::ThisMachine;
-    if (out.size() < kMost && (loopback || use == rendezvous::AddressUse::OtherHosts)) out.push_back(address);
+    const AddressUse use = use_of_address(address);
+    const bool loopback = here == OnThisMachine::Yes && use == AddressUse::ThisMachine;
+    if (out.size() < kMost && (loopback || use == AddressUse::OtherHosts)) out.push_back(address);
   }
   return out;
 }
@@ -78,13 +78,13 @@ std::string likely_address(const HostAddresses& host) {
   return host.own.empty() ? std::string() : host.own.front();
 }
 
-VouchPlan plan_vouching(std::span<const wire::Caller> callers, std::span<const HostAddresses> hosts) {
+OwnershipChecks plan_ownership_checks(std::span<const wire::Caller> callers, std::span<const HostAddresses> hosts) {
   std::unordered_map<std::string_view, std::size_t> hosts_by_address;
   for (std::size_t i = 0; i < hosts.size(); ++i) hosts_by_address.emplace(hosts[i].peer, i);
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     for (const std::string& address : hosts[i].own) hosts_by_address.emplace(address, i);
   }
-  VouchPlan out;
+  OwnershipChecks out;
   for (const wire::Caller& caller : callers) {
     const auto found = hosts_by_address.find(caller.address);
     if (found == hosts_by_address.end()) {

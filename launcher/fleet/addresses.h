@@ -46,13 +46,13 @@ std::vector<std::string> candidate_addresses(const std::string& wanted, const Ho
 std::string likely_address(const HostAddresses& host);
 
 // Which host checks the ownership of which callers.
-struct VouchPlan {
+struct OwnershipChecks {
   std::map<std::size_t, wire::CheckPeerOwnership> by_host;  // index in `hosts`
   wire::PeerVerdicts nobody;                                // callers whose address belongs to no host
 };
 
 // Assigns a caller to the host whose connection shows its address, else to the first host that has the address.
-VouchPlan plan_vouching(std::span<const wire::Caller> callers, std::span<const HostAddresses> hosts);
+OwnershipChecks plan_ownership_checks(std::span<const wire::Caller> callers, std::span<const HostAddresses> hosts);
 
 // The results of one host's probes of the candidates.
 struct HostProbe {

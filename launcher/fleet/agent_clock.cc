@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sml::supervise {
+namespace sml::fleet {
 
 namespace {
 
@@ -32,4 +32,4 @@ void AgentClock::answered(TimePoint asked, Reading reading, TimePoint now) {
   offset_ = asked.time_since_epoch() + took / 2 - reading;
 }
 
-}  // namespace sml::supervise
+}  // namespace sml::fleet

@@ -5,7 +5,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::supervise {
+namespace sml::fleet {
 
 class AgentClock {
  public:
@@ -29,4 +29,4 @@ class AgentClock {
   std::optional<Duration> short_;  // round trips up to this count as short; empty: no reply yet
 };
 
-}  // namespace sml::supervise
+}  // namespace sml::fleet

@@ -8,47 +8,47 @@
 
 namespace sml::fleet {
 
-Fleet::Fleet(boost::asio::io_context& loop, const launch::AgentImage& image,
-             std::unique_ptr<launch::AgentLauncher> reach, Duration heartbeat_timeout)
+Fleet::Fleet(boost::asio::io_context& loop, const transport::AgentImage& image,
+             std::unique_ptr<transport::AgentLauncher> agent_launcher, Duration heartbeat_timeout)
     : loop_(loop),
       image_(image),
-      agent_launcher_(std::move(reach)),
+      agent_launcher_(std::move(agent_launcher)),
       suspend_timer_(loop),
       heartbeat_(loop.get_executor(), hosts_, heartbeat_timeout, [this] { listener_->hosts_pinged(); }) {}
 
 Fleet::~Fleet() = default;
 
-Result<void> Fleet::open(launch::AgentLauncher::Events events) { return agent_launcher_->open(std::move(events)); }
+Result<void> Fleet::open(transport::AgentLauncher::Events events) { return agent_launcher_->open(std::move(events)); }
 
-void Fleet::trace(launch::ProtocolTrace* trace) {
+void Fleet::trace(transport::ProtocolTrace* trace) {
   trace_ = trace;
   for (Host& host : hosts_.all()) host.session->trace(trace);
 }
 
 // A host that waits gets its next Prepare; any other host gets a new session.
-Host& Fleet::enlist(launch::AgentSession::Plan plan) {
+Host& Fleet::enlist(transport::AgentSession::Plan plan) {
   Host* known = hosts_.find(plan.host);
-  if (known != nullptr && known->session->state() == launch::SessionState::Cleared) {
+  if (known != nullptr && known->session->state() == transport::SessionState::Cleared) {
     const bool is_local = known->session->contact().is_local;
-    const auto place = is_local ? launch::AgentPlace::ThisMachine : launch::AgentPlace::Remote;
+    const auto place = is_local ? transport::AgentPlace::ThisMachine : transport::AgentPlace::Remote;
     known->next = std::make_unique<wire::Prepare>(plan.prepare(place));
     return *known;
   }
   Host fresh;
   fresh.id = plan.host;
-  fresh.session = std::make_unique<launch::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
-                                                         image_, *agent_launcher_, std::move(plan));
+  fresh.session = std::make_unique<transport::AgentSession>(loop_.get_executor(), static_cast<SessionOwner&>(*this),
+                                                            image_, *agent_launcher_, std::move(plan));
   fresh.session->trace(trace_);
   return hosts_.put(std::move(fresh));
 }
 
-void Fleet::add(launch::AgentSession::Plan plan) {
+void Fleet::add(transport::AgentSession::Plan plan) {
   Host& host = enlist(std::move(plan));
   if (!hosts_.is_member(host)) hosts_.make_member(host);
 }
 
 // A host that waits already continues to wait.
-void Fleet::add_spare(const plan::Host& host, launch::AgentSession::Plan plan) {
+void Fleet::add_spare(const plan::Host& host, transport::AgentSession::Plan plan) {
   if (hosts_.give_place(plan.host)) agent_launcher_->know(host);
   const Host* known = hosts_.find(plan.host);
   if (known == nullptr || known->session->ended()) enlist(std::move(plan));
@@ -67,7 +67,7 @@ void Fleet::start() {
     if (host.next) {
       host.session->prepare(std::move(*std::exchange(host.next, nullptr)));
     } else if (std::exchange(host.unreached, false)) {
-      reach(host);
+      start_session(host);
     }
   }
   for (Host& host : others()) {
@@ -77,10 +77,10 @@ void Fleet::start() {
 }
 
 // In the background, so that other hosts can connect while this host's own task still runs.
-void Fleet::reach(Host& host) {
-  launch::PreLaunchTask* chore = agent_launcher_->chore_of(host.id);
-  if (chore == nullptr) return host.session->start();
-  preparation_.emplace(loop_.get_executor(), *chore, [session = host.session.get()](const Result<void>& done) {
+void Fleet::start_session(Host& host) {
+  transport::PreLaunchTask* task = agent_launcher_->task_of(host.id);
+  if (task == nullptr) return host.session->start();
+  preparation_.emplace(loop_.get_executor(), *task, [session = host.session.get()](const Result<void>& done) {
     if (session->ended()) return;
     if (!done) return session->abandon(done.error());
     session->start();
@@ -95,7 +95,7 @@ bool Fleet::all_ended() const {
 bool Fleet::all_cleared() const {
   const std::span<const Host> members = hosts();
   return std::all_of(members.begin(), members.end(), [](const Host& host) {
-    return host.session->ended() || host.session->state() == launch::SessionState::Cleared;
+    return host.session->ended() || host.session->state() == transport::SessionState::Cleared;
   });
 }
 
@@ -108,7 +108,7 @@ std::vector<HostId> Fleet::lost() const {
 }
 
 std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const {
-  if (agent_launcher_->sameness() == launch::AgentLauncher::Sameness::OfNames) return {};
+  if (agent_launcher_->sameness() == transport::AgentLauncher::Sameness::OfNames) return {};
   std::vector<hosts::SeenHost> seen;
   for (const Host& host : hosts_.all()) {
     const bool counts = !host.lost && host.index.value() < map.hosts.size();
@@ -119,20 +119,20 @@ std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const 
 
 // ---- callbacks of sessions
 
-void Fleet::session_introduced(launch::AgentSession& session) {
+void Fleet::session_introduced(transport::AgentSession& session) {
   if (Host& host = hosts_.of(session.host()); hosts_.is_member(host)) listener_->host_introduced(host);
   if (suspended_) session.suspend();
 }
 
-void Fleet::session_ready(launch::AgentSession& session, const wire::Prepared& message) {
+void Fleet::session_ready(transport::AgentSession& session, const wire::Prepared& message) {
   Host& host = hosts_.of(session.host());
   host.chosen_addresses = believable_addresses(message.addresses, place_of(session));
   if (hosts_.is_member(host)) return listener_->host_prepared(host, message);
-  if (!message.obstacles.empty()) return session.abandon(error_of(message.obstacles.front()));
-  session.end_workers({SIGTERM, 0}, launch::Afterwards::Stay);  // there are no workers: the agent waits
+  if (!message.errors.empty()) return session.abandon(error_of(message.errors.front()));
+  session.end_workers({SIGTERM, 0}, transport::Afterwards::Stay);  // there are no workers: the agent waits
 }
 
-void Fleet::session_message(launch::AgentSession& session, wire::ToLauncher message) {
+void Fleet::session_message(transport::AgentSession& session, wire::ToLauncher message) {
   Host& host = hosts_.of(session.host());
   host.note(message);
   if (hosts_.is_member(host)) return listener_->host_message(host, std::move(message));
@@ -140,13 +140,13 @@ void Fleet::session_message(launch::AgentSession& session, wire::ToLauncher mess
   if (std::holds_alternative<wire::Cleared>(message)) of_spares_->spare_waits(host);
 }
 
-void Fleet::session_step(const launch::AgentSession& session) {
+void Fleet::session_step(const transport::AgentSession& session) {
   const Host& host = hosts_.of(session.host());
   if (hosts_.is_member(host)) return listener_->host_step(host);
   of_spares_->spare_step(host);
 }
 
-void Fleet::session_ended(launch::AgentSession& session, const Error* why) {
+void Fleet::session_ended(transport::AgentSession& session, const Error* why) {
   Host& host = hosts_.of(session.host());
   if (hosts_.is_member(host)) return listener_->host_ended(host, why);
   if (why != nullptr) host.lost = true;
@@ -155,17 +155,17 @@ void Fleet::session_ended(launch::AgentSession& session, const Error* why) {
 
 // ---- messages to hosts
 
-void Fleet::tell(HostIndex index, const wire::ToAgent& message) {
+void Fleet::send(HostIndex index, const wire::ToAgent& message) {
   for (Host& host : hosts()) {
     if (host.index == index) host.session->send(message);
   }
 }
 
-void Fleet::tell_all(const wire::ToAgent& message) {
+void Fleet::send_all(const wire::ToAgent& message) {
   for (Host& host : hosts_.all()) host.session->send(message);
 }
 
-void Fleet::end_workers(const wire::Stop& how, launch::Afterwards afterwards) {
+void Fleet::end_workers(const wire::Stop& how, transport::Afterwards afterwards) {
   for (Host& host : hosts_.all()) host.session->end_workers(how, afterwards);
 }
 
@@ -194,13 +194,13 @@ void Fleet::dismiss() {
   hosts_.clear();
 }
 
-void Fleet::tell_end(const launch::RunEnd& end) {
+void Fleet::tell_end(const transport::RunEnd& end) {
   loop_.restart();
   if (agent_launcher_->tell_end(end, [this] { loop_.stop(); })) loop_.run();
 }
 
-void Fleet::clean_up(const std::function<void(const std::string&)>& say) {
-  launch::CleanUp(loop_, image_, *agent_launcher_, say).run(std::exchange(vanished_, {}));
+void Fleet::clean_up(const std::function<void(const std::string&)>& print) {
+  transport::CleanUp(loop_, image_, *agent_launcher_, print).run(std::exchange(vanished_, {}));
 }
 
 }  // namespace sml::fleet

@@ -31,7 +31,7 @@ class FleetListener {
   virtual ~FleetListener() = default;
   // The host's agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void host_introduced(Host& host) = 0;
-  // The agent has prepared; `message.obstacles` may say why it cannot start its workers.
+  // The agent has prepared; `message.errors` may say why it cannot start its workers.
   virtual void host_prepared(Host& host, const wire::Prepared& message) = 0;
   // Any other message of an agent. The facts of HelloAck and Pong have been recorded.
   virtual void host_message(Host& host, wire::ToLauncher message) = 0;
@@ -56,11 +56,11 @@ class SpareListener {
 
 // Runs on one thread. After close(), exit by _Exit(): a name look-up may still be running on a thread that cannot be
 // stopped.
-class Fleet final : private launch::SessionOwner {
+class Fleet final : private transport::SessionOwner {
  public:
   // The arguments outlive the fleet.
-  Fleet(boost::asio::io_context& loop, const launch::AgentImage& image, std::unique_ptr<launch::AgentLauncher> reach,
-        Duration heartbeat_timeout);
+  Fleet(boost::asio::io_context& loop, const transport::AgentImage& image,
+        std::unique_ptr<transport::AgentLauncher> agent_launcher, Duration heartbeat_timeout);
   ~Fleet() override;
 
   // Sets the listeners for all sessions from now on; they outlive the sessions. Call before start(). Null: there are no
@@ -70,19 +70,19 @@ class Fleet final : private launch::SessionOwner {
     of_spares_ = of_spares;
   }
   // Writes down the messages of all sessions from now on; outlives the fleet. Null: none.
-  void trace(launch::ProtocolTrace* trace);
+  void trace(transport::ProtocolTrace* trace);
   // Call before anything else that reaches a host. Error (Internal): hosts cannot be accepted.
-  Result<void> open(launch::AgentLauncher::Events events);
+  Result<void> open(transport::AgentLauncher::Events events);
   // Begins the group for the next start(); call it before add(). `places`, by HostId: each host's index in the plan. No
   // host has workers then.
   void begin_group(std::vector<HostIndex> places) { hosts_.begin_group(std::move(places)); }
   // Adds a host with workers, in host order; rank 0 is on the first. A host whose agent waits stays connected. While
   // others run, a host may be added that gets workers now, for the first time or again, if its session has ended or
   // waits; call start() again afterwards.
-  void add(launch::AgentSession::Plan plan);
+  void add(transport::AgentSession::Plan plan);
   // Adds a host that is to be connected and wait. While others run it may be one that no plan has had, with the next
   // id, or one that is lost and has no workers in this group; call start() again afterwards.
-  void add_spare(const plan::Host& host, launch::AgentSession::Plan plan);
+  void add_spare(const plan::Host& host, transport::AgentSession::Plan plan);
   // Before the first attempt by another plan: hosts of the first plan that are `other_names` of the others' machines
   // leave at the next start(), and `fresh` hosts, which no plan has had, get the next ids.
   void replan(std::span<const HostId> other_names, std::span<const plan::Host> fresh);
@@ -107,17 +107,17 @@ class Fleet final : private launch::SessionOwner {
   // launcher ends its workers by itself. nullopt: they have ended.
   std::optional<TimePoint> lost_workers_end() const { return heartbeat_.lost_workers_end(); }
   // Hosts of the run, those without workers too, that should have come by themselves.
-  std::vector<launch::AgentLauncher::Missing> missing() const { return agent_launcher_->missing(); }
-  std::vector<launch::AgentLauncher::Missing> refused() const { return agent_launcher_->refused(); }
+  std::vector<transport::AgentLauncher::Missing> missing() const { return agent_launcher_->missing(); }
+  std::vector<transport::AgentLauncher::Missing> refused() const { return agent_launcher_->refused(); }
   // Machines that have several names in `map`, which then counts too many hosts.
   std::vector<hosts::MachineNames> machines(const plan::JobMap& map) const;
 
   // Sends to the agent of that host, unless it does not run, or all have been dismissed.
-  void tell(HostIndex index, const wire::ToAgent& message);
+  void send(HostIndex index, const wire::ToAgent& message);
   // Sends to all agents that run, those of spare hosts included.
-  void tell_all(const wire::ToAgent& message);
+  void send_all(const wire::ToAgent& message);
   // Ends the workers of all hosts; spare hosts get the message, too.
-  void end_workers(const wire::Stop& how, launch::Afterwards afterwards);
+  void end_workers(const wire::Stop& how, transport::Afterwards afterwards);
   // Ctrl-Z: suspends the workers of all hosts and returns at once. A moment later `stop` is called, which stops this
   // process, and returns when somebody continues it; then the workers go on.
   void suspend(std::function<void()> stop);
@@ -128,33 +128,33 @@ class Fleet final : private launch::SessionOwner {
   void dismiss();
   // Call after dismiss(). tell_end() notifies the hosts that wait for the end; clean_up() ends what vanished agents
   // have left. Both run the loop for a while.
-  void tell_end(const launch::RunEnd& end);
-  void clean_up(const std::function<void(const std::string&)>& say);
+  void tell_end(const transport::RunEnd& end);
+  void clean_up(const std::function<void(const std::string&)>& print);
   void close() { agent_launcher_->close(); }
 
  private:
   // SessionOwner
-  void session_introduced(launch::AgentSession& session) override;
-  void session_ready(launch::AgentSession& session, const wire::Prepared& message) override;
-  void session_message(launch::AgentSession& session, wire::ToLauncher message) override;
-  void session_step(const launch::AgentSession& session) override;
-  void session_ended(launch::AgentSession& session, const Error* why) override;
+  void session_introduced(transport::AgentSession& session) override;
+  void session_ready(transport::AgentSession& session, const wire::Prepared& message) override;
+  void session_message(transport::AgentSession& session, wire::ToLauncher message) override;
+  void session_step(const transport::AgentSession& session) override;
+  void session_ended(transport::AgentSession& session, const Error* why) override;
 
-  Host& enlist(launch::AgentSession::Plan plan);
-  void reach(Host& host);
+  Host& enlist(transport::AgentSession::Plan plan);
+  void start_session(Host& host);
 
   boost::asio::io_context& loop_;
-  const launch::AgentImage& image_;
-  std::unique_ptr<launch::AgentLauncher> agent_launcher_;
+  const transport::AgentImage& image_;
+  std::unique_ptr<transport::AgentLauncher> agent_launcher_;
   FleetListener* listener_ = nullptr;
-  launch::ProtocolTrace* trace_ = nullptr;
+  transport::ProtocolTrace* trace_ = nullptr;
   SpareListener* of_spares_ = nullptr;
   boost::asio::steady_timer suspend_timer_;
   bool suspended_ = false;  // by Ctrl-Z
   HostTable hosts_;
   Heartbeat heartbeat_;
-  std::optional<launch::BackgroundTask> preparation_;
-  std::vector<launch::AgentSession::Plan> vanished_;  // filled when all are dismissed
+  std::optional<transport::BackgroundTask> preparation_;
+  std::vector<transport::AgentSession::Plan> vanished_;  // filled when all are dismissed
 };
 
 }  // namespace sml::fleet

@@ -17,7 +17,7 @@ Duration interval(Duration timeout) {
   return std::min(kLongest, timeout / 20);
 }
 
-Error unheard_for(Duration timeout) {
+Error heartbeat_lost(Duration timeout) {
   return Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(timeout))
       .with_hint("--heartbeat-timeout waits longer");
 }
@@ -52,7 +52,7 @@ void Heartbeat::beat() {
     if (host.session->contact().last_heard >= host.pinged) host.ping();
     if (now - heard(host) >= timeout_ / 2) host.session->doubt();
     if (now - heard(host) < timeout_) continue;
-    host.session->abandon(unheard_for(timeout_));
+    host.session->abandon(heartbeat_lost(timeout_));
   }
   passed_();
   next_ = now + interval(timeout_);
@@ -64,7 +64,7 @@ void Heartbeat::beat() {
 }
 
 // Its agent may have received the launcher's last message just after that was sent, and reacts to the silence in time
-// (launch::unheard_in_time). If the agent has vanished, its guardian has ended the workers.
+// (transport::policy_before_replacement). If the agent has vanished, its guardian has ended the workers.
 std::optional<TimePoint> Heartbeat::lost_workers_end() const {
   std::optional<TimePoint> last;
   for (const Host& host : hosts_.all()) {

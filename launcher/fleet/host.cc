@@ -7,13 +7,13 @@
 
 namespace sml::fleet {
 
-OnThisMachine place_of(const launch::AgentSession& session) {
+OnThisMachine place_of(const transport::AgentSession& session) {
   return session.contact().is_local ? OnThisMachine::Yes : OnThisMachine::No;
 }
 
 void Host::ping() {
   pinged = Clock::now();
-  session->send(wire::Ping{launch::nanoseconds(pinged.time_since_epoch())});
+  session->send(wire::Ping{transport::nanoseconds(pinged.time_since_epoch())});
 }
 
 void Host::note(const wire::ToLauncher& message) {
@@ -45,15 +45,14 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts) {
 }
 
 Error not_ready(Duration after, const std::string& step) {
-  const bool silent = step == launch::kShellIsSilent;
+  const bool silent = step == transport::kShellIsSilent;
   return Error(ErrorKind::Timeout, "not ready after " + format_duration(after) + " (" + step + ")")
       .with_hint((silent ? std::string(kSilentShellHint) + "; " : "") + "--start-timeout waits longer");
 }
 
-Error error_of(const wire::PreflightError& obstacle) {
-  const bool known = obstacle.kind <= static_cast<std::uint8_t>(ErrorKind::Internal);
-  return Error(known ? static_cast<ErrorKind>(obstacle.kind) : ErrorKind::Internal, obstacle.message)
-      .with_hint(obstacle.hint);
+Error error_of(const wire::PreflightError& error) {
+  const bool known = error.kind <= static_cast<std::uint8_t>(ErrorKind::Internal);
+  return Error(known ? static_cast<ErrorKind>(error.kind) : ErrorKind::Internal, error.message).with_hint(error.hint);
 }
 
 }  // namespace sml::fleet

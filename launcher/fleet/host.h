@@ -26,9 +26,9 @@ struct Host {
   bool released = false;       // lost, and its agent was asked to leave
   bool unreached = true;       // its session has not been started
   TimePoint pinged{};          // time of the last ping
-  std::unique_ptr<launch::AgentSession> session;
+  std::unique_ptr<transport::AgentSession> session;
   std::unique_ptr<wire::Prepare> next{};  // for the next attempt
-  supervise::AgentClock clock;
+  fleet::AgentClock clock;
   std::int32_t agent_pid = 0;
   wire::EndLeft traces;                       // by which its processes are found if the agent vanishes
   std::string machine;                        // by which its agent knows it
@@ -42,7 +42,7 @@ struct Host {
   void note(const wire::ToLauncher& message);
 };
 
-OnThisMachine place_of(const launch::AgentSession& session);
+OnThisMachine place_of(const transport::AgentSession& session);
 
 // The known addresses of each host, in the order of the fleet.
 HostAddresses known_addresses(const Host& host);
@@ -51,12 +51,12 @@ std::vector<HostAddresses> known_addresses(std::span<const Host> hosts);
 // The error for a host that was not ready in time; `step` is what it was waited for.
 Error not_ready(Duration after, const std::string& step);
 
-// Advice for a host whose shell is silent (launch::kShellIsSilent).
+// Advice for a host whose shell is silent (transport::kShellIsSilent).
 inline constexpr std::string_view kSilentShellHint =
     "does a start-up file there start another program (exec zsh) or wait for input? Or is the account for sftp only? "
     "\"ssh HOST hostname\" is to print a name";
 
 // The agent's preflight error as an Error.
-Error error_of(const wire::PreflightError& obstacle);
+Error error_of(const wire::PreflightError& error);
 
 }  // namespace sml::fleet

@@ -36,27 +36,27 @@ std::vector<std::string> environment_for_tool(plan::ExportPolicy policy) {
 
 }  // namespace
 
-std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
-                                                  const launch::AgentImage& image, const plan::LaunchPlan& plan,
-                                                  const SshOptions& options,
-                                                  std::optional<dialin::CoordinatorPlan> calls) {
+std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
+                                                        const transport::AgentImage& image,
+                                                        const plan::LaunchPlan& plan, const SshOptions& options,
+                                                        std::optional<dialin::CoordinatorPlan> calls) {
   if (calls) {
     return std::make_unique<dialin::IncomingLauncher>(loop, image, std::move(*calls), plan.launcher_environment,
                                                       options.fanout);
   }
-  launch::RemoteShellLauncher::Hosts hosts{
+  transport::RemoteShellLauncher::Hosts hosts{
       .list = {}, .own_name = plan.own_name, .user = options.user, .fanout = options.fanout};
   for (const plan::MappedHost& mapped : plan.map.hosts) hosts.list.push_back(mapped.host);
   if (!options.command.empty()) {
-    return std::make_unique<launch::CommandLauncher>(loop, image, std::move(hosts), options.command);
+    return std::make_unique<transport::CommandLauncher>(loop, image, std::move(hosts), options.command);
   }
   if (const starters::Starter* starter = starters::find_starter(plan.start.by)) {
     if (agents_call(*starter, hosts.list.size())) {
       return std::make_unique<dialin::StepLauncher>(loop, image, std::move(hosts), *starter,
                                                     environment_for_tool(plan.export_policy));
     }
-    return std::make_unique<launch::StarterLauncher>(loop, image, std::move(hosts), *starter,
-                                                     environment_for_tool(plan.export_policy));
+    return std::make_unique<transport::StarterLauncher>(loop, image, std::move(hosts), *starter,
+                                                        environment_for_tool(plan.export_policy));
   }
   return std::make_unique<ssh::SshLauncher>(loop, image, std::move(hosts), options);
 }

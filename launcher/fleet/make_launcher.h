@@ -15,9 +15,9 @@ namespace sml::fleet {
 
 // With `calls`, the hosts call the launcher. Host ids are the positions in the plan's list of hosts. `image` and
 // `options` outlive the result.
-std::unique_ptr<launch::AgentLauncher> make_reach(const boost::asio::any_io_executor& loop,
-                                                  const launch::AgentImage& image, const plan::LaunchPlan& plan,
-                                                  const SshOptions& options,
-                                                  std::optional<dialin::CoordinatorPlan> calls);
+std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
+                                                        const transport::AgentImage& image,
+                                                        const plan::LaunchPlan& plan, const SshOptions& options,
+                                                        std::optional<dialin::CoordinatorPlan> calls);
 
 }  // namespace sml::fleet

@@ -186,10 +186,10 @@ Result<void> check_ssh_files(const Options& options, const ThisHost& here) {
 // A value without a placeholder in the command would be dropped silently.
 Result<void> check_command(const plan::LaunchPlan& plan, const Options& options) {
   const std::vector<std::string>& command = options.ssh.command;
-  if (Result<void> places = launch::check_places(command); !places) {
+  if (Result<void> places = transport::check_places(command); !places) {
     return Error(ErrorKind::Usage, "--ssh-command: " + places.error().message());
   }
-  if (!launch::has_places(command)) return {};
+  if (!transport::has_places(command)) return {};
   for (const plan::MappedHost& mapped : plan.map.hosts) {
     const std::optional<std::uint16_t> port = mapped.host.port ? mapped.host.port : options.ssh.port;
     if (!port) continue;

@@ -199,9 +199,9 @@ ThisHost this_host(std::span<const char* const> environment) {
     return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
   };
   here.has_tool = [shared](const starters::Starter& starter) {
-    return !launch::find_tool(starter, *shared).file.empty();
+    return !transport::find_tool(starter, *shared).file.empty();
   };
-  here.whose_host = launch::whose_host;
+  here.whose_host = transport::whose_host;
   here.host_name = host_name();
   here.working_directory = working_directory(here.environment);
   // Only on demand: looking up the user may query a remote server.

@@ -48,12 +48,12 @@ struct ThisHost {
   std::string working_directory;               // absolute; empty if it no longer exists
   std::function<std::string()> config_folder;  // for the user's configurations, absolute; empty: there is none
   plan::Environment environment;
-  ProcessSettings process{};                                           // of the launcher, as it was started
-  std::function<launch::Whose(const std::string& host)> whose_host{};  // may block on a name server; null: unknown
-  std::string job_id;                                                  // a new id
-  std::string name_space{};                                            // a new name
-  std::vector<hosts::MachineNames> machines{};                         // names that have turned out to be one machine
-  std::optional<std::vector<plan::Host>> discovered{};                 // listed by --host-discovery-script
+  ProcessSettings process{};                                              // of the launcher, as it was started
+  std::function<transport::Whose(const std::string& host)> whose_host{};  // may block on a name server; null: unknown
+  std::string job_id;                                                     // a new id
+  std::string name_space{};                                               // a new name
+  std::vector<hosts::MachineNames> machines{};          // names that have turned out to be one machine
+  std::optional<std::vector<plan::Host>> discovered{};  // listed by --host-discovery-script
   // Like read_file, also with others' access to a regular file or a FIFO; null: unknown.
   std::function<Result<WatchedText>(const std::string& path, std::size_t limit)> read_watched{};
   // Whether nobody else can change what the path names, see common/os/trust.h; null: unknown.

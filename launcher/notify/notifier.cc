@@ -45,8 +45,8 @@ Result<void> Notifier::check(const ObserverOptions& options) {
   return {};
 }
 
-Notifier::Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Say say)
-    : say_(std::move(say)), maker_(options) {
+Notifier::Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Print print)
+    : print_(std::move(print)), maker_(options) {
   for (const NotifyTarget& target : options.notify) targets_.push_back(std::make_unique<Target>(loop, target));
 }
 
@@ -82,7 +82,7 @@ void Notifier::told(Target& target, const Result<void>& outcome) {
 
 void Notifier::complain(Target& target, const std::string& why) {
   if (std::exchange(target.complained, true)) return;
-  say_(named(target.given.text) + ": " + why + "; the job goes on, and later failures of it are not told");
+  print_(named(target.given.text) + ": " + why + "; the job goes on, and later failures of it are not told");
 }
 
 // The loop does not run any more, and reports nothing.
@@ -91,8 +91,8 @@ void Notifier::finish() {
   for (const auto& target : targets_) {
     if (target->outcomes.empty()) continue;
     if (!target->thread.finish(std::max(end - Clock::now(), Duration::zero()))) {
-      say_(named(target->given.text) + ": has not taken the last notification within " +
-           format_duration(kLastPatience) + " after the end of the job; it is left out");
+      print_(named(target->given.text) + ": has not taken the last notification within " +
+             format_duration(kLastPatience) + " after the end of the job; it is left out");
       continue;
     }
     for (const auto& outcome : target->outcomes) {

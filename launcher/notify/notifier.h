@@ -23,13 +23,13 @@ class Notifier final : public report::EventListener {
   static constexpr std::size_t kMostWaiting = 64;                     // for one target; further ones are dropped
   static constexpr Duration kLastPatience = std::chrono::seconds(3);  // for all that is left when the job is over
 
-  using Say = std::function<void(const std::string&)>;
+  using Print = std::function<void(const std::string&)>;
 
   // Checks the targets. Error (Usage): names the option, the target and why.
   static Result<void> check(const ObserverOptions& options);
 
   // `options` must outlive this. The targets must have been checked.
-  Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Say say);
+  Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Print print);
   ~Notifier() override;
 
   void on_event(const report::Event& event) override;
@@ -41,7 +41,7 @@ class Notifier final : public report::EventListener {
   void told(Target& target, const Result<void>& outcome);
   void complain(Target& target, const std::string& why);
 
-  Say say_;
+  Print print_;
   NoticeMaker maker_;
   std::vector<std::unique_ptr<Target>> targets_;
 };

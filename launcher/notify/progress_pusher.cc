@@ -97,7 +97,7 @@ void ProgressPusher::look() {
   const TimePoint now = Clock::now();
   const std::optional<TimePoint> progress = deps_.goodput.last_progress();
   if (deps_.lines == ProgressLines::Yes && line_pace_.begins(progress, now)) {
-    deps_.say(to_metric_line(facts()));
+    deps_.print(to_metric_line(facts()));
     static_cast<void>(line_pace_.ended(PushMachine::Outcome::Taken));
   }
   if (!deps_.server.url.empty() && server_pace_.begins(progress, now)) push();
@@ -120,14 +120,14 @@ void ProgressPusher::push() {
 }
 
 void ProgressPusher::complain(const std::string& why) {
-  deps_.say("progress cannot be told to Kubeflow's status server at " + show(deps_.server.url, 200) + ": " + why +
-            "; the job goes on, and later failures of it are not told");
+  deps_.print("progress cannot be told to Kubeflow's status server at " + show(deps_.server.url, 200) + ": " + why +
+              "; the job goes on, and later failures of it are not told");
 }
 
 void ProgressPusher::tell_end() {
   timer_.cancel();
   const std::optional<TimePoint> progress = deps_.goodput.last_progress();
-  if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.say(to_metric_line(facts()));
+  if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.print(to_metric_line(facts()));
   if (deps_.server.url.empty() || !server_pace_.tells_end(progress) || !thread_.start()) return;
   end_ = std::make_shared<Result<void>>();
   end_due_ = Clock::now() + kLastPatience;

@@ -35,7 +35,7 @@ class ProgressPusher final : public report::EventListener {
     const StatusServer& server;
     ProgressLines lines = ProgressLines::No;
     const report::Goodput& goodput;
-    std::function<void(const std::string&)> say;
+    std::function<void(const std::string&)> print;
   };
   ProgressPusher(const boost::asio::any_io_executor& loop, Deps job);
 

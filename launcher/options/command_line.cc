@@ -46,7 +46,7 @@ Result<void> check_command(const std::vector<std::string>& command) {
 }
 
 // Adds the programs after the first ":".
-Result<void> add_programs(Dialect dialect, std::span<const std::string> words, const OptionSources& around,
+Result<void> add_programs(Dialect dialect, std::span<const std::string> words, const OptionSources& sources,
                           Options& options) {
   for (bool more = true; more;) {
     const std::size_t number = options.more_programs.size() + 2;
@@ -54,7 +54,7 @@ Result<void> add_programs(Dialect dialect, std::span<const std::string> words, c
     Result<Scan> scanned = scan_further(dialect, words);
     if (!scanned) return refused(scanned.error());
     if (scanned->program.empty()) return no_program(number);
-    std::vector<std::string> command = take_command(dialect, *scanned, around);
+    std::vector<std::string> command = take_command(dialect, *scanned, sources);
     Result<Options> parsed = parse_options(scanned->options);
     if (!parsed) return refused(parsed.error());
     parsed->command = std::move(command);
@@ -84,9 +84,9 @@ namespace {
 // Refuses an option that would have said under another launcher's name how many workers there are, where nothing else
 // says it. The slots of a job of Slurm are those of its request.
 Result<void> check_count(Dialect dialect, const Scan& scanned, const std::vector<OptionValue>& given,
-                         const OptionSources& around) {
+                         const OptionSources& sources) {
   if (dialect != Dialect::Own || scanned.needs_count.empty() || scanned.mode == Mode::Train) return {};
-  if (plan::find_variable(around.environment, "SLURM_JOB_ID") != nullptr) return {};
+  if (plan::find_variable(sources.environment, "SLURM_JOB_ID") != nullptr) return {};
   constexpr std::array kCounts{"--np",    "--nproc-per-node", "--ranks-per-host", "--map-by",
                                "--hosts", "--hostfile",       "--rankfile",       "--app"};
   const auto is_given = [&given](string_view option) { return last_of(given, option) != nullptr; };
@@ -120,7 +120,7 @@ std::string version_text(std::span<const std::string> words) {
 
 // Adds the programs after the first, and checks that no part is missing.
 Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<const std::string> words,
-                               const OptionSources& around, Options& options) {
+                               const OptionSources& sources, Options& options) {
   if (options.mode == Mode::Train && !options.app_file.empty()) {
     return Error(ErrorKind::Usage, "train: the job has one program; --app names several");
   }
@@ -135,15 +135,15 @@ Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<c
   if (of_file) return {};
   if (options.command.empty() && scanned.another_follows) return no_program(1);
   if (Result<void> checked = check_command(options.command); !checked) return checked;
-  return scanned.another_follows ? add_programs(dialect, words, around, options) : Result<void>();
+  return scanned.another_follows ? add_programs(dialect, words, sources, options) : Result<void>();
 }
 
 }  // namespace
 
 Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments,
-                                                          const OptionSources& around) {
+                                                          const OptionSources& sources) {
   using Parsed = std::variant<Options, Printed>;
-  const Dialect dialect = dialects::dialect_called(around.called);
+  const Dialect dialect = dialects::dialect_called(sources.called);
   const Result<std::vector<std::string>> plain = dialects::plain_words(dialect, arguments);
   if (!plain) return plain.error();
   std::span<const std::string> words = *plain;
@@ -156,15 +156,15 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
     if (!help) return help.error();
     return Parsed(Printed{std::move(*help)});
   }
-  if (Result<void> added = add_dialect_variables(dialect, around, *scanned); !added) return added.error();
+  if (Result<void> added = add_dialect_variables(dialect, sources, *scanned); !added) return added.error();
   for (std::string& idle : dialects::idle_options(dialect, given_to(*scanned))) {
     add_note(scanned->notes, std::move(idle));
   }
-  std::vector<std::string> command = take_command(dialect, *scanned, around);
-  Result<Given> given = gather(dialect, *scanned, around);
+  std::vector<std::string> command = take_command(dialect, *scanned, sources);
+  Result<Given> given = gather(dialect, *scanned, sources);
   if (!given) return given.error();
-  if (Result<void> settled = settle_hosts(*scanned, given->options, around); !settled) return settled.error();
-  if (Result<void> counted = check_count(dialect, *scanned, given->options, around); !counted) return counted.error();
+  if (Result<void> settled = settle_hosts(*scanned, given->options, sources); !settled) return settled.error();
+  if (Result<void> counted = check_count(dialect, *scanned, given->options, sources); !counted) return counted.error();
   const std::vector<OptionValue> counting = without_idle(without_refused_flags(given->options));
   Result<Options> options = parse_options(counting);
   if (!options) return options.error();
@@ -182,7 +182,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   options->warnings = std::move(given->warnings);
   for (std::string& clause : idle_hosts(given->options)) options->warnings.push_back(std::move(clause));
   options->without_effect = std::move(scanned->notes);
-  if (Result<void> whole = complete_programs(dialect, *scanned, words, around, *options); !whole) return whole.error();
+  if (Result<void> whole = complete_programs(dialect, *scanned, words, sources, *options); !whole) return whole.error();
   return Parsed(std::move(*options));
 }
 

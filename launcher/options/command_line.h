@@ -23,7 +23,7 @@ struct Printed {
 // Config for that file: one sentence, with the nearest known option for an unknown one, and with the variable or the
 // line for a value that is not on the command line.
 Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::string> arguments,
-                                                          const OptionSources& around = {});
+                                                          const OptionSources& sources = {});
 
 // Parses one further program with its options, from after a ":" or from a line of --app. Errors as above.
 Result<ProgramOptions> parse_program(std::span<const std::string> words);

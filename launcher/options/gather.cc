@@ -17,8 +17,8 @@ namespace {
 using dialects::Dialect;
 using std::string_view;
 
-Result<std::vector<OptionValue>> read_config(const OptionValue& named, const OptionSources& around) {
-  const Result<std::string> text = around.read_file(named.value, plan::kMaxSettingsBytes);
+Result<std::vector<OptionValue>> read_config(const OptionValue& named, const OptionSources& sources) {
+  const Result<std::string> text = sources.read_file(named.value, plan::kMaxSettingsBytes);
   if (text) return options_of_file(*text, named.value);
   return Error(ErrorKind::Config, fmt::format("{} {}: {}", named.spelling, show(named.value), text.error().message()));
 }
@@ -36,12 +36,12 @@ std::vector<dialects::Given> given_to(const Scan& scanned) {
 namespace {
 
 // Defaults of the launcher by whose name sml-run is called.
-std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
   const std::vector<dialects::Given> given = given_to(scanned);
   std::vector<OptionValue> out;
   const std::string name(dialects::name_of(dialect));
   for (dialects::Given& own :
-       dialects::defaults_of(dialect, {given, scanned.meeting, around.environment, around.exists})) {
+       dialects::defaults_of(dialect, {given, scanned.meeting, sources.environment, sources.exists})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
@@ -50,16 +50,16 @@ std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, con
 
 // Options from the launcher's own file, which an option names or which is in its usual place.
 Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const Scan& scanned,
-                                                          const OptionSources& around) {
-  if (!around.read_file) return std::vector<dialects::OfVariable>();
+                                                          const OptionSources& sources) {
+  if (!sources.read_file) return std::vector<dialects::OfVariable>();
   std::string path = scanned.config_file;
   const std::vector<dialects::Given> given = given_to(scanned);
   for (std::string& usual :
-       dialects::config_files(dialect, {given, scanned.meeting, around.environment, around.exists})) {
-    if (path.empty() && around.exists && around.exists(usual)) path = std::move(usual);
+       dialects::config_files(dialect, {given, scanned.meeting, sources.environment, sources.exists})) {
+    if (path.empty() && sources.exists && sources.exists(usual)) path = std::move(usual);
   }
   if (path.empty()) return std::vector<dialects::OfVariable>();
-  const Result<std::string> text = around.read_file(path, plan::kMaxSettingsBytes);
+  const Result<std::string> text = sources.read_file(path, plan::kMaxSettingsBytes);
   if (text) return dialects::options_of_config(dialect, *text, path);
   const string_view named = scanned.config_file.empty() ? "" : "--config-file ";
   return Error(ErrorKind::Config, fmt::format("{}{}: {}", named, show(path), text.error().message()));
@@ -76,11 +76,11 @@ bool is_outdone(Dialect dialect, const std::vector<std::string>& words, const Sc
 
 }  // namespace
 
-Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around, Scan& scanned) {
+Result<void> add_dialect_variables(Dialect dialect, const OptionSources& sources, Scan& scanned) {
   Scan variables;
-  Result<std::vector<dialects::OfVariable>> others = read_own_config(dialect, scanned, around);
+  Result<std::vector<dialects::OfVariable>> others = read_own_config(dialect, scanned, sources);
   if (!others) return others.error();
-  for (dialects::OfVariable& option : dialects::options_of_variables(dialect, around.environment)) {
+  for (dialects::OfVariable& option : dialects::options_of_variables(dialect, sources.environment)) {
     others->push_back(std::move(option));
   }
   for (const auto& [variable, written] : *others) {
@@ -108,18 +108,18 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& around,
   return {};
 }
 
-Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& around) {
-  Result<EnvironmentLayer> environment = options_of_environment(around.environment);
+Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
+  Result<EnvironmentLayer> environment = options_of_environment(sources.environment);
   if (!environment) return environment.error();
   std::vector<OptionValue> file;
   const OptionValue* named = last_of(scanned.options, "--config");
   if (named == nullptr) named = last_of(environment->options, "--config");
-  if (named != nullptr && around.read_file) {
-    Result<std::vector<OptionValue>> read = read_config(*named, around);
+  if (named != nullptr && sources.read_file) {
+    Result<std::vector<OptionValue>> read = read_config(*named, sources);
     if (!read) return read.error();
     file = std::move(*read);
   }
-  const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, around), std::move(file),
+  const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, sources), std::move(file),
                                                        std::move(environment->options), scanned.options};
   return Given{merge_layers(layers), std::move(environment->warnings)};
 }
@@ -147,9 +147,9 @@ void add_own(dialects::RendezvousOptions& meeting, const std::vector<OptionValue
 }
 
 // Advice about a missing secret; empty if there is a secret, or if an option provides one.
-std::string secret_advice(const std::vector<OptionValue>& given, const OptionSources& around) {
+std::string secret_advice(const std::vector<OptionValue>& given, const OptionSources& sources) {
   const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
-  return said || !around.secret_advice ? std::string() : std::string(around.secret_advice());
+  return said || !sources.secret_advice ? std::string() : std::string(sources.secret_advice());
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given) {
   return out;
 }
 
-Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& around) {
+Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& sources) {
   const auto is_named = [&](string_view option) { return last_of(given, option) != nullptr; };
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
@@ -179,7 +179,7 @@ Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const 
   dialects::RendezvousOptions& meeting = scanned.meeting;
   if (meeting == dialects::RendezvousOptions() && !is_started_once(given, named)) return {};
   add_own(meeting, given);
-  Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, around)});
+  Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, sources)});
   if (!settled) return settled.error();
   // The settled options replace those of sml-run, except a host source that the user has named.
   std::erase_if(given, [](const OptionValue& o) {

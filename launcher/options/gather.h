@@ -32,7 +32,7 @@ struct OptionSources {
 std::vector<dialects::Given> given_to(const Scan& scanned);
 
 // Adds options from the other launcher's own variables and file, unless the command line overrides them.
-Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& around, Scan& scanned);
+Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& sources, Scan& scanned);
 
 struct Given {
   std::vector<OptionValue> options;  // of all layers
@@ -40,13 +40,13 @@ struct Given {
 };
 
 // In ascending precedence, the command line last.
-Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& around);
+Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& sources);
 
 // Warnings, as clauses, about options that name hosts but have no effect because another one takes precedence.
 std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given);
 
 // Translates other launchers' options about hosts, once all sources that could name hosts are known: appends them to
 // `given` as options of sml-run.
-Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& around);
+Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const OptionSources& sources);
 
 }  // namespace sml

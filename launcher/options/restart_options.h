@@ -91,7 +91,7 @@ struct RestartOptions {
   RestartDelay delay;
   std::vector<GiveUpRule> give_up;
   // Attempts in a row without progress; 0: any number; nothing: 2, of a job of which progress can be seen.
-  std::optional<std::uint32_t> most_fruitless{};
+  std::optional<std::uint32_t> most_without_progress{};
   std::string progress_file;                  // whose change is progress; empty: none is looked at
   std::uint32_t spares = 0;                   // hosts, the last of the list, that have no workers at first
   std::optional<std::uint32_t> most_hosts{};  // with workers; those beyond are spares

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace sml::supervise {
+namespace sml::os {
 
 Wish StopRule::heed(std::string_view sender, int signo, TimePoint now) {
   const bool begins = firsts_.empty();
@@ -16,4 +16,4 @@ Wish StopRule::heed(std::string_view sender, int signo, TimePoint now) {
   return is_echo ? Wish::Echoes : Wish::Joins;
 }
 
-}  // namespace sml::supervise
+}  // namespace sml::os

@@ -11,7 +11,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::supervise {
+namespace sml::os {
 
 enum class Wish : std::uint8_t {
   Begins,  // begins the stop
@@ -37,4 +37,4 @@ class StopRule {
   TimePoint last_;
 };
 
-}  // namespace sml::supervise
+}  // namespace sml::os

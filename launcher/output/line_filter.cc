@@ -14,7 +14,7 @@ void LineFilter::add(std::span<const std::string> words, std::string_view bytes,
     const std::size_t end = bytes.find_first_of("\r\n");
     add_text(words, bytes.substr(0, end), out);
     if (end == std::string_view::npos) return;
-    judge(words, out);
+    decide(words, out);
     if (*passes_) out += '\n';
     passes_.reset();
     after_return_ = bytes[end] == '\r';
@@ -27,12 +27,12 @@ void LineFilter::add_text(std::span<const std::string> words, std::string_view t
     const std::size_t kept = std::min(text.size(), kMaxText - text_.size());
     text_ += text.substr(0, kept);
     text.remove_prefix(kept);
-    if (text_.size() == kMaxText) judge(words, out);
+    if (text_.size() == kMaxText) decide(words, out);
   }
   if (passes_.value_or(false)) out += text;
 }
 
-void LineFilter::judge(std::span<const std::string> words, std::string& out) {
+void LineFilter::decide(std::span<const std::string> words, std::string& out) {
   if (passes_) return;
   passes_ = std::any_of(words.begin(), words.end(),
                         [this](const std::string& word) { return text_.find(word) != std::string::npos; });
@@ -41,7 +41,7 @@ void LineFilter::judge(std::span<const std::string> words, std::string& out) {
 }
 
 void LineFilter::finish(std::span<const std::string> words, std::string& out) {
-  if (!text_.empty()) judge(words, out);
+  if (!text_.empty()) decide(words, out);
   passes_.reset();
   after_return_ = false;
 }

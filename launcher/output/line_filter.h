@@ -22,7 +22,7 @@ class LineFilter {
 
  private:
   void add_text(std::span<const std::string> words, std::string_view text, std::string& out);
-  void judge(std::span<const std::string> words, std::string& out);
+  void decide(std::span<const std::string> words, std::string& out);
 
   std::string text_;            // the current line, as long as it is not judged
   std::optional<bool> passes_;  // the judgement of the current line, once it was made

@@ -28,13 +28,13 @@ Conclusion::Conclusion(Deps job, attempt::AttemptOutcome outcome)
     : deps_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
 
 void Conclusion::say_verdict() const {
-  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) deps_.say(line);
+  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) deps_.print(line);
   const bool ran = outcome_.facts.first_start != TimePoint();
-  if (ran && !deps_.end.why.empty()) deps_.say("no restart: " + deps_.end.why);
+  if (ran && !deps_.end.why.empty()) deps_.print("no restart: " + deps_.end.why);
   if (deps_.options.verbosity == Verbosity::Quiet && verdict_.exit_code == 0) return;
   for (const std::string& line :
        report::attempts_report(deps_.restarts.earlier(), attempt_number(), verdict_.exit_code)) {
-    deps_.say(line);
+    deps_.print(line);
   }
 }
 
@@ -68,17 +68,17 @@ void Conclusion::leave_error_file() const {
   if (path.empty() || verdict_.root_cause == nullptr) return;
   const std::string text = report::error_file_for_parent(verdict_.root_cause->error, verdict_.root_cause->status);
   if (text.empty()) return;
-  if (const Result<void> written = write_failure(path, text); !written) deps_.say(written.error().message());
+  if (const Result<void> written = write_failure(path, text); !written) deps_.print(written.error().message());
 }
 
 // The failure text is for every host: the platform shows the file of whichever it looks at first.
-launch::RunEnd Conclusion::leave_reason() const {
+transport::RunEnd Conclusion::leave_reason() const {
   const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
       sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
   if (!deps_.options.failure.path.empty() && verdict_.exit_code != 0) {
     const Result<void> left = leave_failure(deps_.options.failure.path, failure);
-    if (!left) deps_.say(left.error().message());
+    if (!left) deps_.print(left.error().message());
   }
   return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure)};
 }

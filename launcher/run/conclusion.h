@@ -24,7 +24,7 @@ class Conclusion {
     const EndJob& end;  // why no other attempt follows
     const report::JobProgress& progress;
     const report::Goodput* goodput;  // null: not known
-    std::function<void(const std::string&)> say;
+    std::function<void(const std::string&)> print;
   };
   // `outcome` is that of the last attempt.
   Conclusion(Deps job, attempt::AttemptOutcome outcome);
@@ -36,7 +36,7 @@ class Conclusion {
   std::string report() const;     // the text for --report
   void leave_error_file() const;  // writes --error-file, if that is given and the root cause is a worker that wrote one
   // Writes --failure-file, if that is given; returns what is to be sent to the hosts.
-  launch::RunEnd leave_reason() const;
+  transport::RunEnd leave_reason() const;
   report::JobEnds event() const;
 
  private:

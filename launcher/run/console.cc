@@ -159,7 +159,7 @@ void Console::line_typed() {
   if (separate_err_ && os::same_file(STDIN_FILENO, STDERR_FILENO)) separate_err_->chain.line_typed();
 }
 
-void Console::say(std::string_view text) {
+void Console::print(std::string_view text) {
   err().chain.add_own_line(report::own_line(text));
   flush();
   arm_timer();

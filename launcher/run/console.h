@@ -45,7 +45,7 @@ class Console {
   // on a new line.
   void line_typed();
   // Writes a line of the launcher's own, prefixed with "sml-run: ", to stderr.
-  void say(std::string_view text);
+  void print(std::string_view text);
   // Passes the collected bytes to the system, as many as it accepts; the rest follows when it accepts more.
   void flush();
   std::size_t pending() const;

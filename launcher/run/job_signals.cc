@@ -42,17 +42,17 @@ void JobSignals::heed(const Stop& stop) {
   if (signo == SIGTSTP) return suspend();
   if (signo == SIGCONT || contains(deps_.options.forward_signals, signo)) {
     const SignalTarget target = target_of(signo, deps_.options.stop.target.value_or(SignalTarget::Group));
-    deps_.fleet.tell_all(wire::Signal{signo, {}, target});
-    return deps_.events.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
+    deps_.fleet.send_all(wire::Signal{signo, {}, target});
+    return deps_.events.publish(report::SignalCame{signo, report::SignalUse::PassedOn});
   }
   if (!is_stop(signo)) return;
-  deps_.events.tell(report::SignalCame{signo, report::SignalUse::StopsJob});
+  deps_.events.publish(report::SignalCame{signo, report::SignalUse::StopsJob});
   deps_.stop(stop);
 }
 
 // Handles Ctrl-Z.
 void JobSignals::suspend() {
-  deps_.events.tell(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
+  deps_.events.publish(report::SignalCame{SIGTSTP, report::SignalUse::SuspendsJob});
   if (deps_.console.status() != nullptr) deps_.console.status()->hide();
   deps_.fleet.suspend([this] {
     deps_.process.stop();
@@ -61,8 +61,8 @@ void JobSignals::suspend() {
 }
 
 void JobSignals::print_status() {
-  deps_.events.tell(report::SignalCame{*deps_.options.progress.status_signal, report::SignalUse::PrintsStatus});
-  for (const std::string& line : report::status_table(deps_.progress, Clock::now())) deps_.console.say(line);
+  deps_.events.publish(report::SignalCame{*deps_.options.progress.status_signal, report::SignalUse::PrintsStatus});
+  for (const std::string& line : report::status_table(deps_.progress, Clock::now())) deps_.console.print(line);
 }
 
 }  // namespace sml::run

@@ -117,9 +117,9 @@ void RankLogs::flush(Duration limit) {
   matched_.flush(limit);
 }
 
-void RankLogs::instruct(launch::AgentSession::Plan& session) const {
+void RankLogs::instruct(transport::AgentSession::Plan& session) const {
   if (options_.directory.empty() || options_.place != LogPlace::Hosts) return;
-  session.prepare = [this, make = std::move(session.prepare)](launch::AgentPlace place) {
+  session.prepare = [this, make = std::move(session.prepare)](transport::AgentPlace place) {
     wire::Prepare prepare = make(place);
     prepare.logs = {
         .max_size = options_.rules.max_size,

@@ -55,7 +55,7 @@ class RankLogs {
   // Waits for up to `limit` for bytes that the job did not wait for.
   void flush(Duration limit);
   // Puts into a session's plan the files that its agent is to write. The plan may be used as long as this is there.
-  void instruct(launch::AgentSession::Plan& session) const;
+  void instruct(transport::AgentSession::Plan& session) const;
 
  private:
   Result<void> check_matched() const;

@@ -143,7 +143,7 @@ Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPl
 }
 
 void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
-                    const Say& say) {
+                    const Print& print) {
   goodput_ = goodput;
   if (!timeline_files_.empty() || !drawn_files_->empty()) {
     timeline_ = std::make_unique<report::Timeline>();
@@ -158,14 +158,14 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
     feed.add(*trace_);
   }
   const auto open_stream = [&](const os::UniqueFd& file, const std::string& option) {
-    const auto broken = [say, option](int sys_errno) {
-      say(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+    const auto broken = [print, option](int sys_errno) {
+      print(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
     };
     return std::make_unique<os::OutStream>(loop, file.get(), os::OutStream::Handlers{[] {}, broken});
   };
   if (protocol_file_) {
     protocol_stream_ = open_stream(protocol_file_, "--trace-protocol");
-    protocol_trace_ = std::make_unique<launch::ProtocolTrace>(
+    protocol_trace_ = std::make_unique<transport::ProtocolTrace>(
         [stream = protocol_stream_.get()](std::string& line) { stream->write(line); });
   }
   if (!events_file_) return;
@@ -210,7 +210,7 @@ void Records::draw() {
 }
 
 // The side thread may still be busy with a drawing of before.
-void Records::draw_last(const Say& say) {
+void Records::draw_last(const Print& print) {
   drawing_->timer.cancel();
   const auto outcome = std::make_shared<Result<void>>();
   drawing_->thread.post(
@@ -221,26 +221,26 @@ void Records::draw_last(const Say& say) {
       },
       [] {});
   if (!drawing_->thread.finish(kForReaders)) {
-    say("--timeline: the file system does not take the last drawing; it is left out");
+    print("--timeline: the file system does not take the last drawing; it is left out");
   } else if (!*outcome) {
-    say("--timeline: " + outcome->error().message());
+    print("--timeline: " + outcome->error().message());
   }
 }
 
-void Records::write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say) {
+void Records::write(const NamedFile& file, std::string_view text, const std::string& option, const Print& print) {
   if (write_within(file.fd.get(), text, kForReaders)) return;
-  say(option + ": " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
+  print(option + ": " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
 }
 
-void Records::write_report(std::string_view text, const Say& say) { write(report_file_, text, "--report", say); }
+void Records::write_report(std::string_view text, const Print& print) { write(report_file_, text, "--report", print); }
 
-void Records::finish(const Say& say) {
+void Records::finish(const Print& print) {
   if (timeline_ && goodput_ != nullptr) timeline_->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
-  for (const NamedFile& file : timeline_files_) write(file, drawing_for(file.path, *timeline_), "--timeline", say);
-  if (drawing_) draw_last(say);
+  for (const NamedFile& file : timeline_files_) write(file, drawing_for(file.path, *timeline_), "--timeline", print);
+  if (drawing_) draw_last(print);
   if (trace_) {
     if (Result<void> written = trace_file_->renew(trace_->json(Clock::now())); !written) {
-      say("--trace: " + written.error().message());
+      print("--trace: " + written.error().message());
     }
   }
   results_.flush(kLastLinesMs);

@@ -33,7 +33,7 @@ namespace sml::run {
 
 class Records {
  public:
-  using Say = std::function<void(const std::string& warning)>;
+  using Print = std::function<void(const std::string& warning)>;
 
   // Error (Usage, Config or Io) if a file cannot be written; names its option.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
@@ -41,11 +41,11 @@ class Records {
   // Subscribes to `feed`, which must outlive this, as must `goodput`; null: it is not known. Files are written on
   // `loop`, without waiting for slow readers of pipes.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
-             const Say& say);
+             const Print& print);
   RankLogs& logs() { return logs_; }
   ResultsFile& results() { return results_; }
   // Writes the messages for --trace-protocol; null: none. Valid after begin().
-  launch::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
+  transport::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
   metrics::Outlets take_metrics() { return std::move(metrics_); }
   const HangFolder& hang_folder() const { return hang_folder_; }
   // Plans the logs of a further attempt. On Error (Usage or Config) the files cannot be made, and there are no logs
@@ -55,9 +55,9 @@ class Records {
   // of a pipe has not received it. Error (Usage or Config), as above.
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
-  void write_report(std::string_view text, const Say& say);
+  void write_report(std::string_view text, const Print& print);
   // After the last event: draws the timeline for the last time and waits briefly for slow readers.
-  void finish(const Say& say);
+  void finish(const Print& print);
 
  private:
   // A timeline is first drawn after kFirstDrawing, then each kDrawing, but never so often that it would take more than
@@ -82,8 +82,8 @@ class Records {
   };
   void arm_drawing(Duration after);
   void draw();
-  void draw_last(const Say& say);
-  static void write(const NamedFile& file, std::string_view text, const std::string& option, const Say& say);
+  void draw_last(const Print& print);
+  static void write(const NamedFile& file, std::string_view text, const std::string& option, const Print& print);
 
   RankLogs logs_;
   HangFolder hang_folder_;
@@ -95,7 +95,7 @@ class Records {
   std::unique_ptr<report::EventLines> events_;
   os::UniqueFd protocol_file_;
   std::unique_ptr<os::OutStream> protocol_stream_;
-  std::unique_ptr<launch::ProtocolTrace> protocol_trace_;
+  std::unique_ptr<transport::ProtocolTrace> protocol_trace_;
   std::vector<NamedFile> timeline_files_;  // pipes and the like, which are drawn at the end only
   std::shared_ptr<RenewedFiles> drawn_files_ = std::make_shared<RenewedFiles>();
   std::unique_ptr<Drawing> drawing_;

@@ -12,7 +12,7 @@ void ResultsFile::begin(const boost::asio::any_io_executor& loop, Handlers handl
   if (!file_) return;
   handlers_ = std::move(handlers);
   const auto broken = [this](int sys_errno) {
-    handlers_.say("--results: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+    handlers_.print("--results: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
     handlers_.caught_up();
   };
   stream_ = std::make_unique<os::OutStream>(loop, file_.get(), os::OutStream::Handlers{handlers_.caught_up, broken});
@@ -22,7 +22,7 @@ void ResultsFile::write(std::uint32_t attempt, Rank rank, std::string_view bytes
   if (!stream_) return;
   output::ResultRecords::Piece piece = records_.add(attempt, rank, bytes);
   if (piece.goes_beyond) {
-    handlers_.say(
+    handlers_.print(
         fmt::format("rank {} has written more than {} bytes of results (--results-limit); the rest is dropped",
                     rank.value(), records_.limit()));
   }

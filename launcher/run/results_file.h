@@ -25,7 +25,7 @@ class ResultsFile {
   ResultsFile(os::UniqueFd file, std::uint64_t limit) : file_(std::move(file)), records_(limit) {}
 
   struct Handlers {
-    std::function<void(const std::string& warning)> say;
+    std::function<void(const std::string& warning)> print;
     std::function<void()> caught_up;  // pending() is 0 again, or the file cannot be written any more
   };
   // Never waits for a slow reader of a pipe.

@@ -33,7 +33,7 @@ std::vector<plan::Host> callers(const std::weak_ptr<dialin::Coordinator>& of) {
 }
 
 attempt::Terms first_terms(const JobOptions& options) {
-  return {options.restart.max > 0 ? launch::Afterwards::Stay : launch::Afterwards::Leave, {}};
+  return {options.restart.max > 0 ? transport::Afterwards::Stay : transport::Afterwards::Leave, {}};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
       replan_(std::move(replan)),
-      fleet_(loop_, deps.image, std::move(deps.reach), options.heartbeat_timeout),
+      fleet_(loop_, deps.image, std::move(deps.agent_launcher), options.heartbeat_timeout),
       restarts_(options.restart),
       next_hosts_(options.restart, fleet_, events_),
       progress_file_(options.restart.progress_file),
@@ -68,17 +68,17 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                              const attempt::ElasticJoin& joining = attempt_->elastic().joining();
                              return !joining.is_unfit(id) && (attempt_->spares().is_ready(id) || joining.may_join(id));
                            },
-                       .say = [this](const std::string& text) { console_.say(text); },
-                       .changed = [this](report::HostListChanged how) { events_.tell(std::move(how)); },
+                       .print = [this](const std::string& text) { console_.print(text); },
+                       .changed = [this](report::HostListChanged how) { events_.publish(std::move(how)); },
                        .look = [this] { look_for_growth(); },
                        .callers = [this] { return callers(head_); }}),
       progress_(loop_.get_executor(), options.progress,
                 options.restart.progress_file.empty() ? ProgressWatch::File::None : ProgressWatch::File::Watched,
                 attempt_->plan().map,
                 {.flow = [this] { return attempt_->workers().flow(); },
-                 .say =
+                 .print =
                      [this](const std::string& text) {
-                       if (attempt_->runs()) console_.say(text);
+                       if (attempt_->runs()) console_.print(text);
                      },
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
@@ -93,7 +93,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                  attempt_->questions().look_for_workers(tools, std::move(done));
                },
            .fetch = [this](attempt::RecordQuery::Done done) { attempt_->questions().fetch_records(std::move(done)); },
-           .say = [this](const std::string& text) { console_.say(text); },
+           .print = [this](const std::string& text) { console_.print(text); },
            .folder = records_.hang_folder()}),
       use_looks_(loop_.get_executor(),
                  {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
@@ -104,11 +104,11 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                 .goodput = progress_.goodput(),
                 .workers_run = [this] { return attempt_->runs(); },
                 .target = options.stop.target.value_or(SignalTarget::Group),
-                .tell = [this](HostIndex host, const wire::ToAgent& message) { fleet_.tell(host, message); },
+                .send = [this](HostIndex host, const wire::ToAgent& message) { fleet_.send(host, message); },
                 .signalled =
                     [this](int signo, const std::string& what) {
-                      events_.tell(report::SignalCame{signo, report::SignalUse::PassedOn});
-                      if (options_.verbosity != Verbosity::Quiet) console_.say(what);
+                      events_.publish(report::SignalCame{signo, report::SignalUse::PassedOn});
+                      if (options_.verbosity != Verbosity::Quiet) console_.print(what);
                     },
                 .stop =
                     [this](const std::string& who) {
@@ -116,15 +116,14 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                     },
                 .stacks =
                     [this](control::Form form, std::function<void(Result<std::string>)> done) {
-                      hang_reports_.tell(form, std::move(done));
+                      hang_reports_.make(form, std::move(done));
                     },
-                .use = [this](UsagePoller::Done done) { use_looks_.tell(std::move(done)); }}),
-      observers_(loop_.get_executor(),
-                 {.options = options,
-                  .progress = progress_.so_far(),
-                  .goodput = progress_.goodput(),
-                  .use = [this](UsagePoller::Done done) { use_looks_.tell_sums(std::move(done)); },
-                  .say = [this](const std::string& text) { console_.say(text); }}),
+                .use = [this](UsagePoller::Done done) { use_looks_.ask(std::move(done)); }}),
+      observers_(loop_.get_executor(), {.options = options,
+                                        .progress = progress_.so_far(),
+                                        .goodput = progress_.goodput(),
+                                        .use = [this](UsagePoller::Done done) { use_looks_.ask_sums(std::move(done)); },
+                                        .print = [this](const std::string& text) { console_.print(text); }}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
                        [this](const Stop& asked) { stop(asked); }}) {}
 
@@ -132,9 +131,9 @@ Run::~Run() = default;
 
 int Run::run() {
   ::signal(SIGPIPE, SIG_IGN);
-  if (Result<void> open = fleet_.open(events_of_reach()); !open) {
-    console_.say(open.error().message());
-    if (!open.error().hint().empty()) console_.say("hint: " + open.error().hint());
+  if (Result<void> open = fleet_.open(launcher_events()); !open) {
+    console_.print(open.error().message());
+    if (!open.error().hint().empty()) console_.print("hint: " + open.error().hint());
     console_.flush_last(kLastWordsMs);
     return exit_code_of(open.error().kind());
   }
@@ -151,8 +150,8 @@ int Run::run() {
   return conclude();
 }
 
-launch::AgentLauncher::Events Run::events_of_reach() {
-  return {.say = [this](const std::string& text) { console_.say(text); },
+transport::AgentLauncher::Events Run::launcher_events() {
+  return {.print = [this](const std::string& text) { console_.print(text); },
           .come = [this] { attempt_->look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
@@ -169,11 +168,11 @@ void Run::begin_records() {
   progress_file_looks_.begin();
   const Result<void> asked = control_.open();
   if (!asked && options_.verbosity == Verbosity::Verbose) {
-    console_.say("sml-run ps and status cannot ask this job: " + asked.error().message());
+    console_.print("sml-run ps and status cannot ask this job: " + asked.error().message());
   }
   records_.begin(loop_.get_executor(), events_, progress_.goodput(),
-                 [this](const std::string& warning) { console_.say(warning); });
-  records_.results().begin(loop_.get_executor(), {.say = [this](const std::string& text) { console_.say(text); },
+                 [this](const std::string& warning) { console_.print(warning); });
+  records_.results().begin(loop_.get_executor(), {.print = [this](const std::string& text) { console_.print(text); },
                                                   .caught_up = [this] { reader_caught_up(); }});
   fleet_.trace(records_.protocol_trace());
   observers_.begin(events_, records_.take_metrics());
@@ -186,15 +185,15 @@ void Run::listen_to_logs() {
                                                 .caught_up = [this] { reader_caught_up(); }});
 }
 
-void Run::tell_begin() { events_.tell(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
+void Run::tell_begin() { events_.publish(report::JobBegins{&attempt_->plan(), unix_now()}, began_); }
 
 // ---- the state machine
 
-void Run::tell(RunEvent event) {
+void Run::dispatch(RunEvent event) {
   const RunState before = machine_.state();
   const RunAction action = machine_.on(event);
   if (action == RunAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    console_.say(ignored(name(event), name(before)));
+    console_.print(ignored(name(event), name(before)));
   }
   perform(action);
 }
@@ -217,7 +216,7 @@ void Run::perform(RunAction action) {
 
 void Run::decide() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
-  if (!outcome.machines.empty()) return tell(RunEvent::OneMachine);
+  if (!outcome.machines.empty()) return dispatch(RunEvent::OneMachine);
   const report::JobOutcome verdict = report::judge(outcome.facts);
   next_hosts_.blame(outcome.hosts_out);
   std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
@@ -236,16 +235,16 @@ void Run::decide() {
     const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};
     rest_ = again.delay;
     tell_restart(outcome, verdict, again, news);
-    return tell(RunEvent::Again);
+    return dispatch(RunEvent::Again);
   }
-  for (const std::string& line : news) console_.say(line);
+  for (const std::string& line : news) console_.print(line);
   end_ = std::get<EndJob>(decision);
   attempt_->leave();
 }
 
 void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                        const std::vector<std::string>& news) {
-  events_.tell(report::AttemptFails{
+  events_.publish(report::AttemptFails{
       attempt_number(), verdict.exit_code, report::in_words(verdict),
       verdict.root_cause != nullptr ? std::optional(verdict.root_cause->rank) : std::nullopt, again.delay});
   std::vector<std::string> lines = news;
@@ -254,7 +253,7 @@ void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::Job
     lines.insert(lines.end(), news.begin(), news.end());
     lines.push_back(restarts_.announcement(again));
   }
-  for (const std::string& line : lines) console_.say(line);
+  for (const std::string& line : lines) console_.print(line);
 }
 
 // Ends running workers for new hosts, unless some have ended already, as the others soon will.
@@ -269,7 +268,7 @@ void Run::look_for_growth() {
   if (!next) return;
   const std::string why = changing_hosts_.reason_to_regroup(attempt_->planned().map, *next, Clock::now());
   if (why.empty()) return;
-  console_.say("the workers are ended, and start anew: " + why);
+  console_.print("the workers are ended, and start anew: " + why);
   attempt_->stop_to_regroup();
 }
 
@@ -284,7 +283,7 @@ void Run::rest() {
     const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (fleet_.lost_workers_end() || wait) return rest();
-    tell(RunEvent::Rested);
+    dispatch(RunEvent::Rested);
   });
 }
 
@@ -311,7 +310,7 @@ void Run::replan() {
   if (!renewed) return attempt_->stop_for(renewed.error());
   next->job = attempt_->plan().job;
   next_plan_ = std::move(*next);
-  tell(RunEvent::Replanned);
+  dispatch(RunEvent::Replanned);
 }
 
 // Hosts that wait stay connected.
@@ -338,7 +337,7 @@ void Run::begin_again() {
   }
   plan::LaunchPlan plan = attempt_->planned();
   if (options_.verbosity != Verbosity::Quiet) {
-    for (const std::string& change : plan::changes(plan.map, *next)) console_.say(change);
+    for (const std::string& change : plan::changes(plan.map, *next)) console_.print(change);
   }
   plan.map = std::move(*next);
   ++plan.job.attempt;
@@ -364,7 +363,7 @@ void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
     streams_.give_input();
     tell_begin();
   } else {
-    events_.tell(report::AttemptBegins{attempt_number(), &attempt_->plan()});
+    events_.publish(report::AttemptBegins{attempt_number(), &attempt_->plan()});
   }
   before.reset();
   progress_file_.begin();
@@ -376,7 +375,7 @@ void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
 // ---- output and input of the workers
 
 void Run::begin_logs(std::function<void()> then) {
-  tell(RunEvent::WorkersStart);
+  dispatch(RunEvent::WorkersStart);
   records_.logs().begin(std::move(then));
 }
 
@@ -387,12 +386,13 @@ void Run::reader_caught_up() {
 
 void Run::look_at_reader() {
   const bool kept = !records_.logs().is_busy() && records_.results().pending() == 0;
-  if ((console_.pending() == 0 || output_gone_) && kept) tell(RunEvent::ReaderDone);
+  if ((console_.pending() == 0 || output_gone_) && kept) dispatch(RunEvent::ReaderDone);
 }
 
 void Run::output_gone(int sys_errno) {
   if (options_.output.when_gone == OutputOptions::Gone::IsIgnored) {
-    return console_.say("cannot write the workers' output (" + errno_text(sys_errno) + "); the job goes on without it");
+    return console_.print("cannot write the workers' output (" + errno_text(sys_errno) +
+                          "); the job goes on without it");
   }
   output_gone_ = true;
   attempt_->stop_for_lost_output(sys_errno);
@@ -402,7 +402,7 @@ void Run::output_gone(int sys_errno) {
 void Run::log_failed(const Error& why) {
   if (std::exchange(warned_of_logs_, true)) return;
   if (options_.logs.on_fault == OnLogFault::Warn) {
-    return console_.say("the logs of ranks are not complete: " + why.message() + "; the job goes on");
+    return console_.print("the logs of ranks are not complete: " + why.message() + "; the job goes on");
   }
   attempt_->stop_for(Error(ErrorKind::Io, "the logs of ranks cannot be kept: " + why.message())
                          .with_hint("--log-strict asks for that"));
@@ -420,21 +420,21 @@ void Run::before_end(std::function<void()> then) {
 
 // A stop that insists after the job has ended skips the wait for the reader, and for hosts that receive the outcome.
 void Run::stop(const Stop& asked) {
-  const supervise::Wish wish = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
-  if (wish == supervise::Wish::Echoes) return;
-  if (!asked.news.empty()) console_.say(asked.news);
+  const os::Wish wish = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
+  if (wish == os::Wish::Echoes) return;
+  if (!asked.news.empty()) console_.print(asked.news);
   const RunState state = machine_.state();
   const bool attempting = state != RunState::Leaving && state != RunState::Over;
-  if (wish == supervise::Wish::Joins) {
+  if (wish == os::Wish::Joins) {
     if (attempting && asked.news.empty()) {
-      console_.say(signal_name(asked.signo) + " joins the stop of the workers that is under way; " +
-                   report::how_to_insist(asked.signo));
+      console_.print(signal_name(asked.signo) + " joins the stop of the workers that is under way; " +
+                     report::how_to_insist(asked.signo));
     }
     return;
   }
-  if (!attempting) return tell(RunEvent::UserStop);
+  if (!attempting) return dispatch(RunEvent::UserStop);
   if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
-  if (wish == supervise::Wish::Insists) return attempt_->stop_at_once(asked.signo);
+  if (wish == os::Wish::Insists) return attempt_->stop_at_once(asked.signo);
   attempt_->stop(asked.signo);
 }
 
@@ -444,18 +444,19 @@ void Run::stop(const Stop& asked) {
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();
-  const auto say = [this](const std::string& text) { console_.say(text); };
+  const auto print = [this](const std::string& text) { console_.print(text); };
   const Conclusion conclusion(
-      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), say}, attempt_->outcome());
+      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), print},
+      attempt_->outcome());
   conclusion.say_verdict();
-  if (records_.wants_report()) records_.write_report(conclusion.report(), say);
+  if (records_.wants_report()) records_.write_report(conclusion.report(), print);
   fleet_.dismiss();
   conclusion.leave_error_file();
   fleet_.tell_end(conclusion.leave_reason());
-  fleet_.clean_up(say);
-  events_.tell(conclusion.event());
+  fleet_.clean_up(print);
+  events_.publish(conclusion.event());
   observers_.tell_end();
-  records_.finish(say);  // while the last messages are on their way
+  records_.finish(print);  // while the last messages are on their way
   observers_.finish();
   const int exit_code = conclusion.verdict().exit_code;
   control_.tell_end(exit_code, report::in_words(conclusion.verdict()));

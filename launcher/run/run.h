@@ -46,10 +46,10 @@ class Run final : private attempt::AttemptOwner {
   // The run's dependencies; all references outlive it.
   struct Deps {
     boost::asio::io_context& loop;
-    const launch::AgentImage& image;
+    const transport::AgentImage& image;
     OwnProcess& process;
-    std::unique_ptr<launch::AgentLauncher> reach;  // to the hosts of the plan, by their positions there
-    std::weak_ptr<dialin::Coordinator> head = {};  // where hosts call, and may come later
+    std::unique_ptr<transport::AgentLauncher> agent_launcher;  // to the hosts of the plan, by their positions there
+    std::weak_ptr<dialin::Coordinator> head = {};              // where hosts call, and may come later
   };
   // `options` outlives the run, too.
   Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
@@ -62,22 +62,24 @@ class Run final : private attempt::AttemptOwner {
 
  private:
   // AttemptOwner
-  void say(const std::string& text) override { console_.say(text); }
-  void complete(launch::AgentSession::Plan& session) override { records_.logs().instruct(session); }
+  void print(const std::string& text) override { console_.print(text); }
+  void complete(transport::AgentSession::Plan& session) override { records_.logs().instruct(session); }
   void begin_logs(std::function<void()> then) override;
   void ranks_missing() override;
   void before_end(std::function<void()> then) override;
   void host_log_failed(const Error& why) override { log_failed(why); }
-  void attempt_cleared() override { tell(RunEvent::AttemptCleared); }
-  void attempt_over(End end) override { tell(end == End::GivenUp ? RunEvent::AttemptGivenUp : RunEvent::AttemptOver); }
+  void attempt_cleared() override { dispatch(RunEvent::AttemptCleared); }
+  void attempt_over(End end) override {
+    dispatch(end == End::GivenUp ? RunEvent::AttemptGivenUp : RunEvent::AttemptOver);
+  }
   void host_lost_at_rest() override;
   Result<plan::JobMap> next_round(const plan::JobMap& round, const std::vector<HostId>& out) const override {
     return next_hosts_.after_round(round, out, changing_hosts_);
   }
 
-  void tell(RunEvent event);
+  void dispatch(RunEvent event);
   void perform(RunAction action);
-  launch::AgentLauncher::Events events_of_reach();
+  transport::AgentLauncher::Events launcher_events();
   void begin_records();
   void listen_to_logs();
   void tell_begin();
@@ -129,7 +131,7 @@ class Run final : private attempt::AttemptOwner {
   JobControl control_;
   Observers observers_;
   JobSignals signals_;
-  supervise::StopRule stop_rule_;
+  os::StopRule stop_rule_;
   bool output_gone_ = false;
   bool warned_of_logs_ = false;
 };

@@ -44,7 +44,7 @@ void WorkerStreams::add_workers(const plan::LaunchPlan& plan, Rank first) {
 void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at) {
   if (deps_.options.logs.copy == CopyToOutput::Yes) deps_.console.worker_output(rank, stream, bytes, read_at);
   deps_.records.logs().write(rank, stream, bytes, read_at);
-  deps_.events.tell(report::RankOutput{rank, stream, bytes.size()});
+  deps_.events.publish(report::RankOutput{rank, stream, bytes.size()});
   deps_.progress.output(rank, stream, bytes);
   deps_.control.output(rank, stream, bytes);
   deps_.console.flush();
@@ -61,7 +61,7 @@ void WorkerStreams::worker_drained(Rank rank) {
 }
 
 void WorkerStreams::send_to(Rank rank, const wire::ToAgent& message) {
-  deps_.fleet.tell(deps_.plan().map.ranks[rank.value()].host, message);
+  deps_.fleet.send(deps_.plan().map.ranks[rank.value()].host, message);
 }
 
 }  // namespace sml::run

@@ -46,7 +46,7 @@ Result<void> remove_old_failure(const Options& options, const ThisHost& here);
 
 // Runs the installations; their output goes to stdout and stderr. They die with the thread that runs them. Error
 // (Deploy) names the failed command, its end, and its last message.
-class Installer final : public launch::PreLaunchTask {
+class Installer final : public transport::PreLaunchTask {
  public:
   // Both must outlive this.
   Installer(const Training& training, const ThisHost& here) : training_(training), here_(here) {}

@@ -45,20 +45,20 @@ std::optional<int> gather(dialin::Quorum& gathering, const Options& options, pla
 
 Result<std::optional<dialin::CoordinatorPlan>> open_for_hosts(const Options& options,
                                                               const std::optional<dialin::Settings>& settings,
-                                                              launch::PreLaunchTask* chore,
+                                                              transport::PreLaunchTask* task,
                                                               std::shared_ptr<dialin::Coordinator> opened,
                                                               os::UniqueFd listener) {
   if (!settings || (settings->hosts.size() < 2 && !opened)) return std::optional<dialin::CoordinatorPlan>();
   if (opened) {
     return std::optional(
-        dialin::CoordinatorPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, chore, std::move(opened)});
+        dialin::CoordinatorPlan{*settings, os::UniqueFd(), options.heartbeat_timeout, task, std::move(opened)});
   }
   if (!listener) {
     Result<os::UniqueFd> made = dialin::listen_on(settings->port);
     if (!made) return made.error();
     listener = std::move(*made);
   }
-  return std::optional(dialin::CoordinatorPlan{*settings, std::move(listener), options.heartbeat_timeout, chore});
+  return std::optional(dialin::CoordinatorPlan{*settings, std::move(listener), options.heartbeat_timeout, task});
 }
 
 std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gathering, const Options& options) {
@@ -69,9 +69,9 @@ std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gath
 
 Result<os::UniqueFd> meet_others(dialin::Settings& settings, const Options& options, const ThisHost& here) {
   const bool detailed = options.verbosity == Verbosity::Verbose || options.check == Preflight::Yes;
-  if (detailed) say("the hosts know each other by " + settings.proof);
+  if (detailed) print("the hosts know each other by " + settings.proof);
   const auto tell = [&options](const std::string& text) {
-    if (options.verbosity != Verbosity::Quiet) say(text);
+    if (options.verbosity != Verbosity::Quiet) print(text);
   };
   os::UniqueFd listener;
   if (settings.space) {

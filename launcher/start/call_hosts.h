@@ -32,7 +32,7 @@ std::optional<int> gather(dialin::Quorum& gathering, const Options& options, pla
 // Where the coordinator accepts hosts; nullopt if no host calls.
 Result<std::optional<dialin::CoordinatorPlan>> open_for_hosts(const Options& options,
                                                               const std::optional<dialin::Settings>& settings,
-                                                              launch::PreLaunchTask* chore,
+                                                              transport::PreLaunchTask* task,
                                                               std::shared_ptr<dialin::Coordinator> opened,
                                                               os::UniqueFd listener);
 

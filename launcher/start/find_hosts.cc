@@ -20,7 +20,7 @@ Result<std::optional<std::vector<plan::Host>>> discover_hosts(Options& options) 
   const plan::LeastSize& least = options.restart.least;
   const run::WantedHosts wanted{.hosts = least.hosts.value_or(1) + options.restart.spares,
                                 .slots = options.np.value_or(least.ranks.value_or(1))};
-  Result<std::vector<plan::Host>> found = run::first_hosts(discovery, wanted, say);
+  Result<std::vector<plan::Host>> found = run::first_hosts(discovery, wanted, print);
   if (!found) return found.error();
   return std::optional(std::move(*found));
 }

@@ -21,7 +21,7 @@ int make_secret(const ThisHost& here) {
   if (folder.empty()) return refuse(Error(ErrorKind::Config, "--make-secret: there is no home folder"));
   const std::string path = default_secret_file(folder);
   if (Result<void> made = make_secret_file(path); !made) return refuse(Error(made.error()).in("--make-secret"));
-  say("hosts that do not share this file need a copy of it, mode 600");
+  print("hosts that do not share this file need a copy of it, mode 600");
   return os::write_all(STDOUT_FILENO, path + "\n") ? 0 : 1;
 }
 
@@ -40,9 +40,9 @@ int speak_to_jobs(const std::vector<std::string>& arguments) {
   if (!line) return refuse(line.error());
   if (const auto* printed = std::get_if<Printed>(&*line)) return os::write_all(STDOUT_FILENO, printed->text) ? 0 : 1;
   const auto& asked = std::get<ControlLine>(*line);
-  if (asked.word != ControlWord::Top) return control::obey(asked, say);
+  if (asked.word != ControlWord::Top) return control::obey(asked, print);
   const Result<control::JobSocket> job = control::find_job(asked.job);
-  if (job) return top::show(*job, say);
+  if (job) return top::show(*job, print);
   refuse(Error(job.error()).in("top"));
   return 1;
 }

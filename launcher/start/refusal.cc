@@ -21,11 +21,11 @@ constexpr Duration kStepIsThere = std::chrono::seconds(10);
 
 }  // namespace
 
-void say(const std::string& text) { os::write_all(STDERR_FILENO, report::own_line(text) + "\n"); }
+void print(const std::string& text) { os::write_all(STDERR_FILENO, report::own_line(text) + "\n"); }
 
 int refuse(const Error& error) {
-  say(error.message());
-  if (!error.hint().empty()) say("hint: " + error.hint());
+  print(error.message());
+  if (!error.hint().empty()) print("hint: " + error.hint());
   return exit_code_of(error.kind());
 }
 
@@ -34,28 +34,28 @@ int fail(const Options& options, const Error& error) {
     const bool message = options.failure.kind == FailureKind::Message;
     const std::string text =
         sagemaker::failure_text(error, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-    if (Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+    if (Result<void> left = leave_failure(options.failure.path, text); !left) print(left.error().message());
   }
   return refuse(error);
 }
 
-Result<launch::AgentImage> agent_image(const Options& options) {
-  if (!options.agent_path.empty()) return launch::AgentImage::load(options.agent_path);
-  return launch::AgentImage::embedded();
+Result<transport::AgentImage> agent_image(const Options& options) {
+  if (!options.agent_path.empty()) return transport::AgentImage::load(options.agent_path);
+  return transport::AgentImage::embedded();
 }
 
-std::string build_of(const launch::AgentImage& image) { return SML_VERSION " " + image.id(); }
+std::string build_of(const transport::AgentImage& image) { return SML_VERSION " " + image.id(); }
 
 int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error) {
   const int status = fail(options, error);
   if (options.dry_run) return status;
-  const Result<launch::AgentImage> image = agent_image(options);
+  const Result<transport::AgentImage> image = agent_image(options);
   if (!image) return status;
   auto head = find_head(options, here, finder, build_of(*image));
   Options brief = options;
   if (step_of_job(options, here)) brief.start_timeout = std::min(brief.start_timeout, kStepIsThere);
-  const bool met = head && (!head->space || dialin::meet_in_space(*head, here.host_name, {brief.start_timeout, say}));
-  if (met) tell_head(brief, *head, error, *image, say);
+  const bool met = head && (!head->space || dialin::meet_in_space(*head, here.host_name, {brief.start_timeout, print}));
+  if (met) tell_head(brief, *head, error, *image, print);
   return status;
 }
 

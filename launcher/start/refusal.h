@@ -12,7 +12,7 @@
 namespace sml {
 
 // Writes a line to standard error.
-void say(const std::string& text);
+void print(const std::string& text);
 
 // Writes the error and its hint. Returns the exit status for it.
 int refuse(const Error& error);
@@ -26,9 +26,9 @@ int fail(const Options& options, const Error& error);
 int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finder, const Error& error);
 
 // The agent that is sent to hosts: that of --agent-path, else the one in this program.
-Result<launch::AgentImage> agent_image(const Options& options);
+Result<transport::AgentImage> agent_image(const Options& options);
 
 // Identifies this build of sml-run.
-std::string build_of(const launch::AgentImage& image);
+std::string build_of(const transport::AgentImage& image);
 
 }  // namespace sml

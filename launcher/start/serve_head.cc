@@ -19,9 +19,9 @@ namespace {
 
 using std::string_view;
 
-void leave_text(const Options& options, const std::string& text, const std::function<void(const std::string&)>& say) {
+void leave_text(const Options& options, const std::string& text, const std::function<void(const std::string&)>& print) {
   if (options.failure.path.empty() || text.empty()) return;
-  if (const Result<void> left = leave_failure(options.failure.path, text); !left) say(left.error().message());
+  if (const Result<void> left = leave_failure(options.failure.path, text); !left) print(left.error().message());
 }
 
 // ---- this host's part, checked against what the coordinator sends
@@ -64,10 +64,10 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
   const attempt::SessionSettings settings = options.check == Preflight::Yes
                                                 ? attempt::settings_for_check(options, plan.map)
                                                 : attempt::settings_for(options, plan.map);
-  std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
+  std::vector<transport::AgentSession::Plan> sessions = attempt::session_plans(plan, settings);
   if (here.duty != plan::HostDuty::Work) sessions.push_back(attempt::spare_plan(here, plan, settings));
   const auto own = std::find_if(sessions.begin(), sessions.end(),
-                                [&](const launch::AgentSession::Plan& s) { return s.host == HostId(own_index); });
+                                [&](const transport::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
   if (options.logs.place == LogPlace::Hosts) {
     LogOptions of_agents = options.logs;
@@ -77,7 +77,7 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
     logs->instruct(*own);
   }
   dialin::ExpectedPlan part{.host = own->name,
-                            .prepare = own->prepare(launch::AgentPlace::Remote),
+                            .prepare = own->prepare(transport::AgentPlace::Remote),
                             .starts = options.check == Preflight::Yes ? dialin::Starts::No : dialin::Starts::Yes,
                             .torch_store = plan.torch_store,
                             .health_check = options.restart.health_check,
@@ -101,10 +101,10 @@ bool may_be(std::uint32_t hosts, const dialin::AttemptParameters& choice, const 
 }  // namespace
 
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::PreLaunchTask* chore, const PlanOfHosts& plan_of_hosts,
-               const std::function<void(const std::string&)>& say) {
+               const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
+               const std::function<void(const std::string&)>& print) {
   const auto tell = [&](const std::string& text) {
-    if (options.verbosity != Verbosity::Quiet) say(text);
+    if (options.verbosity != Verbosity::Quiet) print(text);
   };
   const dialin::Outcome outcome =
       dialin::dial({.settings = settings,
@@ -124,19 +124,19 @@ int serve_head(const Options& options, const plan::LaunchPlan& plan, const diali
                       return other ? own_part(options, *other, welcome.place, choice) : std::nullopt;
                     },
                     .attempts = attempts_of(options.restart),
-                    .chore = chore,
+                    .task = task,
                     .verbosity = options.verbosity},
                    image, tell);
   if (outcome.fault) {
-    say(outcome.fault->message());
-    if (!outcome.fault->hint().empty()) say("hint: " + outcome.fault->hint());
+    print(outcome.fault->message());
+    if (!outcome.fault->hint().empty()) print("hint: " + outcome.fault->hint());
     const bool message = options.failure.kind == FailureKind::Message;
     leave_text(options,
                sagemaker::failure_text(*outcome.fault, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit),
-               say);
+               print);
   } else if (outcome.exit_code != 0) {
-    say((options.check == Preflight::Yes ? "the check has ended: " : "the job has ended: ") + outcome.text);
-    leave_text(options, outcome.failure, say);
+    print((options.check == Preflight::Yes ? "the check has ended: " : "the job has ended: ") + outcome.text);
+    leave_text(options, outcome.failure, print);
   }
   return outcome.exit_code;
 }

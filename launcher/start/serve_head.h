@@ -19,9 +19,9 @@ using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, 
 
 // Runs the part of every host but the coordinator, to the end of the job; returns the exit status. Writes a failure
 // file if this host's worker was the root cause, or if there is no coordinator to report it. `plan` is for the maximum
-// number of hosts. `chore` may be null.
+// number of hosts. `task` may be null.
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const launch::AgentImage& image, launch::PreLaunchTask* chore, const PlanOfHosts& plan_of_hosts,
-               const std::function<void(const std::string&)>& say);
+               const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
+               const std::function<void(const std::string&)>& print);
 
 }  // namespace sml

@@ -46,28 +46,29 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
 
 // Writes the findings to stdout and the faults to stderr.
 int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
-          const launch::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
+          const transport::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
           std::shared_ptr<dialin::Coordinator> opened, os::UniqueFd listener) {
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return refuse(logs.error());
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  if (options.verbosity != Verbosity::Quiet) print(one_line_about(plan));
   const std::string start = line_about_start(plan, options);
-  if (options.verbosity != Verbosity::Quiet && !start.empty()) say(start);
+  if (options.verbosity != Verbosity::Quiet && !start.empty()) print(start);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
   Result<std::optional<dialin::CoordinatorPlan>> head =
       open_for_hosts(options, dial_in, nullptr, std::move(opened), std::move(listener));
   if (!head) return refuse(head.error());
-  const Result<report::CheckReport> found = run::Check(loop, options, plan, image, *logs, std::move(*head), say).run();
+  const Result<report::CheckReport> found =
+      run::Check(loop, options, plan, image, *logs, std::move(*head), print).run();
   if (!found) return refuse(found.error());
   const bool json = options.format == PlanFormat::Json;
   const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
   if (options.verbosity != Verbosity::Quiet) {
-    for (const std::string& warning : check_warnings(*found)) say("warning: " + warning);
+    for (const std::string& warning : check_warnings(*found)) print("warning: " + warning);
   }
   const report::JobOutcome verdict = judge(*found);
-  for (const std::string& line : verdict.lines) say(line);
-  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) say("the job would start");
+  for (const std::string& line : verdict.lines) print(line);
+  if (verdict.exit_code == 0 && options.verbosity != Verbosity::Quiet) print("the job would start");
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
@@ -88,10 +89,10 @@ Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostF
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
   if (!plan) return plan;
   for (const std::string& warning : plan->warnings) {
-    if (std::find(said.begin(), said.end(), warning) == said.end()) say("warning: " + warning);
+    if (std::find(said.begin(), said.end(), warning) == said.end()) print("warning: " + warning);
   }
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(*plan));
+  if (options.verbosity != Verbosity::Quiet) print(one_line_about(*plan));
   return plan;
 }
 
@@ -101,7 +102,7 @@ struct Start {
   ThisHost& here;
   HostFinder& finder;
   plan::LaunchPlan& plan;
-  const launch::AgentImage& image;
+  const transport::AgentImage& image;
   boost::asio::io_context& loop;
   Installer& installer;
 };
@@ -110,7 +111,7 @@ struct Start {
 struct HostsThatCall {
   std::optional<dialin::Quorum> gathering;  // outlives the job
   os::UniqueFd listener;
-  launch::PreLaunchTask* chore = nullptr;
+  transport::PreLaunchTask* task = nullptr;
 };
 
 // The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
@@ -129,7 +130,7 @@ std::optional<int> gather_hosts(const Start& start, const Options& options, dial
   if (!dial_in.least_hosts) return std::nullopt;
   const bool may_wait = options.restart.max > 0 && options.dial_in.least;
   const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
-  hosts.gathering.emplace(start.loop, dial_in, options.start_timeout, latecomers, say);
+  hosts.gathering.emplace(start.loop, dial_in, options.start_timeout, latecomers, print);
   return gather(*hosts.gathering, options, start.plan, dial_in, plan_of_hosts,
                 std::exchange(hosts.listener, os::UniqueFd()));
 }
@@ -141,16 +142,16 @@ std::optional<int> join_hosts(const Start& start, const Options& options, dialin
   if (!opened) return fail(options, opened.error());
   hosts.listener = std::move(*opened);
   for (const std::string* words : {&dial_in.advice, &dial_in.part}) {
-    if (options.verbosity != Verbosity::Quiet && !words->empty()) say(*words);
+    if (options.verbosity != Verbosity::Quiet && !words->empty()) print(*words);
   }
   const PlanOfHosts plan_of_hosts = [&](std::uint32_t count, const plan::HostShares& shares) {
     return plan_of(count, shares, start, options, dial_in);
   };
   adapt_plan(start.plan, start.training, dial_in);
   const bool works = !start.plan.map.hosts[dial_in.own_index].ranks.empty();
-  if (works && !start.installer.empty() && options.check == Preflight::No) hosts.chore = &start.installer;
+  if (works && !start.installer.empty() && options.check == Preflight::No) hosts.task = &start.installer;
   const bool is_head = dial_in.own_index == 0;
-  if (!is_head) return serve_head(options, start.plan, dial_in, start.image, hosts.chore, plan_of_hosts, say);
+  if (!is_head) return serve_head(options, start.plan, dial_in, start.image, hosts.task, plan_of_hosts, print);
   return gather_hosts(start, options, dial_in, plan_of_hosts, hosts);
 }
 
@@ -160,15 +161,16 @@ int run_job(const Start& start, const Options& options, const std::optional<dial
   plan::LaunchPlan& plan = start.plan;
   Result<run::Records> records = run::Records::open(options, plan);
   if (!records) return fail(options, records.error());
-  if (options.verbosity != Verbosity::Quiet) say(one_line_about(plan));
+  if (options.verbosity != Verbosity::Quiet) print(one_line_about(plan));
   const std::string about_start = line_about_start(plan, options);
-  if (options.verbosity == Verbosity::Verbose && !about_start.empty()) say(about_start);
+  if (options.verbosity == Verbosity::Verbose && !about_start.empty()) print(about_start);
   const std::string logs = records->logs().own_folder(plan.job.job_id);
-  if (!logs.empty() && options.verbosity != Verbosity::Quiet) say("the workers' output is written to files in " + logs);
+  if (!logs.empty() && options.verbosity != Verbosity::Quiet)
+    print("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return fail(options, enough.error());
   Result<std::optional<dialin::CoordinatorPlan>> head =
-      open_for_hosts(options, dial_in, hosts.chore, head_of(hosts.gathering, options), std::move(hosts.listener));
+      open_for_hosts(options, dial_in, hosts.task, head_of(hosts.gathering, options), std::move(hosts.listener));
   if (!head) return fail(options, head.error());
   if (!*head) {
     if (Result<void> installed = start.installer.run(); !installed) return fail(options, installed.error());
@@ -184,10 +186,14 @@ int run_job(const Start& start, const Options& options, const std::optional<dial
   };
   run::SystemProcess process;
   const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
-  auto reach = fleet::make_reach(start.loop.get_executor(), start.image, plan, options.ssh, std::move(*head));
-  return run::Run(
-             {.loop = start.loop, .image = start.image, .process = process, .reach = std::move(reach), .head = called},
-             options, std::move(plan), std::move(*records), replan)
+  auto agent_launcher =
+      fleet::make_launcher(start.loop.get_executor(), start.image, plan, options.ssh, std::move(*head));
+  return run::Run({.loop = start.loop,
+                   .image = start.image,
+                   .process = process,
+                   .agent_launcher = std::move(agent_launcher),
+                   .head = called},
+                  options, std::move(plan), std::move(*records), replan)
       .run();
 }
 
@@ -205,19 +211,19 @@ int start_job(const SettledOptions& settled, const Training& training, ThisHost&
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
   if (!plan) return fail_for_all(options, here, finder, plan.error());
   plan->torch_store = plan::choose_torch_store(*plan, store_asked_for(options, *plan));
-  for (const std::string& ignored : plan::ignored_variables(*plan)) say("warning: " + ignored);
+  for (const std::string& ignored : plan::ignored_variables(*plan)) print("warning: " + ignored);
   plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
-  for (const std::string& warning : plan->warnings) say("warning: " + warning);
+  for (const std::string& warning : plan->warnings) print("warning: " + warning);
   const bool of_platform = options.mode == Mode::Train || plan->host_source.find("resourceconfig") != std::string::npos;
   if (options.verbosity != Verbosity::Quiet && !of_platform) {
-    for (const std::string& launcher : warnings_of_launchers(*plan)) say("warning: " + launcher);
+    for (const std::string& launcher : warnings_of_launchers(*plan)) print("warning: " + launcher);
   }
   if (const std::optional<int> shown = show_plan(options, *plan)) return *shown;
   if (takes_no_part(options, training, *plan)) {
-    if (options.verbosity != Verbosity::Quiet) say("this host takes no part in the job: " + one_line_about(*plan));
+    if (options.verbosity != Verbosity::Quiet) print("this host takes no part in the job: " + one_line_about(*plan));
     return 0;
   }
-  const Result<launch::AgentImage> image = agent_image(options);
+  const Result<transport::AgentImage> image = agent_image(options);
   if (!image) return fail(options, image.error());
   Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());

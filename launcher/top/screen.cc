@@ -119,7 +119,7 @@ void Screen::show_text(std::string title, string_view text) {
   top_line_ = 0;
 }
 
-void Screen::say(std::string_view sentence) { note_ = ascii(sentence); }
+void Screen::print(std::string_view sentence) { note_ = ascii(sentence); }
 
 void Screen::job_has_ended(std::string_view how) {
   ended_ = ascii(how);
@@ -238,7 +238,7 @@ Wish Screen::on_name_key(Key key, char letter) {
   if (key != Key::Enter) return {};
   mode_ = Mode::Table;
   const std::optional<int> signo = signal_number(typed_);
-  if (!signo) return say("\"" + typed_ + "\" is no signal"), Wish();
+  if (!signo) return print("\"" + typed_ + "\" is no signal"), Wish();
   const std::string ranks = numbers_text(selected());
   ask(fmt::format("Send {} to rank{} {}?", signal_name(*signo), selected().size() > 1 ? "s" : "", ranks),
       SendSignal{*signo, ranks});

@@ -44,7 +44,7 @@ class Screen {
   // Shows the answer to a wish: the lines of a rank, stacks, or a refusal. Any bytes; control characters are shown
   // escaped.
   void show_text(std::string title, std::string_view text);
-  void say(std::string_view sentence);  // in the last line, until the next key
+  void print(std::string_view sentence);  // in the last line, until the next key
   void job_has_ended(std::string_view how);
 
   // `letter` counts for Key::Other.

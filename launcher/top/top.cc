@@ -152,9 +152,9 @@ class Top {
     if (!*answer) return end(answer->error().message());
     if (!**answer) return;  // the job is ending; who asks next sees it
     const auto* text = std::get_if<control::Text>(&***answer);
-    if (text == nullptr) return screen_.say("the job answers something else");
+    if (text == nullptr) return screen_.print("the job answers something else");
     Result<Snapshot> job = read_snapshot(text->text);
-    if (!job) return screen_.say(job.error().message());
+    if (!job) return screen_.print(job.error().message());
     const TimePoint now = Clock::now();
     screen_.take(std::move(*job), now - last_);
     last_ = now;
@@ -163,21 +163,21 @@ class Top {
   void begin(Topic topic, std::string title, Request request) {
     request.topic = topic;
     Result<Conversation> asked = Conversation::begin(job_, request);
-    if (!asked) return screen_.say(asked.error().message());
+    if (!asked) return screen_.print(asked.error().message());
     other_.emplace(Talk{std::move(*asked), topic, std::move(title)});
   }
 
   void grant(const Wish& wish) {
     if (std::holds_alternative<std::monostate>(wish)) return;
-    if (over_) return screen_.say("the job has ended");
+    if (over_) return screen_.print("the job has ended");
     if (const auto* logs = std::get_if<ShowLogs>(&wish)) {
       const std::string rank = std::to_string(logs->rank);
       begin(Topic::Logs, "Last lines of rank " + rank, {.ranks = rank});
     } else if (std::holds_alternative<ShowStacks>(wish)) {
-      screen_.say("the workers are asked where they are");
+      screen_.print("the workers are asked where they are");
       begin(Topic::Stacks, "Where the workers are", {});
     } else if (std::holds_alternative<StopJob>(wish)) {
-      screen_.say("the job is stopped");
+      screen_.print("the job is stopped");
       begin(Topic::Stop, "", {});
     } else if (const auto* signal = std::get_if<SendSignal>(&wish)) {
       begin(Topic::Signal, "", {.signo = signal->signo, .ranks = signal->ranks});
@@ -203,12 +203,12 @@ class Top {
       return false;
     }
     if (const auto* refused = std::get_if<control::Refused>(&answer)) {
-      screen_.say(refused->why);
+      screen_.print(refused->why);
     } else if (const auto* text = std::get_if<control::Text>(&answer)) {
       if (other_->topic == Topic::Stacks) {
         screen_.show_text(other_->title, text->text);
       } else {
-        screen_.say(text->text);
+        screen_.print(text->text);
       }
     } else if (const auto* ended = std::get_if<control::Ended>(&answer)) {
       end("the job has ended with status " + std::to_string(ended->exit_code) + ": " + ended->verdict);
@@ -232,12 +232,12 @@ class Top {
 
 }  // namespace
 
-int show(const control::JobSocket& job, const std::function<void(const std::string&)>& say) {
+int show(const control::JobSocket& job, const std::function<void(const std::string&)>& print) {
   const Signals signals;  // outlives the terminal
   Result<Terminal> terminal = Terminal::open();
   if (!terminal) {
-    say("top: " + terminal.error().message());
-    if (!terminal.error().hint().empty()) say("hint: " + terminal.error().hint());
+    print("top: " + terminal.error().message());
+    if (!terminal.error().hint().empty()) print("hint: " + terminal.error().hint());
     return kFailed;
   }
   Top(job, *terminal).run(signals);

@@ -22,7 +22,7 @@ extern const char sml_agent_image_id[];
 extern const char sml_agent_image_cksum[];
 }
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -121,4 +121,4 @@ Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::s
   return os::nameless_file("sml-run-agent", image.bytes(), os::FileUse::Execute);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -7,7 +7,7 @@
 #include "common/core/error.h"
 #include "common/os/fd.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Value type that shares its bytes.
 class AgentImage {
@@ -39,4 +39,4 @@ std::string installed_agent();
 // it, and it agrees in size and in its first 4096 bytes; the linker's build ID, a hash of the program, is among these.
 Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::string& installed);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -15,7 +15,7 @@
 #include "launcher/transport/agent_transport.h"
 #include "launcher/transport/background_task.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // How a run has ended, for hosts that wait for it.
 struct RunEnd {
@@ -28,7 +28,7 @@ struct RunEnd {
 class AgentLauncher {
  public:
   struct Events {
-    std::function<void(const std::string& text)> say;                    // prints a message for the user
+    std::function<void(const std::string& text)> print;                  // prints a message for the user
     std::function<void()> come;                                          // a missing host has arrived
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has received a stop signal
   };
@@ -49,7 +49,7 @@ class AgentLauncher {
   // The pipe to an agent of this machine.
   virtual std::unique_ptr<AgentTransport> local_transport(const std::string& mark) = 0;
   // The task to finish before that host's agent may start; null: none.
-  virtual PreLaunchTask* chore_of(HostId) { return nullptr; }
+  virtual PreLaunchTask* task_of(HostId) { return nullptr; }
   // Hosts that are to come by themselves, and have not come in.
   struct Missing {
     HostId host;
@@ -71,4 +71,4 @@ class AgentLauncher {
   virtual void close() {}
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -9,7 +9,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // The callbacks of a transport. Called on the loop thread, never from within the owner's call into the transport.
 class TransportEvents {
@@ -40,7 +40,7 @@ class AgentTransport {
   // Queues bytes for the far side's standard input; never blocks. Ignored after transport_closed.
   virtual void send(std::string bytes) = 0;
   // The same for bytes that outlive the transport, so that they need not be copied for each of many hosts.
-  virtual void send_lasting(std::string_view bytes) { send(std::string(bytes)); }
+  virtual void send_static(std::string_view bytes) { send(std::string(bytes)); }
   // The number of bytes queued and not yet handed to the kernel or library.
   virtual std::size_t unsent() const = 0;
   // After transport_closed: whether the far side's program has ended, rather than the connection broken.
@@ -55,4 +55,4 @@ class AgentTransport {
   virtual void finish() = 0;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -4,12 +4,12 @@
 
 #include <boost/asio/post.hpp>
 
-namespace sml::launch {
+namespace sml::transport {
 
-BackgroundTask::BackgroundTask(const boost::asio::any_io_executor& loop, PreLaunchTask& chore,
+BackgroundTask::BackgroundTask(const boost::asio::any_io_executor& loop, PreLaunchTask& task,
                                std::function<void(Result<void>)> done)
-    : chore_(chore), thread_([loop, &chore, here = here_, done = std::move(done)] {
-        Result<void> result = chore.run();
+    : task_(task), thread_([loop, &task, here = here_, done = std::move(done)] {
+        Result<void> result = task.run();
         boost::asio::post(loop, [here, done, result = std::move(result)] {
           if (*here) done(result);
         });
@@ -17,8 +17,8 @@ BackgroundTask::BackgroundTask(const boost::asio::any_io_executor& loop, PreLaun
 
 BackgroundTask::~BackgroundTask() {
   *here_ = false;
-  chore_.cancel();
+  task_.cancel();
   thread_.join();
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

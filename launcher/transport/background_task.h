@@ -9,7 +9,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class PreLaunchTask {
  public:
@@ -23,17 +23,16 @@ class PreLaunchTask {
 // Runs a PreLaunchTask. The destructor cancels the task.
 class BackgroundTask {
  public:
-  // `chore` outlives this. `done` is called once, on the loop thread; never after this is destroyed.
-  BackgroundTask(const boost::asio::any_io_executor& loop, PreLaunchTask& chore,
-                 std::function<void(Result<void>)> done);
+  // `task` outlives this. `done` is called once, on the loop thread; never after this is destroyed.
+  BackgroundTask(const boost::asio::any_io_executor& loop, PreLaunchTask& task, std::function<void(Result<void>)> done);
   ~BackgroundTask();
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
  private:
-  PreLaunchTask& chore_;
+  PreLaunchTask& task_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
   std::thread thread_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::string without_bootstrap_script(std::string text) {
   return text;
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -7,7 +7,7 @@
 
 #include "launcher/transport/agent_image.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Limits for a launcher that is cut off, so that the far side does not even read the end of its input.
 struct StartLimits {
@@ -42,4 +42,4 @@ std::string without_variables(std::string script, std::span<const std::string_vi
 // Removes the script from `text`, the output of a program that got it, where that quotes it.
 std::string without_bootstrap_script(std::string text);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -8,7 +8,7 @@
 #include "common/core/clock.h"
 #include "common/core/text.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -20,9 +20,9 @@ std::string not_ended(const std::string& host, const std::string& why) {
 
 }  // namespace
 
-CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
-                 std::function<void(const std::string&)> say)
-    : loop_(loop), image_(image), agent_launcher_(reach), say_(std::move(say)) {}
+CleanUp::CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& agent_launcher,
+                 std::function<void(const std::string&)> print)
+    : loop_(loop), image_(image), agent_launcher_(agent_launcher), print_(std::move(print)) {}
 
 void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   if (hosts.empty()) return;
@@ -39,7 +39,7 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   }
   loop_.run();
   for (const auto& session : sessions_) {
-    if (!session->ended()) say_(not_ended(session->name(), "no answer within " + format_duration(kLimit)));
+    if (!session->ended()) print_(not_ended(session->name(), "no answer within " + format_duration(kLimit)));
   }
   sessions_.clear();
 }
@@ -48,15 +48,15 @@ void CleanUp::session_message(AgentSession& session, wire::ToLauncher message) {
   const auto* ended = std::get_if<wire::LeftEnded>(&message);
   if (ended == nullptr) return;
   if (ended->count > 0) {
-    say_(session.name() + ": ended " + std::to_string(ended->count) + (ended->count == 1 ? " process" : " processes") +
-         " of the job that its agent had left there");
+    print_(session.name() + ": ended " + std::to_string(ended->count) +
+           (ended->count == 1 ? " process" : " processes") + " of the job that its agent had left there");
   }
-  for (const std::string& left : ended->left) say_(session.name() + ": cannot be ended: " + show(left));
+  for (const std::string& left : ended->left) print_(session.name() + ": cannot be ended: " + show(left));
 }
 
 void CleanUp::session_ended(AgentSession& session, const Error* why) {
-  if (why != nullptr) say_(not_ended(session.name(), why->message()));
+  if (why != nullptr) print_(not_ended(session.name(), why->message()));
   if (--awaited_ == 0) loop_.stop();
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

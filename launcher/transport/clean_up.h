@@ -11,14 +11,14 @@
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/session/agent_session.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class CleanUp final : private SessionOwner {
  public:
-  // `image` and `reach` outlive this. `say` gets one sentence for each host on which something was ended or could not
-  // be; nothing that happens here changes the job's outcome.
-  CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& reach,
-          std::function<void(const std::string&)> say);
+  // `image` and `agent_launcher` outlive this. `print` gets one sentence for each host on which something was ended or
+  // could not be; nothing that happens here changes the job's outcome.
+  CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& agent_launcher,
+          std::function<void(const std::string&)> print);
 
   // Runs the loop until all hosts have answered, for 15 seconds at most, or until the loop is stopped. Each plan has
   // end_left.
@@ -33,9 +33,9 @@ class CleanUp final : private SessionOwner {
   boost::asio::io_context& loop_;
   const AgentImage& image_;
   AgentLauncher& agent_launcher_;
-  std::function<void(const std::string&)> say_;
+  std::function<void(const std::string&)> print_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
   std::size_t awaited_ = 0;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

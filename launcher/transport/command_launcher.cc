@@ -6,7 +6,7 @@
 #include "common/os/trust.h"
 #include "launcher/transport/process_transport.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 CommandLauncher::CommandLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                                  std::vector<std::string> command)
@@ -15,7 +15,7 @@ CommandLauncher::CommandLauncher(boost::asio::any_io_executor loop, const AgentI
 Result<void> CommandLauncher::open(Events events) {
   if (command_.front().find('/') == std::string::npos) {  // else it is the user's own choice
     const std::vector<std::string> files = os::program_candidates(command_.front(), os::own_search_path());
-    for (const std::string& why : os::find_trusted_program(files).passed_over) events.say("warning: " + why);
+    for (const std::string& why : os::find_trusted_program(files).passed_over) events.print("warning: " + why);
   }
   return RemoteShellLauncher::open(std::move(events));
 }
@@ -25,4 +25,4 @@ std::unique_ptr<AgentTransport> CommandLauncher::log_in(const plan::Host& host, 
   return make_command_transport(loop(), pool(), {command_, host.name, own_user, script, host.port});
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

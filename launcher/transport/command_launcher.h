@@ -2,7 +2,7 @@
 #pragma once
 #include "launcher/transport/remote_shell_launcher.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // `command`: see CommandTarget. Only the command knows which machine a host name means.
 class CommandLauncher final : public RemoteShellLauncher {
@@ -21,4 +21,4 @@ class CommandLauncher final : public RemoteShellLauncher {
   std::vector<std::string> command_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

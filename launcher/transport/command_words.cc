@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::vector<std::string> command_words(CommandTarget target) {
   return words;
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

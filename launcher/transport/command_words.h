@@ -8,7 +8,7 @@
 
 #include "common/core/error.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 struct CommandTarget {
   std::vector<std::string> command;
@@ -32,4 +32,4 @@ Result<void> check_places(std::span<const std::string> command);
 // is not searched for placeholders again.
 std::vector<std::string> command_words(CommandTarget target);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

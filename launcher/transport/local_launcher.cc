@@ -4,7 +4,7 @@
 
 #include "launcher/transport/process_transport.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 LocalLauncher::LocalLauncher(boost::asio::any_io_executor loop, const AgentImage& image,
                              std::vector<std::string> environment)
@@ -14,4 +14,4 @@ std::unique_ptr<AgentTransport> LocalLauncher::local_transport(const std::string
   return make_local_transport(loop_, image_, mark, environment_);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

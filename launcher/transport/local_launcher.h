@@ -9,7 +9,7 @@
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_launcher.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class LocalLauncher : public AgentLauncher {
  public:
@@ -30,4 +30,4 @@ class LocalLauncher : public AgentLauncher {
   std::vector<std::string> environment_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

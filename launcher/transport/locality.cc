@@ -13,7 +13,7 @@
 
 #include "launcher/transport/names/addresses.h"
 
-namespace sml::launch {
+namespace sml::transport {
 namespace {
 
 // The bytes that identify an address; an IPv4-mapped IPv6 address counts as IPv4. Empty for other families.
@@ -77,4 +77,4 @@ Whose whose_host(const std::string& name) {
   return ours ? Whose::Ours : Whose::Others;
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -5,7 +5,7 @@
 
 struct sockaddr;
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Whether it is a loopback address or an address of one of this machine's interfaces. Asks the kernel; does not block.
 bool is_own_address(const sockaddr& address);
@@ -23,4 +23,4 @@ bool is_this_machine(const std::string& name);
 // The part of the above that needs no resolver: this machine's host name or "localhost", ignoring case.
 bool is_own_name(const std::string& name);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

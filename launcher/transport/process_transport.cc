@@ -19,7 +19,7 @@
 #include "launcher/os/child.h"
 #include "launcher/transport/locality.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -319,4 +319,4 @@ std::unique_ptr<AgentTransport> make_program_transport(asio::any_io_executor loo
   return std::make_unique<ProcessTransport>(std::move(loop), nullptr, std::move(start));
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -15,7 +15,7 @@
 #include "launcher/transport/agent_transport.h"
 #include "launcher/transport/command_words.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // For the local host: a child that executes `image` from memory. `mark` as in wire/handshake.h. `environment` replaces
 // the launcher's, unless it is empty.
@@ -48,4 +48,4 @@ std::unique_ptr<AgentTransport> make_tool_transport(boost::asio::any_io_executor
 std::unique_ptr<AgentTransport> make_program_transport(boost::asio::any_io_executor loop,
                                                        std::vector<std::string> words);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -4,7 +4,7 @@
 
 #include "launcher/transport/locality.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 RemoteShellLauncher::RemoteShellLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts)
     : LocalLauncher(std::move(loop), image), hosts_(std::move(hosts)), threads_(hosts_.fanout, hosts_.list.size()) {}
@@ -21,4 +21,4 @@ std::unique_ptr<AgentTransport> RemoteShellLauncher::transport(HostId host, cons
   return is_ours(there) ? nullptr : log_in(there, script);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

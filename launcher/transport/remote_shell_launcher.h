@@ -10,7 +10,7 @@
 #include "launcher/transport/local_launcher.h"
 #include "launcher/transport/waiting_threads.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class RemoteShellLauncher : public LocalLauncher {
  public:
@@ -39,4 +39,4 @@ class RemoteShellLauncher : public LocalLauncher {
   WaitingThreads threads_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -6,7 +6,7 @@
 #include "launcher/transport/bootstrap_script.h"
 #include "launcher/transport/process_transport.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -32,7 +32,7 @@ StarterLauncher::StarterLauncher(boost::asio::any_io_executor loop, const AgentI
 
 Result<void> StarterLauncher::open(Events events) {
   const os::TrustedProgram found = find_tool(starter_, environment_);
-  for (const std::string& why : found.passed_over) events.say("warning: " + why);
+  for (const std::string& why : found.passed_over) events.print("warning: " + why);
   if (found.file.empty()) {
     return Error(ErrorKind::Deploy, "the other hosts cannot be reached: there is no " + std::string(starter_.tool) +
                                         " in PATH, by which " + std::string(starter_.system) + " starts programs there")
@@ -55,4 +55,4 @@ std::unique_ptr<AgentTransport> StarterLauncher::log_in(const plan::Host& host, 
                                                std::string_view errors) { return shows_end(end, status, errors); }});
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

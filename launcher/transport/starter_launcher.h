@@ -8,7 +8,7 @@
 #include "launcher/transport/remote_shell_launcher.h"
 #include "launcher/transport/starter_tool.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // A tool may depend on names that only its system knows.
 class StarterLauncher : public RemoteShellLauncher {
@@ -34,4 +34,4 @@ class StarterLauncher : public RemoteShellLauncher {
   std::shared_ptr<StarterTool> tool_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

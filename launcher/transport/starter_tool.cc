@@ -8,7 +8,7 @@
 #include "launcher/os/this_program.h"
 #include "launcher/os/tool_output.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 os::TrustedProgram find_tool(const starters::Starter& starter, std::span<const std::string> environment) {
   std::vector<std::string> candidates;
@@ -45,4 +45,4 @@ const std::string& StarterTool::answer() {
   return answer_;
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

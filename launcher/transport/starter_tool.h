@@ -9,7 +9,7 @@
 #include "common/os/trust.h"
 #include "launcher/starters/starter.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // The starter's tool: the first program of that name that may be run, see os::find_trusted_program(); else its other
 // tool. Links of that name to this program itself, as --install-links makes them, do not count.
@@ -39,4 +39,4 @@ class StarterTool {
   std::string answer_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

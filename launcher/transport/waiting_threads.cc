@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 constexpr std::uint32_t kMaxThreads = 64;
@@ -19,4 +19,4 @@ void WaitingThreads::leave() {
   static_cast<void>(pool_.release());
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

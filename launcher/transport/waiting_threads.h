@@ -5,7 +5,7 @@
 
 #include <boost/asio/thread_pool.hpp>
 
-namespace sml::launch {
+namespace sml::transport {
 
 class WaitingThreads {
  public:
@@ -24,4 +24,4 @@ class WaitingThreads {
   std::unique_ptr<boost::asio::thread_pool> pool_;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -96,7 +96,7 @@ class Listener final : public LinkEvents {
   void link_proved() override {}
   void link_bytes(std::span<const char> bytes) override {
     reader_.feed(bytes);
-    Result<std::optional<ToHead>> message = reader_.next();
+    Result<std::optional<ToCoordinator>> message = reader_.next();
     if (!message) fail(message.error().message());
     if (!message->has_value()) return;
     introduction = std::get<Introduction>(**message);
@@ -108,7 +108,7 @@ class Listener final : public LinkEvents {
 
  private:
   std::shared_ptr<Link> link_;
-  FrameReader<ToHead> reader_;
+  FrameReader<ToCoordinator> reader_;
 };
 
 Introduction learn(boost::asio::io_context& loop, const Key& key, const char* sml_run, const std::string& hosts,
@@ -142,16 +142,16 @@ class Host final : public LinkEvents {
   void link_closed(const Error& why) override;
 
  private:
-  void handle(const ToHost& message);
+  void handle(const ToPeer& message);
   void hear(const wire::ToAgent& message);
-  void tell(const wire::ToLauncher& message) { link_->send(encode(ToHead(Bytes{wire::encode(message)}))); }
+  void tell(const wire::ToLauncher& message) { link_->send(encode(ToCoordinator(Bytes{wire::encode(message)}))); }
   void run();
   void print();
 
   Hosts& all_;
   std::uint32_t index_;
   std::shared_ptr<Link> link_;
-  FrameReader<ToHost> reader_;
+  FrameReader<ToPeer> reader_;
   wire::Decoder<wire::ToAgent> decoder_;
   std::vector<wire::Worker> workers_;
   std::uint64_t credit_ = 0;
@@ -210,32 +210,32 @@ void Host::link_proved() {
   Introduction mine = all_.introduction;
   mine.index = index_;
   mine.host = "host-" + std::to_string(index_);
-  link_->send(encode(ToHead(mine)));
+  link_->send(encode(ToCoordinator(mine)));
 }
 
 void Host::link_bytes(std::span<const char> bytes) {
   reader_.feed(bytes);
   for (;;) {
-    Result<std::optional<ToHost>> message = reader_.next();
+    Result<std::optional<ToPeer>> message = reader_.next();
     if (!message) fail(message.error().message());
     if (!message->has_value()) return;
-    if (is_in_) heard_.hear(reader_.size());
+    if (is_in_) heard_.add_received(reader_.size());
     handle(**message);
     if (const std::optional<std::uint64_t> receipt = heard_.receipt(Clock::now()))
-      link_->send(encode(ToHead(Heard{*receipt})));
+      link_->send(encode(ToCoordinator(Acknowledge{*receipt})));
   }
 }
 
 void Host::link_closed(const Error&) { all_.ended(); }
 
-void Host::handle(const ToHost& message) {
+void Host::handle(const ToPeer& message) {
   if (const auto* refused = std::get_if<Refused>(&message)) fail("the head refuses a host: " + refused->text);
   if (std::holds_alternative<Welcome>(message)) {
     is_in_ = true;
     all_.next();
   }
   if (const auto* begin = std::get_if<Begin>(&message))
-    link_->send(encode(ToHead(Bytes{wire::agent_line(begin->mark)})));
+    link_->send(encode(ToCoordinator(Bytes{wire::agent_line(begin->mark)})));
   if (std::holds_alternative<JobEnd>(message)) link_->finish();
   const auto* bytes = std::get_if<Bytes>(&message);
   if (bytes == nullptr) return;
@@ -257,7 +257,7 @@ void Host::hear(const wire::ToAgent& message) {
                         .machine = "machine-" + std::to_string(index_)});
   } else if (const auto* prepare = std::get_if<wire::Prepare>(&message)) {
     workers_ = prepare->workers;
-    tell(wire::Prepared{.obstacles = {}});
+    tell(wire::Prepared{.errors = {}});
   } else if (const auto* probe = std::get_if<wire::Probe>(&message)) {
     wire::Probed answer;
     for (const std::string& address : probe->addresses) answer.results.push_back({address, 0});
@@ -271,7 +271,7 @@ void Host::hear(const wire::ToAgent& message) {
     run();
   } else if (std::holds_alternative<wire::Leave>(message)) {
     tell(wire::Bye{});
-    link_->send(encode(ToHead(AgentEnded{"it has ended"})));
+    link_->send(encode(ToCoordinator(AgentEnded{"it has ended"})));
   }
 }
 

@@ -13,7 +13,7 @@
 #include "tests/fuzz/require.h"
 
 using namespace sml;
-using namespace sml::launch;
+using namespace sml::transport;
 using sml::fuzz::require;
 
 namespace {
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kCredit = 300;
 constexpr std::uint32_t kStdin = 5;
 
-AgentProtocolValidator conduct_of_two() {
+AgentProtocolValidator validator_of_two() {
   wire::Prepare prepare;
   prepare.apps.resize(1);
   prepare.services = {{wire::ServiceKind::TorchStore}, {wire::ServiceKind::WorkerPort}};
@@ -35,17 +35,17 @@ AgentProtocolValidator conduct_of_two() {
   prepare.torch_traces = wire::TorchTraces::Yes;
   wire::Hello hello;
   hello.credit = kCredit;
-  AgentProtocolValidator conduct(hello, prepare);
-  conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
-  conduct.asked(wire::Ping{1});
-  conduct.asked(wire::Inspect{});
-  conduct.asked(wire::AskJoined{});
-  conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
-  conduct.asked(wire::AskRecorded{1, 2000});
-  conduct.asked(wire::AskUse{1});
-  conduct.asked(wire::AskHealth{1, {}, 0, 0});
-  conduct.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
-  return conduct;
+  AgentProtocolValidator validator(hello, prepare);
+  validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  validator.asked(wire::Ping{1});
+  validator.asked(wire::Inspect{});
+  validator.asked(wire::AskJoined{});
+  validator.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  validator.asked(wire::AskRecorded{1, 2000});
+  validator.asked(wire::AskUse{1});
+  validator.asked(wire::AskHealth{1, {}, 0, 0});
+  validator.asked(wire::StdinData{Rank(2), std::string(kStdin, 'x')});
+  return validator;
 }
 
 std::string honest_bytes() {
@@ -149,8 +149,8 @@ struct Counted {
 };
 
 // How many bytes of messages are let through.
-std::size_t judge(const std::string& bytes) {
-  AgentProtocolValidator conduct = conduct_of_two();
+std::size_t validate(const std::string& bytes) {
+  AgentProtocolValidator validator = validator_of_two();
   wire::Decoder<wire::ToLauncher> decoder;
   decoder.feed(bytes);
   Counted counted;
@@ -158,7 +158,7 @@ std::size_t judge(const std::string& bytes) {
   for (;;) {
     const auto next = decoder.next();
     if (!next || !next->has_value()) return good;
-    if (const auto allowed = conduct.check(**next); !allowed) {
+    if (const auto allowed = validator.check(**next); !allowed) {
       require(allowed.error().kind() == ErrorKind::Protocol && !allowed.error().message().empty());
       return good;
     }
@@ -171,8 +171,8 @@ std::size_t judge(const std::string& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::string honest = honest_bytes();
-  static const bool passes = judge(honest) == honest.size();
+  static const bool passes = validate(honest) == honest.size();
   require(passes);
-  (void)judge(sml::fuzz::edited(std::string_view(reinterpret_cast<const char*>(data), size), honest));
+  (void)validate(sml::fuzz::edited(std::string_view(reinterpret_cast<const char*>(data), size), honest));
   return 0;
 }

@@ -26,8 +26,8 @@ struct Inside {
   }
 };
 
-void knock(ConnectionLimiter& door, Inside& inside, const std::string& address, TimePoint now) {
-  const auto admission = door.knock(address, now);
+void knock(ConnectionLimiter& limiter, Inside& inside, const std::string& address, TimePoint now) {
+  const auto admission = limiter.knock(address, now);
   if (!admission) return;
   if (admission->displaced) {
     require(inside.callers.size() == ConnectionLimiter::kMost && *admission->displaced == inside.callers.front().first);
@@ -41,7 +41,7 @@ void knock(ConnectionLimiter& door, Inside& inside, const std::string& address, 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  ConnectionLimiter door;
+  ConnectionLimiter limiter;
   Inside inside;
   TimePoint now{std::chrono::hours(1)};
   for (std::size_t at = 0; at + 2 < size; at += 3) {
@@ -49,17 +49,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     now += std::chrono::milliseconds(data[at + 2]) * 10;
     if (what < 128) {
       const std::string network = what % 2 == 0 ? "10.0.0." : "fe80::";
-      for (int i = 0; i <= what / 16; ++i) knock(door, inside, network + std::to_string(who), now);
+      for (int i = 0; i <= what / 16; ++i) knock(limiter, inside, network + std::to_string(who), now);
       continue;
     }
     if (inside.callers.empty()) continue;
     const ConnectionLimiter::Id id = inside.callers[who % inside.callers.size()].first;
-    what < 192 ? door.settled(id) : door.left(id, now);
+    what < 192 ? limiter.settled(id) : limiter.left(id, now);
     inside.drop(id);
   }
-  door.settled(~ConnectionLimiter::Id{0});
-  door.left(~ConnectionLimiter::Id{0}, now);
-  require(door.knock("192.168.0.1", now).has_value());
+  limiter.settled(~ConnectionLimiter::Id{0});
+  limiter.left(~ConnectionLimiter::Id{0}, now);
+  require(limiter.knock("192.168.0.1", now).has_value());
   require(source_of(std::string(reinterpret_cast<const char*>(data), size)).size() <= size + 8);
   return 0;
 }

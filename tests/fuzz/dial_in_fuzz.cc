@@ -43,7 +43,7 @@ void check(const std::string& input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string input(reinterpret_cast<const char*>(data), size);
-  check<sml::dialin::ToHead>(input);
-  check<sml::dialin::ToHost>(input);
+  check<sml::dialin::ToCoordinator>(input);
+  check<sml::dialin::ToPeer>(input);
   return 0;
 }

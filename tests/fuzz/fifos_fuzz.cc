@@ -26,17 +26,17 @@ struct Outcome {
   std::optional<std::uint64_t> fault;
 };
 
-void add(Outcome& out, const fifos::Dealer& dealer, const Result<std::span<const fifos::Share>>& shares) {
+void add(Outcome& out, const agent::Dealer& dealer, const Result<std::span<const agent::Share>>& shares) {
   if (!shares) {
     require(!shares.error().message().empty());
     out.fault = dealer.offset();
     return;
   }
-  for (const fifos::Share& share : *shares) out.dealt[share.reader] += share.bytes;
+  for (const agent::Share& share : *shares) out.dealt[share.reader] += share.bytes;
 }
 
 Outcome deal(const plan::FifoChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
-  fifos::Dealer dealer(channel, readers);
+  agent::Dealer dealer(channel, readers);
   Outcome out{Dealt(readers), {}};
   for (; !stream.empty() && !out.fault; stream.remove_prefix(std::min(step, stream.size()))) {
     add(out, dealer, dealer.deal(stream.substr(0, step)));

@@ -11,7 +11,7 @@ using sml::fuzz::require;
 namespace {
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
 
 constexpr HorovodStoreLimits kLimits{.memory = 1U << 16, .value = 1U << 12};
 

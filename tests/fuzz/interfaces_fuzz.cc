@@ -8,7 +8,7 @@
 using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace sml::rendezvous;
+  using namespace sml;
   const auto list = parse_interface_list({reinterpret_cast<const char*>(data), size});
   if (!list) {
     require(list.error().kind() == sml::ErrorKind::Usage);

@@ -37,7 +37,7 @@ void check(KeyFile kind, std::string_view text, std::size_t piece) {
     require(key.line == (*again)[i].line && key.line >= 1 && key.line <= lines);
     require(!key.key.base64.empty() && text.find(key.key.base64) != std::string_view::npos);
     require(kind == KeyFile::KnownHosts || key.mark == KeyMark::Revoked);
-    const KeyVerdict verdict = judge(*keys, key.key).verdict;
+    const KeyVerdict verdict = compare(*keys, key.key).verdict;
     require(key.mark != KeyMark::Revoked || verdict == KeyVerdict::Revoked);
     require(verdict != KeyVerdict::Unknown || key.mark == KeyMark::Authority);
   }

@@ -30,7 +30,7 @@ int main(int count, char** words) {
   const std::filesystem::path seeds = words[1];
   write_seeds<sml::wire::ToAgent>(seeds / "codec_to_agent_fuzz", "message_");
   write_seeds<sml::wire::ToLauncher>(seeds / "codec_to_launcher_fuzz", "message_");
-  write_seeds<sml::dialin::ToHead>(seeds / "dial_in_fuzz", "to_head_");
-  write_seeds<sml::dialin::ToHost>(seeds / "dial_in_fuzz", "to_host_");
+  write_seeds<sml::dialin::ToCoordinator>(seeds / "dial_in_fuzz", "to_head_");
+  write_seeds<sml::dialin::ToPeer>(seeds / "dial_in_fuzz", "to_host_");
   return 0;
 }

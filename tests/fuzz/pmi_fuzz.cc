@@ -17,7 +17,8 @@ using sml::fuzz::require;
 namespace {
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
+using namespace sml::wire;
 
 constexpr std::uint32_t kRanks = 3;
 

@@ -9,7 +9,7 @@
 #include "tests/fuzz/require.h"
 
 using namespace sml;
-using namespace sml::rendezvous::pmix;
+using namespace sml::agent::pmix;
 using sml::fuzz::require;
 
 namespace {

@@ -11,7 +11,7 @@
 using sml::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace sml::monitor;
+  using namespace sml::agent;
   using namespace std::chrono_literals;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const sml::Result<RankMessage> message = read_rank_message(bytes);
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(message.error().kind() == sml::ErrorKind::Protocol && !message.error().message().empty());
     return 0;
   }
-  require(size <= Pickle::kMaxSize);
+  require(size <= sml::Pickle::kMaxSize);
 
   constexpr sml::TimePoint start{};
   MonitorMachine machine({.first_ms = 60'000, .heartbeat_ms = 10'000});

@@ -14,7 +14,7 @@ using sml::fuzz::require;
 namespace {
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
 
 constexpr TorchStoreLimits kLimits{.memory = 1U << 20, .unsent = 1U << 16, .answer = 1U << 18};
 constexpr std::uint32_t kClients = 3;

@@ -61,7 +61,7 @@ TEST_CASE("agent: two workers from start to end") {
   CHECK(ack.now_ns > 0);
   for (const std::string& address : ack.addresses) CHECK_FALSE(address.starts_with("127."));
   launcher.send(Launcher::plan({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {"sh", "-c", "printf 'no end'"}}));
-  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  CHECK(launcher.await<wire::Prepared>().errors.empty());
   launcher.send(wire::Start{{"MASTER_PORT=1"}});
   const auto started = launcher.await<wire::Started>();
   CHECK(started.workers.size() == 2);
@@ -91,7 +91,7 @@ TEST_CASE("agent: it tells what its host is like, and where the programs are") {
   wire::Prepare plan = Launcher::plan({{"sh"}, {}});
   plan.apps[0].working_directory = "/usr";
   launcher.send(plan);
-  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  CHECK(launcher.await<wire::Prepared>().errors.empty());
   launcher.send(wire::Inspect{});
   const auto told = launcher.await<wire::Inspected>();
   CHECK(told.at_ns >= ack.now_ns);
@@ -128,8 +128,8 @@ TEST_CASE("agent: without a program the directory must be there all the same") {
   plan.apps[0].working_directory = "/nowhere";
   launcher.send(plan);
   const auto prepared = launcher.await<wire::Prepared>();
-  REQUIRE(prepared.obstacles.size() == 1);
-  CHECK(prepared.obstacles[0].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
+  REQUIRE(prepared.errors.size() == 1);
+  CHECK(prepared.errors[0].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
   launcher.send(wire::Stop{SIGTERM, 0});
   launcher.must_leave_well();
   CHECK(init.nothing_left());
@@ -209,7 +209,7 @@ TEST_CASE("agent: one attempt after the other, each with all of its own") {
     for (wire::Worker& worker : plan.workers) worker.rank = Rank(worker.rank.value() + attempt * 10);
     launcher.send(plan);
     const auto prepared = launcher.await<wire::Prepared>();
-    CHECK(prepared.obstacles.empty());
+    CHECK(prepared.errors.empty());
     REQUIRE(prepared.services.size() == 3);
     const std::uint16_t port = wire::port_of(prepared, wire::ServiceKind::TorchStore);
     CHECK(port != 0);
@@ -280,11 +280,11 @@ TEST_CASE("agent: what cannot run is told before anything is started") {
   launcher.send(Launcher::hello());
   launcher.send(plan);
   const auto prepared = launcher.await<wire::Prepared>();
-  REQUIRE(prepared.obstacles.size() == 3);
-  CHECK(prepared.obstacles[0].kind == static_cast<std::uint8_t>(ErrorKind::NotFound));
-  CHECK(prepared.obstacles[0].message == "there is no program no-such-program");
-  CHECK(prepared.obstacles[1].kind == static_cast<std::uint8_t>(ErrorKind::NotExecutable));
-  CHECK(prepared.obstacles[2].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
+  REQUIRE(prepared.errors.size() == 3);
+  CHECK(prepared.errors[0].kind == static_cast<std::uint8_t>(ErrorKind::NotFound));
+  CHECK(prepared.errors[0].message == "there is no program no-such-program");
+  CHECK(prepared.errors[1].kind == static_cast<std::uint8_t>(ErrorKind::NotExecutable));
+  CHECK(prepared.errors[2].kind == static_cast<std::uint8_t>(ErrorKind::Spawn));
   CHECK(prepared.services.empty());
   CHECK(fake::children_of(launcher.agent()).empty());
   launcher.send(wire::Stop{SIGTERM, 1000});
@@ -298,7 +298,7 @@ TEST_CASE("agent: a worker that cannot be started is an exit of its own; the oth
   wire::Prepare plan = Launcher::plan({{folder.write("no-magic", "echo x\n")}, {"sh", "-c", "echo fine"}});
   launcher.send(Launcher::hello());
   launcher.send(plan);
-  CHECK(launcher.await<wire::Prepared>().obstacles.empty());
+  CHECK(launcher.await<wire::Prepared>().errors.empty());
   launcher.send(wire::Start{});
   launcher.must_leave_well();
   CHECK(status_of(launcher.news(0).exited) == ExitStatus(SpawnFailed{SpawnStep::Exec, ENOEXEC}));
@@ -579,7 +579,7 @@ TEST_CASE("agent: daemons that ignore TERM are killed, those that come to light 
   if (!launcher.news(0).exited) launcher.until([&] { return launcher.news(0).exited.has_value(); });
   const auto begin = std::chrono::steady_clock::now();
   launcher.must_leave_well();
-  CHECK(std::chrono::steady_clock::now() - begin < supervise::HostMachine::kReapLimit - 1s);
+  CHECK(std::chrono::steady_clock::now() - begin < agent::HostMachine::kReapLimit - 1s);
   CHECK(launcher.cleared()->left.empty());
   CHECK(fake::children_of(::getpid()).empty());
 }

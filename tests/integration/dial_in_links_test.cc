@@ -153,7 +153,7 @@ std::string noise(unsigned seed, std::size_t size) {
 }
 
 // Both ends in one loop, and what each has received.
-class Job final : public launch::TransportEvents, public CoordinatorConnectionOwner {
+class Job final : public transport::TransportEvents, public CoordinatorConnectionOwner {
  public:
   explicit Job(unsigned seed, std::size_t size)
       : to_host_(noise(seed, size)), to_head_(noise(seed + 1, size)), limit_(*loop_) {
@@ -164,7 +164,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
     Result<std::unique_ptr<Coordinator>> head =
         make_coordinator(loop_->get_executor(), pool_,
                          {.settings = two_hosts(), .listener = std::move(*listener), .heartbeat_timeout = kHeartbeat},
-                         {.say = [this](const std::string& text) { said_.push_back(text); },
+                         {.print = [this](const std::string& text) { said_.push_back(text); },
                           .come = [] {},
                           .stop_asked = [](const std::string&, int) {}});
     REQUIRE(head.has_value());
@@ -208,7 +208,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
 
   // CoordinatorConnectionOwner
   void call_is_proved() override { call_->introduce(of_host_1()); }
-  void call_brings(const ToHost& message) override {
+  void call_brings(const ToPeer& message) override {
     if (const auto* m = std::get_if<Welcome>(&message)) call_->agree(m->ticket);
     if (std::holds_alternative<Begin>(message)) talk();
     if (const auto* m = std::get_if<Bytes>(&message)) at_host_ += m->bytes;
@@ -267,7 +267,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
   std::optional<Between> between_;
   std::unique_ptr<Coordinator> head_;
   std::unique_ptr<Credentials> credentials_;
-  std::unique_ptr<launch::AgentTransport> transport_;
+  std::unique_ptr<transport::AgentTransport> transport_;
   std::optional<CoordinatorConnection> call_;
   std::string to_host_;
   std::string to_head_;
@@ -286,7 +286,7 @@ class Job final : public launch::TransportEvents, public CoordinatorConnectionOw
 // Somebody who has the key, and what the head answers to a first message.
 class Caller final : public LinkEvents {
  public:
-  Caller(Job& job, ToHead opening) : opening_(std::move(opening)) {
+  Caller(Job& job, ToCoordinator opening) : opening_(std::move(opening)) {
     os::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -299,7 +299,7 @@ class Caller final : public LinkEvents {
     link_->start(*this);
   }
   ~Caller() override { link_->abandon(); }
-  const std::optional<ToHost>& answer() const { return answer_; }
+  const std::optional<ToPeer>& answer() const { return answer_; }
 
   void link_proved() override { link_->send(encode(opening_)); }
   void link_bytes(std::span<const char> bytes) override {
@@ -309,10 +309,10 @@ class Caller final : public LinkEvents {
   void link_closed(const Error&) override {}
 
  private:
-  ToHead opening_;
+  ToCoordinator opening_;
   std::shared_ptr<Link> link_;
-  FrameReader<ToHost> reader_;
-  std::optional<ToHost> answer_;
+  FrameReader<ToPeer> reader_;
+  std::optional<ToPeer> answer_;
 };
 
 }  // namespace
@@ -334,8 +334,8 @@ TEST_CASE("dial-in: what both sides say comes once and in order, wherever their 
 
 TEST_CASE("dial-in: who comes back without the ticket, or with another, is turned away") {
   Job job(1, 1000);
-  Caller guesses(job, ComeBack{std::string(32, '0'), 0});
-  Caller has_none(job, ComeBack{"", 0});
+  Caller guesses(job, Reconnect{std::string(32, '0'), 0});
+  Caller has_none(job, Reconnect{"", 0});
   for (const Caller* caller : {&guesses, &has_none}) {
     while (!caller->answer()) REQUIRE(job.loop().run_one_for(10s) == 1);
     REQUIRE(std::holds_alternative<Refused>(*caller->answer()));

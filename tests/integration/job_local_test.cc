@@ -373,7 +373,7 @@ TEST_CASE("job: a second stop half a second later kills at once") {
   job.kill(SIGTERM);
   while (!has(job.err_line(), "send it again, half a second from now or later")) {
   }
-  std::this_thread::sleep_for(supervise::StopRule::kInsistAfter);
+  std::this_thread::sleep_for(os::StopRule::kInsistAfter);
   job.kill(SIGTERM);
   const auto end = job.end();
   CHECK(end.status == 143);

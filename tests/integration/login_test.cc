@@ -125,9 +125,10 @@ class Server {
 };
 
 // A log-in, and what becomes of it. What it sends comes back from `cat`.
-class Client final : public launch::TransportEvents {
+class Client final : public transport::TransportEvents {
  public:
-  Client(boost::asio::io_context& loop, std::unique_ptr<launch::AgentTransport> transport, std::function<void()> gone)
+  Client(boost::asio::io_context& loop, std::unique_ptr<transport::AgentTransport> transport,
+         std::function<void()> gone)
       : loop_(loop), transport_(std::move(transport)), gone_(std::move(gone)) {
     transport_->start(*this);
   }
@@ -161,7 +162,7 @@ class Client final : public launch::TransportEvents {
 
  private:
   boost::asio::io_context& loop_;
-  std::unique_ptr<launch::AgentTransport> transport_;
+  std::unique_ptr<transport::AgentTransport> transport_;
   std::function<void()> gone_;
 };
 

@@ -42,22 +42,22 @@ struct OpenFolder {
 void give_away(const std::string& path) { REQUIRE(::lchown(path.c_str(), kTheirs, kTheirs) == 0); }
 
 // Hears everybody and understands nobody.
-class DeafEngine : public rendezvous::Engine {
+class DeafEngine : public agent::Engine {
  public:
-  void opened(rendezvous::ClientId client, TimePoint) override { clients.insert(client); }
-  void received(rendezvous::ClientId, std::string_view, TimePoint) override {}
-  void sent(rendezvous::ClientId, std::size_t, TimePoint) override {}
-  std::string closed(rendezvous::ClientId client) override {
+  void opened(agent::ClientId client, TimePoint) override { clients.insert(client); }
+  void received(agent::ClientId, std::string_view, TimePoint) override {}
+  void sent(agent::ClientId, std::size_t, TimePoint) override {}
+  std::string closed(agent::ClientId client) override {
     clients.erase(client);
     return {};
   }
-  bool proved(rendezvous::ClientId) const override { return false; }
-  bool takes_input(rendezvous::ClientId) const override { return true; }
-  std::vector<rendezvous::Effect> take_effects() override { return {}; }
+  bool proved(agent::ClientId) const override { return false; }
+  bool takes_input(agent::ClientId) const override { return true; }
+  std::vector<agent::Effect> take_effects() override { return {}; }
   std::optional<TimePoint> deadline() const override { return std::nullopt; }
   void pass(TimePoint) override {}
   void restart_clocks(TimePoint) override {}
-  std::set<rendezvous::ClientId> clients;
+  std::set<agent::ClientId> clients;
 };
 
 // A store at a port of the loopback address.
@@ -74,7 +74,7 @@ struct Store {
     REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
     StoreServer::Settings settings{
         "a store", {}, kMostClients, [this](const std::string& what) { said.push_back(what); }};
-    server.emplace(loop, std::move(listener), engine, door, std::move(settings));
+    server.emplace(loop, std::move(listener), engine, reconnect_socket, std::move(settings));
   }
   // A socket belongs to who makes it.
   os::UniqueFd call(uid_t user) const {
@@ -94,8 +94,8 @@ struct Store {
 
   boost::asio::io_context loop;
   LocalCallers local{loop};
-  ConnectionAuthorizer door{loop, local, [] { return std::vector<std::string>(); }, 1,
-                            [](const wire::AskPeerOwnership&) {}};
+  ConnectionAuthorizer reconnect_socket{loop, local, [] { return std::vector<std::string>(); }, 1,
+                                        [](const wire::AskPeerOwnership&) {}};
   DeafEngine engine;
   sockaddr_in address{};
   std::vector<std::string> said;

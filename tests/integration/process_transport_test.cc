@@ -25,7 +25,7 @@
 #include "tests/support/skip.h"
 
 using namespace sml;
-using namespace sml::launch;
+using namespace sml::transport;
 using namespace std::chrono_literals;
 using fake::Init;
 using fake::ScratchFolder;

@@ -85,7 +85,7 @@ void AgentProcess::turn() {
     left = true;
   } catch (const WouldBlock&) {
   }
-  host_.hear_doors(*this);
+  host_.accept_reconnects(*this);
   link_->agent_turned();
   if (left) leave(true);
 }
@@ -114,7 +114,7 @@ void AgentProcess::leave(bool well) {
   }
   agent_.reset();
   loop_.reset();
-  host_.hear_doors(*this);
+  host_.accept_reconnects(*this);
   world->remove(*this);
   host_.agents_end(*this);
   link_->agent_gone(well);
@@ -147,24 +147,24 @@ void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
       if (!agent->gone()) wish.received = std::max(wish.received, agent->link().read_in_all());
     }
   }
-  os::UniqueFd door = agent::make_door_socket();
-  ::fcntl(door.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
-  const agent::DoorAddress at = agent::door_address(wish.door);
+  os::UniqueFd reconnect_socket = agent::make_reconnect_socket();
+  ::fcntl(reconnect_socket.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
+  const agent::ReconnectAddress at = agent::reconnect_address(wish.reconnect_socket);
   const auto [reads, writes] = link->take_agents_ends();
   const os::UniqueFd in(reads);
   const os::UniqueFd out(writes);
-  const bool there = ::connect(door.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
-                     agent::hand_over(door.get(), wire::encode(wire::ToAgent(wish)), {in.get(), out.get()});
+  const bool there = ::connect(reconnect_socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
+                     agent::hand_over(reconnect_socket.get(), wire::encode(wire::ToAgent(wish)), {in.get(), out.get()});
   if (!there) return link->refused();
-  callers_.push_back({std::move(link), wish.received, std::move(door)});
+  callers_.push_back({std::move(link), wish.received, std::move(reconnect_socket)});
   wake_all();
 }
 
 // What the agent, which has had its turn or has gone, has answered.
-void Host::hear_doors(AgentProcess& agent) {
+void Host::accept_reconnects(AgentProcess& agent) {
   std::erase_if(callers_, [&](const Caller& caller) {
     char answer = 0;
-    const ssize_t n = ::recv(caller.door.get(), &answer, 1, MSG_DONTWAIT);
+    const ssize_t n = ::recv(caller.reconnect_socket.get(), &answer, 1, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN) return false;
     if (n == 1 && answer == agent::kTaken) {
       caller.link->goes_on_from(caller.received);

@@ -170,7 +170,7 @@ class Host {
   void push(pid_t pid);
   void end(SimProcess& process, ExitStatus status);
   void agents_end(AgentProcess& agent);
-  void hear_doors(AgentProcess& agent);
+  void accept_reconnects(AgentProcess& agent);
   SimProcess* find(pid_t pid);
   friend class AgentProcess;
 
@@ -183,7 +183,7 @@ class Host {
   struct Caller {
     std::shared_ptr<Link> link;
     std::uint64_t received;  // what the launcher has
-    os::UniqueFd door;
+    os::UniqueFd reconnect_socket;
   };
   std::vector<Caller> callers_;
   std::map<pid_t, SimProcess> processes_;

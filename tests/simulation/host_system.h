@@ -59,7 +59,7 @@ class HostNetwork final : public agent::Network {
                        Duration timeout, Probed answer) override;
   std::set<pid_t> groups_connected_to(std::uint16_t, const std::set<pid_t>&) override { return {}; }
   std::string interface_towards(const std::string&) override { return "eth0"; }
-  std::vector<rendezvous::InterfaceAddress> interface_addresses() override { return {}; }
+  std::vector<InterfaceAddress> interface_addresses() override { return {}; }
 
  private:
   struct Listener {

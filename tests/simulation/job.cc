@@ -22,21 +22,21 @@ using std::chrono::seconds;
 
 namespace {
 
-class SimReach final : public launch::AgentLauncher {
+class SimLauncher final : public transport::AgentLauncher {
  public:
-  SimReach(Job& owner, boost::asio::any_io_executor loop) : owner_(owner), loop_(std::move(loop)) {}
+  SimLauncher(Job& owner, boost::asio::any_io_executor loop) : owner_(owner), loop_(std::move(loop)) {}
   Result<void> open(Events) override { return {}; }
-  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
-                                                    const std::string& script) override {
+  std::unique_ptr<transport::AgentTransport> transport(HostId host, const std::string& mark,
+                                                       const std::string& script) override {
     const bool returns = script.find(" --return") != std::string::npos;
     return std::make_unique<Transport>(
         owner_.link_to(host, loop_, mark, returns ? LinkPurpose::Return : LinkPurpose::Serve));
   }
-  std::unique_ptr<launch::AgentTransport> local_transport(const std::string& mark) override {
+  std::unique_ptr<transport::AgentTransport> local_transport(const std::string& mark) override {
     return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark, LinkPurpose::Serve));
   }
   void know(const plan::Host& host) override { owner_.know(host.name); }
-  bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
+  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
 
  private:
   Job& owner_;
@@ -59,7 +59,7 @@ enum HostFate : std::size_t { LosesPower, LosesAgent, IsCut, IsHalfOpen, StandsS
 
 Job* job = nullptr;
 
-Job::Job(std::uint64_t seed, const launch::AgentImage& image) : seed_(seed), dice_(seed), image_(image) {
+Job::Job(std::uint64_t seed, const transport::AgentImage& image) : seed_(seed), dice_(seed), image_(image) {
   job = this;
   make_hosts();
   make_other_name();
@@ -181,7 +181,7 @@ void Job::make_options() {
     options_.restart.max = 1 + static_cast<std::uint32_t>(dice_.below(3));
     options_.restart.delay.first = dice_.up_to(milliseconds(500));
     options_.restart.delay.most = seconds(2);
-    options_.restart.most_fruitless = 0;  // what is progress has tests of its own
+    options_.restart.most_without_progress = 0;  // what is progress has tests of its own
   }
   options_.output.tag = output::TagTemplate();
   options_.progress.live = LiveStatus::Never;
@@ -455,7 +455,7 @@ void Job::run_launcher() {
   run::Run run({.loop = loop,
                 .image = image_,
                 .process = process,
-                .reach = std::make_unique<SimReach>(*this, loop.get_executor())},
+                .agent_launcher = std::make_unique<SimLauncher>(*this, loop.get_executor())},
                options_, plan_, std::move(*records), replan);
   launcher_runs_ = true;
   exit_code_ = run.run();

@@ -37,7 +37,7 @@ inline constexpr int kOfRootCause = 77;  // the exit status of Job::root_cause_,
 class Job {
  public:
   // The world is there already; `image` outlives the job.
-  Job(std::uint64_t seed, const launch::AgentImage& image);
+  Job(std::uint64_t seed, const transport::AgentImage& image);
   ~Job();
 
   // Runs it, and all that is left of it, to the end. What was wrong is with the world.
@@ -91,7 +91,7 @@ class Job {
 
   std::uint64_t seed_;
   Dice dice_;
-  const launch::AgentImage& image_;
+  const transport::AgentImage& image_;
   os::UniqueFd program_{::memfd_create("train", MFD_CLOEXEC)};  // one that agents find; nothing executes it
   plan::LaunchPlan plan_;
   JobOptions options_;

@@ -106,7 +106,7 @@ Link::Link(Ends ends, LinkQuality quality, std::shared_ptr<Monitor> monitor)
       quality_(quality),
       monitor_(std::move(monitor)) {}
 
-void Link::tell_launcher(std::function<void(launch::TransportEvents&)> what) {
+void Link::tell_launcher(std::function<void(transport::TransportEvents&)> what) {
   if (events_ == nullptr) return;  // nor is its loop
   world->launcher_has_news = true;
   boost::asio::post(launcher_, [self = shared_from_this(), what = std::move(what)] {
@@ -119,9 +119,9 @@ TimePoint Link::arrival(TimePoint& last) {
   return last;
 }
 
-void Link::start(launch::TransportEvents& events) {
+void Link::start(transport::TransportEvents& events) {
   events_ = &events;
-  tell_launcher([](launch::TransportEvents& e) { e.transport_step("connecting"); });
+  tell_launcher([](transport::TransportEvents& e) { e.transport_step("connecting"); });
   world->after(quality_.opens_after, [self = shared_from_this()] { self->open_up(); });
 }
 
@@ -130,7 +130,7 @@ void Link::open_up() {
   if (quality_.refuses || host_.dead()) {
     return close_up(Error(ErrorKind::Connect, "connection refused"));
   }
-  tell_launcher([peer = host_.address()](launch::TransportEvents& e) {
+  tell_launcher([peer = host_.address()](transport::TransportEvents& e) {
     e.transport_step("authenticating");
     e.transport_open("10.0.0.254", peer);
   });
@@ -146,7 +146,7 @@ void Link::open_up() {
   const std::string line = wire::agent_line(mark_);
   world->at(arrival(last_up_), [self = shared_from_this(), line] {
     if (self->up_ != Way::Open) return;
-    self->tell_launcher([line](launch::TransportEvents& e) { e.transport_bytes(line); });
+    self->tell_launcher([line](transport::TransportEvents& e) { e.transport_bytes(line); });
   });
   if (purpose_ == LinkPurpose::Serve) host_.start_agent(shared_from_this());
 }
@@ -233,7 +233,7 @@ void Link::read_up() {
       self->read_up();
       if (self->up_ != Way::Open || self->events_ == nullptr) return;
       self->watch_up(bytes);
-      self->tell_launcher([bytes](launch::TransportEvents& e) { e.transport_bytes(bytes); });
+      self->tell_launcher([bytes](transport::TransportEvents& e) { e.transport_bytes(bytes); });
     });
   }
 }
@@ -261,7 +261,7 @@ void Link::refused() {
   if (up_ != Way::Open) return;
   world->at(arrival(last_up_), [self = shared_from_this(), line] {
     if (self->up_ != Way::Open) return;
-    self->tell_launcher([line](launch::TransportEvents& e) { e.transport_bytes(line); });
+    self->tell_launcher([line](transport::TransportEvents& e) { e.transport_bytes(line); });
     self->ended_ = true;
     self->close_up(Error(ErrorKind::Lost, "the connection has ended"));
   });
@@ -289,7 +289,7 @@ void Link::agent_gone(bool well) {
 
 void Link::close_up(Error why) {
   up_ = Way::Closed;
-  tell_launcher([self = shared_from_this(), why = std::move(why)](launch::TransportEvents& e) {
+  tell_launcher([self = shared_from_this(), why = std::move(why)](transport::TransportEvents& e) {
     self->events_ = nullptr;
     e.transport_closed(why);
   });

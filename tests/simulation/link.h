@@ -67,7 +67,7 @@ class Link : public std::enable_shared_from_this<Link> {
   Link(Ends ends, LinkQuality quality, std::shared_ptr<Monitor> monitor);
 
   // The launcher's end.
-  void start(launch::TransportEvents& events);
+  void start(transport::TransportEvents& events);
   void send(std::string bytes);
   void finish();
   void launcher_gone();
@@ -94,7 +94,7 @@ class Link : public std::enable_shared_from_this<Link> {
  private:
   void open_up();
   void watch_up(std::string_view bytes);
-  void tell_launcher(std::function<void(launch::TransportEvents&)> what);
+  void tell_launcher(std::function<void(transport::TransportEvents&)> what);
   TimePoint arrival(TimePoint& last);
   void write_down();
   void read_up();
@@ -112,7 +112,7 @@ class Link : public std::enable_shared_from_this<Link> {
   bool goes_on_ = false;    // likewise
   std::uint64_t place_down_ = 0;
   std::uint64_t place_up_ = 0;
-  launch::TransportEvents* events_ = nullptr;
+  transport::TransportEvents* events_ = nullptr;
   Way down_ = Way::Open;
   Way up_ = Way::Open;
   int agent_reads_ = -1;  // the agent's, until it runs
@@ -132,11 +132,11 @@ class Link : public std::enable_shared_from_this<Link> {
   friend class Transport;
 };
 
-class Transport final : public launch::AgentTransport {
+class Transport final : public transport::AgentTransport {
  public:
   explicit Transport(std::shared_ptr<Link> link) : link_(std::move(link)) {}
   ~Transport() override { link_->launcher_gone(); }
-  void start(launch::TransportEvents& events) override { link_->start(events); }
+  void start(transport::TransportEvents& events) override { link_->start(events); }
   void send(std::string bytes) override { link_->send(std::move(bytes)); }
   std::size_t unsent() const override { return 0; }
   bool far_side_ended() const override { return link_->ended_; }

@@ -92,7 +92,7 @@ Flags parse(int argc, char** argv) {
 }
 
 // The rule that was broken; empty: none.
-std::string run_seed(std::uint64_t seed, const Flags& flags, const sml::launch::AgentImage& image) {
+std::string run_seed(std::uint64_t seed, const Flags& flags, const sml::transport::AgentImage& image) {
   sml::sim::World world(seed ^ 0x5eed);
   world.traced = flags.trace;
   world.plant = flags.plant;
@@ -112,7 +112,7 @@ std::string run_seed(std::uint64_t seed, const Flags& flags, const sml::launch::
 }
 
 void run_share(const Flags& flags, Progress& progress, std::uint64_t from) {
-  const sml::launch::AgentImage image = sml::launch::AgentImage::embedded();
+  const sml::transport::AgentImage image = sml::transport::AgentImage::embedded();
   for (std::uint64_t i = from; i < flags.count; i += flags.jobs) {
     progress.index = i;
     ::alarm(60);  // of real time: nothing waits

@@ -125,7 +125,7 @@ class Launcher {
     send(greeting);
     await<wire::HelloAck>();
     send(prepare);
-    CHECK(await<wire::Prepared>().obstacles.empty());
+    CHECK(await<wire::Prepared>().errors.empty());
     send(wire::Start{});
     send(wire::Leave{});
     await<wire::Started>();

@@ -7,15 +7,15 @@
 
 namespace sml::fake {
 
-struct RecordingOwner final : launch::SessionOwner {
-  void session_introduced(launch::AgentSession& session) override {
+struct RecordingOwner final : transport::SessionOwner {
+  void session_introduced(transport::AgentSession& session) override {
     if (probe_when_introduced) session.send(wire::Probe{});
   }
-  void session_ready(launch::AgentSession&, const wire::Prepared& message) override { ready.push_back(message); }
-  void session_message(launch::AgentSession&, wire::ToLauncher message) override {
+  void session_ready(transport::AgentSession&, const wire::Prepared& message) override { ready.push_back(message); }
+  void session_message(transport::AgentSession&, wire::ToLauncher message) override {
     messages.push_back(std::move(message));
   }
-  void session_ended(launch::AgentSession&, const Error* why) override {
+  void session_ended(transport::AgentSession&, const Error* why) override {
     ++ends;
     if (why != nullptr) error = *why;
   }

@@ -11,8 +11,8 @@ namespace sml::fake {
 // What one ScriptedTransport saw, and the strings by which a test moves it. Outlives the transport, as sessions destroy
 // theirs.
 struct TransportLog {
-  std::string argument;                       // the mark (local) or the remote command
-  launch::TransportEvents* events = nullptr;  // null: not started, or destroyed
+  std::string argument;                          // the mark (local) or the remote command
+  transport::TransportEvents* events = nullptr;  // null: not started, or destroyed
   std::vector<std::string> sent;
   bool finished = false;
   bool ended = false;   // the far side's program has
@@ -21,12 +21,12 @@ struct TransportLog {
   std::string all_sent() const;
 };
 
-class ScriptedTransport final : public launch::AgentTransport {
+class ScriptedTransport final : public transport::AgentTransport {
  public:
   explicit ScriptedTransport(std::shared_ptr<TransportLog> log) : log_(std::move(log)) {}
   ~ScriptedTransport() override;
 
-  void start(launch::TransportEvents& events) override { log_->events = &events; }
+  void start(transport::TransportEvents& events) override { log_->events = &events; }
   void send(std::string bytes) override { log_->sent.push_back(std::move(bytes)); }
   std::size_t unsent() const override { return 0; }
   void finish() override { log_->finished = true; }

@@ -11,7 +11,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using launch::AgentImage;
+using transport::AgentImage;
 using namespace std::string_literals;
 
 namespace {
@@ -63,7 +63,7 @@ namespace {
 
 // What a descriptor is open on: a path, or "memory".
 std::string what_is_executed(const AgentImage& image, const std::string& installed) {
-  const auto fd = launch::executable_descriptor(image, installed);
+  const auto fd = transport::executable_descriptor(image, installed);
   REQUIRE(fd.has_value());
   const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd->get())).string();
   return path.starts_with("/memfd:") ? "memory" : path;

@@ -6,7 +6,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace sml::supervise;
+using namespace sml::agent;
 using S = AgentState;
 using E = AgentEvent;
 using A = AgentAction;

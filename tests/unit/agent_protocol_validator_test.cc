@@ -9,7 +9,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::launch;
+using namespace sml::transport;
 using namespace std::string_literals;
 
 namespace {
@@ -31,22 +31,22 @@ struct Host {
     hello.credit = 100;
     return AgentProtocolValidator(hello, prepare);
   }
-  explicit Host(const std::function<void(wire::Prepare&)>& change = {}) : conduct(make(change)) {}
+  explicit Host(const std::function<void(wire::Prepare&)>& change = {}) : validator(make(change)) {}
 
   void may(const wire::ToLauncher& message) {
-    const auto allowed = conduct.check(message);
+    const auto allowed = validator.check(message);
     CHECK(allowed.has_value());
     if (!allowed) FAIL_CHECK(allowed.error().message());
   }
   void may_not(const wire::ToLauncher& message, const std::string& rule) {
-    const auto allowed = conduct.check(message);
+    const auto allowed = validator.check(message);
     REQUIRE_FALSE(allowed.has_value());
     CHECK(allowed.error().kind() == ErrorKind::Protocol);
     CHECK(allowed.error().message() == rule);
   }
   void start() { may(wire::Started{{{Rank(2), 10}, {Rank(5), 11}}}); }
 
-  AgentProtocolValidator conduct;
+  AgentProtocolValidator validator;
 };
 
 wire::Output output(std::uint32_t rank, std::string_view bytes) { return {Rank(rank), Stream::Stdout, bytes}; }
@@ -72,21 +72,21 @@ TEST_CASE("conduct: a whole conversation breaks no rule") {
   });
   host.may(wire::HelloAck{.build_id = "1", .addresses = {"10.0.0.1"}, .machine = "m"});
   host.may(wire::Prepared{{}, kServices, {"10.0.0.1"}, {"a warning"}, {{Rank(2), "core 1"}, {Rank(5), ""}}});
-  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may(wire::Probed{{{"10.0.0.2", 0}}});
-  host.conduct.asked(wire::Ping{1});
-  host.conduct.asked(wire::Ping{2});
+  host.validator.asked(wire::Ping{1});
+  host.validator.asked(wire::Ping{2});
   host.may(wire::Pong{1, 5});
   host.may(wire::Pong{2, 6});
-  host.conduct.asked(wire::Inspect{});
+  host.validator.asked(wire::Inspect{});
   host.may(wire::Inspected{});
   host.start();
-  host.conduct.asked(wire::StdinData{Rank(2), "12345"});
+  host.validator.asked(wire::StdinData{Rank(2), "12345"});
   host.may(wire::StdinCredit{Rank(2), 2});
   host.may(output(2, std::string(100, 'x')));
-  host.conduct.asked(wire::Credit{10});
+  host.validator.asked(wire::Credit{10});
   host.may(output(5, std::string(10, 'x')));
-  host.conduct.asked(wire::AskJoined{});
+  host.validator.asked(wire::AskJoined{});
   host.may(wire::Joined{.count = 1, .since_first_ms = 1, .missing = {Rank(5)}, .with_torch = 0});
   host.may(wire::ErrorFile{"{}", Rank(2)});
   host.may(wire::OutOfMemory{1, "oom_kill"});
@@ -94,7 +94,7 @@ TEST_CASE("conduct: a whole conversation breaks no rule") {
   host.may(wire::StdinCredit{Rank(2), 3});
   host.may(drained(2));
   host.may(exited(5));
-  host.conduct.asked(wire::Credit{1});
+  host.validator.asked(wire::Credit{1});
   host.may(output(5, "x"));  // was on its way
   host.may(drained(5));
   host.may(wire::Cleared{1, {"pid 1"}});
@@ -138,8 +138,8 @@ TEST_CASE("conduct: news of ranks in an order that cannot be") {
 TEST_CASE("conduct: ranks of other hosts") {
   const std::string rule = "spoke of rank 3, which is not on this host";
   Host host([](wire::Prepare& p) { p.binding.report = plan::ReportBindings::Yes; });
-  host.may_not(wire::Prepared{.obstacles = {}, .bindings = {{Rank(3), "x"}}}, rule);
-  host.conduct.asked(wire::AskJoined{});
+  host.may_not(wire::Prepared{.errors = {}, .bindings = {{Rank(3), "x"}}}, rule);
+  host.validator.asked(wire::AskJoined{});
   host.may_not(wire::Joined{.count = 0, .since_first_ms = 0, .missing = {Rank(3)}, .with_torch = 0}, rule);
   host.start();
   for (const wire::ToLauncher& message :
@@ -157,25 +157,25 @@ TEST_CASE("conduct: a rank that starts twice") {
 TEST_CASE("conduct: answers that nobody asked for") {
   Host host;
   host.may_not(wire::Pong{1, 1}, "answered a ping that nobody had sent");
-  host.conduct.asked(wire::Ping{7});
+  host.validator.asked(wire::Ping{7});
   host.may_not(wire::Pong{8, 1}, "answered a ping that nobody had sent");
   host.may(wire::Pong{7, 1});
   host.may_not(wire::Pong{7, 1}, "answered a ping that nobody had sent");
   host.may_not(wire::Inspected{}, "sent an answer that nobody had asked for: Inspected");
   host.may_not(wire::LeftEnded{}, "sent an answer that nobody had asked for: LeftEnded");
-  host.conduct.asked(wire::EndLeft{});
+  host.validator.asked(wire::EndLeft{});
   host.may(wire::LeftEnded{});
   host.may_not(wire::Joined{}, "sent an answer that nobody had asked for: Joined");
   host.may_not(wire::Probed{}, "sent an answer that nobody had asked for: Probed");
-  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may_not(wire::Probed{{{"\x1b[2J", 0}}}, "told of an address that it was not to try");
-  host.conduct.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
+  host.validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may_not(wire::Probed{{{"10.0.0.2", 0}, {"10.0.0.2", 0}, {"10.0.0.2", 0}}},
                "sent 3 results of probes, more than 2");
   host.may(wire::HelloAck{});
   host.may_not(wire::HelloAck{}, "greeted twice");
   host.start();
-  host.conduct.asked(wire::StdinData{Rank(2), "123"});
+  host.validator.asked(wire::StdinData{Rank(2), "123"});
   host.may_not(wire::StdinCredit{Rank(2), 4}, "took 4 bytes of input for rank 2, and had been sent 3");
   host.may_not(wire::StdinCredit{Rank(5), 1}, "took 1 bytes of input for rank 5, and had been sent 0");
 }
@@ -183,24 +183,24 @@ TEST_CASE("conduct: answers that nobody asked for") {
 TEST_CASE("conduct: what it was not to prepare") {
   const auto breaks = [](const wire::Prepared& prepared, const std::string& rule) { Host().may_not(prepared, rule); };
   const std::string unasked = "told a port that it was not to reserve";
-  for (const wire::Service& service : kServices) breaks({.obstacles = {}, .services = {service}}, unasked);
+  for (const wire::Service& service : kServices) breaks({.errors = {}, .services = {service}}, unasked);
   Host host([](wire::Prepare& p) { p.services = kWishes; });
-  host.may_not(wire::Prepared{.obstacles = {}, .services = {kServices[0], kServices[0]}}, unasked);
-  breaks({.obstacles = {}, .addresses = {"10.0.0.1"}}, "told interfaces that it was not to choose");
-  breaks({.obstacles = {}, .bindings = {{Rank(2), ""}}}, "sent 1 bindings, more than 0");
+  host.may_not(wire::Prepared{.errors = {}, .services = {kServices[0], kServices[0]}}, unasked);
+  breaks({.errors = {}, .addresses = {"10.0.0.1"}}, "told interfaces that it was not to choose");
+  breaks({.errors = {}, .bindings = {{Rank(2), ""}}}, "sent 1 bindings, more than 0");
 }
 
 TEST_CASE("conduct: texts that are too long, and too many of them") {
   const std::string rule = "sent a text of 65537 bytes, more than 65536";
   Host host;
-  host.conduct.asked(wire::Inspect{});
+  host.validator.asked(wire::Inspect{});
   wire::Inspected inspected;
   inspected.facts.system = kLong;
   for (const wire::ToLauncher& message :
        {wire::ToLauncher(wire::HelloAck{.build_id = kLong, .addresses = {}}),
-        wire::ToLauncher(wire::Prepared{.obstacles = {{0, kLong, ""}}}),
-        wire::ToLauncher(wire::Prepared{.obstacles = {{0, "", kLong}}}),
-        wire::ToLauncher(wire::Prepared{.obstacles = {}, .warnings = {kLong}}),
+        wire::ToLauncher(wire::Prepared{.errors = {{0, kLong, ""}}}),
+        wire::ToLauncher(wire::Prepared{.errors = {{0, "", kLong}}}),
+        wire::ToLauncher(wire::Prepared{.errors = {}, .warnings = {kLong}}),
         wire::ToLauncher(wire::AgentLog{wire::LogLevel::Info, kLong}), wire::ToLauncher(inspected),
         wire::ToLauncher(wire::LogFailed{kLong}), wire::ToLauncher(wire::FifoFailed{kLong}),
         wire::ToLauncher(wire::OutOfMemory{1, kLong}), wire::ToLauncher(wire::Bye{kLong}),
@@ -208,12 +208,11 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
     CAPTURE(message.index());
     host.may_not(message, rule);
   }
-  Host().may_not(wire::HelloAck{.build_id = {}, .addresses = {}, .door = kLong}, rule);
+  Host().may_not(wire::HelloAck{.build_id = {}, .addresses = {}, .reconnect_socket = kLong}, rule);
   host.start();
   host.may_not(wire::ErrorFile{kLong, Rank(2)}, rule);
   host.may_not(wire::Cleared{1, std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");
-  host.may_not(wire::Prepared{.obstacles = std::vector<wire::PreflightError>(104)},
-               "sent 104 obstacles, more than 103");
+  host.may_not(wire::Prepared{.errors = std::vector<wire::PreflightError>(104)}, "sent 104 obstacles, more than 103");
   host.may(wire::OutOfMemory{1, ""});
   host.may(wire::OutOfMemory{1, ""});
   host.may_not(wire::OutOfMemory{1, ""}, "sent 3 words on lack of memory, more than 2");
@@ -222,7 +221,7 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
 TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared on") {
   Host host;
   host.start();
-  host.conduct.asked(wire::StdinData{Rank(2), "12"});
+  host.validator.asked(wire::StdinData{Rank(2), "12"});
   for (const std::uint32_t rank : {2U, 5U}) {
     host.may(exited(rank));
     host.may(drained(rank));
@@ -234,7 +233,7 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
   next.apps.resize(1);
   next.workers.resize(1);
   next.workers[0].rank = Rank(7);
-  host.conduct.asked(next);
+  host.validator.asked(next);
   host.may(wire::StdinCredit{Rank(2), 2});  // was under way
   host.may(wire::Prepared{});
   host.may_not(wire::StdinCredit{Rank(2), 0}, "told news of rank 2 before it had started its workers");
@@ -248,7 +247,7 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
 TEST_CASE("conduct: remarks without end") {
   Host host;
   int refused = 0;
-  for (int i = 0; i < 100'000; ++i) refused += host.conduct.check(wire::AgentLog{}).has_value() ? 0 : 1;
+  for (int i = 0; i < 100'000; ++i) refused += host.validator.check(wire::AgentLog{}).has_value() ? 0 : 1;
   CHECK(refused == 0);
   host.may_not(wire::AgentLog{}, "sent 100001 remarks, more than 100000");
 }
@@ -266,10 +265,10 @@ TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
                "told of Horovod's store, which it does not serve");
   const wire::HorovodAnswer answer{1, Rank(0), "yes"};
   host.may_not(answer, "told what a worker has answered that was not called");
-  host.conduct.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
+  host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may_not(wire::HorovodAnswer{1, Rank(0), std::string(16385, 'x')},
                "sent 16385 bytes of a worker's answer, more than 16384");
-  host.conduct.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
+  host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may(answer);
   host.may_not(answer, "told what a worker has answered that was not called");
 }
@@ -278,27 +277,27 @@ TEST_CASE("conduct: who vouches for whom") {
   Host server([](wire::Prepare& p) { p.services = kWishes; });
   const wire::Caller caller{7, "10.0.0.2", 40000, "10.0.0.1", 29500};
   server.may(wire::AskPeerOwnership{{caller}});
-  server.conduct.asked(wire::PeerVerdicts{{{7, wire::PeerOwnership::Yes}}});
+  server.validator.asked(wire::PeerVerdicts{{{7, wire::PeerOwnership::Yes}}});
   server.may_not(wire::AskPeerOwnership{std::vector<wire::Caller>(1025)}, "sent 1025 callers at once, more than 1024");
   Host host;
   host.may_not(wire::AskPeerOwnership{{caller}}, "asked about callers of stores that it does not serve");
-  const wire::PeerVerdictsOfHost vouched{{{7, wire::PeerOwnership::Yes}}};
-  host.may_not(vouched, "vouched for a caller that it was not asked about");
-  host.conduct.asked(wire::CheckPeerOwnership{{caller}});
-  host.may(vouched);
-  host.may_not(vouched, "vouched for a caller that it was not asked about");
+  const wire::PeerVerdictsOfHost checked{{{7, wire::PeerOwnership::Yes}}};
+  host.may_not(checked, "vouched for a caller that it was not asked about");
+  host.validator.asked(wire::CheckPeerOwnership{{caller}});
+  host.may(checked);
+  host.may_not(checked, "vouched for a caller that it was not asked about");
 }
 
 TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
   const wire::MpiUse use{.rank = Rank(2), .pid = 1, .program = "a", .library = "libmpi.so"};
   Host asked([](wire::Prepare& p) { p.mpi.look = wire::MpiLook::Yes; });
-  asked.may(wire::Prepared{.obstacles = {}, .mpi = {use}});
+  asked.may(wire::Prepared{.errors = {}, .mpi = {use}});
   asked.may(use);
   asked.may(use);
   asked.may_not(use, "sent 3 programs that speak MPI, more than 2");
   Host host;
   host.may_not(use, "sent 1 programs that speak MPI, more than 0");
-  host.may_not(wire::Prepared{.obstacles = {}, .mpi = {use}}, "sent 1 programs that speak MPI, more than 0");
+  host.may_not(wire::Prepared{.errors = {}, .mpi = {use}}, "sent 1 programs that speak MPI, more than 0");
 }
 
 namespace {
@@ -316,7 +315,7 @@ TEST_CASE("conduct: what a host collects for fences is bounded until they are ov
   std::size_t size = 0;
   for (; size + wire::kMaxPiece <= wire::kMaxFenceOfHost; size += wire::kMaxPiece)
     host.may(fence("1", wire::kMaxPiece));
-  host.conduct.asked(wire::Fenced{.fence = "1", .parts = {}});
+  host.validator.asked(wire::Fenced{.fence = "1", .parts = {}});
   host.may(fence("1", 1));
   for (std::size_t more = 0; more + wire::kMaxPiece < wire::kMaxFenceOfHost; more += wire::kMaxPiece) {
     host.may(fence("2", wire::kMaxPiece));
@@ -367,7 +366,7 @@ TEST_CASE("conduct: ranks ask for others once at a time, with programs that are 
   host.start();
   host.may(wish);
   host.may_not(wish, "asked twice for the same ranks");
-  host.conduct.asked(wire::SpawnAnswer{.to = Rank(2), .call = "t", .why = {}});
+  host.validator.asked(wire::SpawnAnswer{.to = Rank(2), .call = "t", .why = {}});
   host.may(wish);
   wire::SpawnWish bad = wish;
   bad.from = Rank(3);
@@ -400,14 +399,14 @@ TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
 TEST_CASE("conduct: ranks that come later are its own from their start on") {
   Host host(among_four);
   host.start();
-  const wire::Added added{.first = Rank(6), .obstacles = {}};
+  const wire::Added added{.first = Rank(6), .errors = {}};
   const wire::StartAdded go{.first = Rank(6), .go = wire::Go::Yes, .ranks = 8};
   host.may_not(added, "told of ranks that it was not asked about");
-  host.conduct.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
+  host.validator.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(added);
   host.may_not(added, "told of ranks that it was not asked about");
-  host.conduct.asked(go);
+  host.validator.asked(go);
   host.may(wire::Started{{{Rank(6), 12}}});
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(output(6, "x"));
@@ -420,12 +419,12 @@ TEST_CASE("conduct: ranks that come later start while it is asked about the next
   Host host(among_four);
   host.start();
   for (const std::uint32_t rank : {6U, 7U}) {
-    host.conduct.asked(
+    host.validator.asked(
         wire::AddWorkers{.first = Rank(rank), .apps = {}, .workers = {worker(rank)}, .shape = {}, .keys = {}});
-    host.may(wire::Added{.first = Rank(rank), .obstacles = {}});
-    host.conduct.asked(wire::StartAdded{.first = Rank(rank), .go = wire::Go::Yes, .ranks = rank + 1});
+    host.may(wire::Added{.first = Rank(rank), .errors = {}});
+    host.validator.asked(wire::StartAdded{.first = Rank(rank), .go = wire::Go::Yes, .ranks = rank + 1});
   }
-  host.conduct.asked(wire::AddWorkers{.first = Rank(8), .apps = {}, .workers = {worker(8)}, .shape = {}, .keys = {}});
+  host.validator.asked(wire::AddWorkers{.first = Rank(8), .apps = {}, .workers = {worker(8)}, .shape = {}, .keys = {}});
   host.may(wire::Started{{{Rank(6), 12}}});
   host.may(wire::Started{{{Rank(7), 13}}});
   host.may_not(wire::Started{{{Rank(8), 14}}}, "started its workers twice");
@@ -434,9 +433,9 @@ TEST_CASE("conduct: ranks that come later start while it is asked about the next
 TEST_CASE("conduct: ranks that are not to come after all are nobody's") {
   Host host(among_four);
   host.start();
-  host.conduct.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
-  host.may(wire::Added{.first = Rank(6), .obstacles = {}});
-  host.conduct.asked(wire::StartAdded{.first = Rank(6), .go = wire::Go::No, .ranks = 8});
+  host.validator.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
+  host.may(wire::Added{.first = Rank(6), .errors = {}});
+  host.validator.asked(wire::StartAdded{.first = Rank(6), .go = wire::Go::No, .ranks = 8});
   host.may_not(output(6, "x"), "spoke of rank 6, which is not on this host");
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
 }
@@ -448,7 +447,7 @@ TEST_CASE("conduct: what is in use is told where it was asked for, of so many ac
   host.may(wire::HostUsed{1, {1 << 20, 2 << 20, {{"card0", 87, 5, 9}}}});
   host.may_not(wire::HostUsed{1, {1, 2, {{std::string(65, 'x'), 1, 1, 1}}}},
                "told an accelerator's name that is longer than allowed");
-  CHECK_FALSE(host.conduct.check(wire::HostUsed{1, {1, 2, std::vector<AcceleratorUse>(65)}}).has_value());
+  CHECK_FALSE(host.validator.check(wire::HostUsed{1, {1, 2, std::vector<AcceleratorUse>(65)}}).has_value());
 }
 
 TEST_CASE("conduct: a fault is told of a rank of the host, once, before its end, with a status") {
@@ -473,7 +472,7 @@ TEST_CASE("conduct: where a worker is, is told when it was asked for, once for e
   host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}},
                "told where a worker is, that nobody had asked for");
   host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
-  host.conduct.asked(wire::AskTraces{1, 2000, TraceTools::All});
+  host.validator.asked(wire::AskTraces{1, 2000, TraceTools::All});
   host.may(wire::Trace{.id = 1, .rank = Rank(2), .process = {.pid = 10, .threads = {{.tid = 10}}, .stacks = "x"}});
   host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}}, "told twice where rank 2 is");
   host.may_not(wire::Trace{.id = 1, .rank = Rank(3), .process = {}}, "spoke of rank 3, which is not on this host");
@@ -482,26 +481,26 @@ TEST_CASE("conduct: where a worker is, is told when it was asked for, once for e
   host.may(wire::Traced{1});
   host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
 
-  host.conduct.asked(wire::AskTraces{2, 2000, TraceTools::All});
-  CHECK_FALSE(host.conduct.check(wire::Trace{2, Rank(2), {.stacks = kLong}}).has_value());
-  CHECK_FALSE(
-      host.conduct.check(wire::Trace{2, Rank(5), {.threads = std::vector<ThreadTrace>(kMostThreads + 1)}}).has_value());
-  host.conduct.asked(wire::AskTraces{3, 2000, TraceTools::All});
-  CHECK_FALSE(
-      host.conduct.check(wire::Trace{3, Rank(2), {.sockets = std::vector<std::string>(kMostSockets + 1)}}).has_value());
-  CHECK_FALSE(host.conduct.check(wire::Trace{3, Rank(5), {.threads = {{.held = kLong}}}}).has_value());
+  host.validator.asked(wire::AskTraces{2, 2000, TraceTools::All});
+  CHECK_FALSE(host.validator.check(wire::Trace{2, Rank(2), {.stacks = kLong}}).has_value());
+  CHECK_FALSE(host.validator.check(wire::Trace{2, Rank(5), {.threads = std::vector<ThreadTrace>(kMostThreads + 1)}})
+                  .has_value());
+  host.validator.asked(wire::AskTraces{3, 2000, TraceTools::All});
+  CHECK_FALSE(host.validator.check(wire::Trace{3, Rank(2), {.sockets = std::vector<std::string>(kMostSockets + 1)}})
+                  .has_value());
+  CHECK_FALSE(host.validator.check(wire::Trace{3, Rank(5), {.threads = {{.held = kLong}}}}).has_value());
 }
 
 TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds") {
   Host plain;
   plain.start();
-  plain.conduct.asked(wire::AskRecorded{1, 2000});
+  plain.validator.asked(wire::AskRecorded{1, 2000});
   plain.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
 
   Host host([](wire::Prepare& p) { p.torch_traces = wire::TorchTraces::Yes; });
   host.start();
   host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
-  host.conduct.asked(wire::AskRecorded{1, 2000});
+  host.validator.asked(wire::AskRecorded{1, 2000});
   host.may_not(wire::Recorded{1, Rank(3), "x"}, "spoke of rank 3, which is not on this host");
   const std::string piece(wire::kMaxRecordedPiece, 'x');
   for (std::size_t sent = 0; sent < wire::kMaxRecorded; sent += piece.size()) {
@@ -520,7 +519,7 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
   host.start();
   const std::string unasked = "sent an answer that nobody had asked for: WorkersUse";
   host.may_not(wire::WorkersUse{1, {}}, unasked);
-  for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskUse{id});
+  for (const std::uint32_t id : {1U, 2U, 3U}) host.validator.asked(wire::AskUse{id});
   host.may(wire::WorkersUse{1, {{Rank(2), {10, 20, 1}}, {Rank(5), {}}}});
   host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
   host.may_not(wire::WorkersUse{3, {{Rank(2), {}}, {Rank(2), {}}}}, "spoke twice of rank 2 in one message");
@@ -530,7 +529,7 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
 TEST_CASE("conduct: a host tells whether it is well when it is asked, and in few words") {
   Host host;
   host.may_not(wire::Health{1, {}}, "sent an answer that nobody had asked for: Health");
-  for (const std::uint32_t id : {1U, 2U, 3U}) host.conduct.asked(wire::AskHealth{id, {}, 0, 0});
+  for (const std::uint32_t id : {1U, 2U, 3U}) host.validator.asked(wire::AskHealth{id, {}, 0, 0});
   host.may(wire::Health{1, {"no memory"}});
   host.may_not(wire::Health{2, {kLong}}, "sent a text of 65537 bytes, more than 65536");
   host.may_not(wire::Health{3, std::vector<std::string>(101)}, "sent 101 faults, more than 100");

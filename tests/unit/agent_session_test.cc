@@ -10,7 +10,7 @@
 #include "tests/support/fake_transport.h"
 
 using namespace sml;
-using namespace sml::launch;
+using namespace sml::transport;
 using namespace std::string_literals;
 
 namespace {
@@ -20,7 +20,7 @@ enum class Where { Remote, Local };
 // A session with ranks 2 and 5, its owner, and the transports that it asked for.
 struct Stage {
   explicit Stage(Where where = Where::Remote) {
-    reach.is_remote = where == Where::Remote;
+    agent_launcher.is_remote = where == Where::Remote;
     AgentSession::Plan plan;
     plan.host = HostId(3);
     plan.name = "algo-4";
@@ -36,7 +36,7 @@ struct Stage {
       prepare.apps = {{.argv = {program}, .working_directory = {}, .launcher_environment = {}, .user_environment = {}}};
       return prepare;
     };
-    session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, reach, std::move(plan));
+    session = std::make_unique<AgentSession>(loop.get_executor(), owner, image, agent_launcher, std::move(plan));
   }
 
   static wire::Worker worker(std::uint32_t rank) {
@@ -98,10 +98,10 @@ struct Stage {
     CHECK(far().destroyed);
   }
 
-  struct StageReach final : AgentLauncher {
+  struct StageLauncher final : AgentLauncher {
     Result<void> open(Events) override { return {}; }
-    bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
-    explicit StageReach(Stage& s) : stage(s) {}
+    bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
+    explicit StageLauncher(Stage& s) : stage(s) {}
     std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string& script) override {
       return is_remote ? stage.make(stage.remote, script) : nullptr;
     }
@@ -116,7 +116,7 @@ struct Stage {
 
   boost::asio::io_context loop;
   fake::RecordingOwner owner;
-  StageReach reach{*this};
+  StageLauncher agent_launcher{*this};
   AgentImage image = AgentImage::embedded();
   std::shared_ptr<fake::TransportLog> local;
   std::shared_ptr<fake::TransportLog> remote;

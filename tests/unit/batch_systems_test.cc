@@ -19,8 +19,8 @@ struct Else {
 };
 const Else kWithSecret{"job-0", JobSecret::Given};
 
-SourceContext surroundings(const Map& variables, const Map& files, const std::string& tool_says = "",
-                           const Else& other = {}) {
+SourceContext source_context(const Map& variables, const Map& files, const std::string& tool_says = "",
+                             const Else& other = {}) {
   return {[variables](const std::string& name) -> std::optional<std::string> {
             const auto found = variables.find(name);
             return found == variables.end() ? std::nullopt : std::optional(found->second);
@@ -45,7 +45,7 @@ SourceContext surroundings(const Map& variables, const Map& files, const std::st
 // "source: name/slots ...", "?" for slots that are not named, "none" where there is no job, or "error: ...".
 std::string found_in(FoundHosts (*find)(const SourceContext&), const Map& variables, const Map& files = {},
                      const std::string& tool_says = "") {
-  const FoundHosts found = find(surroundings(variables, files, tool_says));
+  const FoundHosts found = find(source_context(variables, files, tool_says));
   if (!found) return "error: " + found.error().message();
   if (!*found) return "none";
   std::string out = (*found)->source + ":";
@@ -56,7 +56,7 @@ std::string found_in(FoundHosts (*find)(const SourceContext&), const Map& variab
 // The host that this one is, and those whose first it calls; "-" where nobody calls.
 std::string calling_in(FoundHosts (*find)(const SourceContext&), const Map& variables, const Else& other = {},
                        const Map& files = {}) {
-  const FoundHosts found = find(surroundings(variables, files, "", other));
+  const FoundHosts found = find(source_context(variables, files, "", other));
   if (!found) return "error: " + found.error().message();
   if (!*found || !(*found)->calls) return "-";
   const plan::CallingHosts& calls = *(*found)->calls;
@@ -425,11 +425,11 @@ TEST_CASE("host files that MPI launchers would find") {
 }
 
 TEST_CASE("a heterogeneous job of Slurm says which hosts are not used") {
-  const FoundHosts found = slurm_hosts(surroundings({{"SLURM_JOB_NODELIST", "a"},
-                                                     {"SLURM_HET_SIZE", "2"},
-                                                     {"SLURM_JOB_NODELIST_HET_GROUP_0", "a"},
-                                                     {"SLURM_JOB_NODELIST_HET_GROUP_1", "b[1-2]"}},
-                                                    {}));
+  const FoundHosts found = slurm_hosts(source_context({{"SLURM_JOB_NODELIST", "a"},
+                                                       {"SLURM_HET_SIZE", "2"},
+                                                       {"SLURM_JOB_NODELIST_HET_GROUP_0", "a"},
+                                                       {"SLURM_JOB_NODELIST_HET_GROUP_1", "b[1-2]"}},
+                                                      {}));
   REQUIRE(found.has_value());
   CHECK(
       (*found)->remark ==

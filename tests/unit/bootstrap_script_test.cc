@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace sml::launch;
+using namespace sml::transport;
 
 TEST_CASE("the line for the login shell reads the same in any of them") {
   const AgentImage image = AgentImage::embedded();

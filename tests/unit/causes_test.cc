@@ -146,10 +146,10 @@ TEST_CASE("a rank that asked for input in vain is told which rank has it", "[cau
 TEST_CASE("the report for programs says why each attempt failed", "[causes]") {
   const AttemptFacts facts = facts_of({end_of(2, Exited{7}, 5s, {"OSError: [Errno 28] No space left on device"})});
   AttemptRecord first{
-      .number = 1, .exit_code = 7, .words = "rank 2 failed", .root_cause = Rank(2), .culprit_host = "algo-1"};
+      .number = 1, .exit_code = 7, .words = "rank 2 failed", .root_cause = Rank(2), .root_cause_host = "algo-1"};
   first.failure = facts.ends.front();
   const AttemptRecord second{
-      .number = 2, .words = "all workers exited with status 0", .root_cause = {}, .culprit_host = {}};
+      .number = 2, .words = "all workers exited with status 0", .root_cause = {}, .root_cause_host = {}};
   const JobRecord job{.job_id = "j", .now = TimePoint(), .ranks = {}, .attempts = {first, second}};
   const auto json = nlohmann::json::parse(report_json(job, AttemptFacts(), JobOutcome()));
   CHECK(json["culprit"].is_null());

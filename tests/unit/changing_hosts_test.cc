@@ -37,7 +37,7 @@ struct Stage {
                             .lost = [this] { return lost; },
                             .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
                             .is_ready = [this](HostId id) { return ready.contains(id); },
-                            .say = [this](const std::string& text) { said.push_back(text); },
+                            .print = [this](const std::string& text) { said.push_back(text); },
                             .changed = [](const report::HostListChanged&) {},
                             .look = [this] { ++looks; }});
   }

@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace sml::fifos;
+using namespace sml::agent;
 
 namespace {
 constexpr Step kOpen{Act::OpenSource};

@@ -142,7 +142,7 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
       "channel t: the platform has sharded /opt/ml/input/data/train over the hosts already; the workers of each share "
       "what it has");
   CHECK(plan.channels[2].folder == "/root/data");
-  const auto sessions = attempt::session_plans(plan, {.unheard = {}, .wants_stdin = {}});
+  const auto sessions = attempt::session_plans(plan, {.heartbeat_loss = {}, .wants_stdin = {}});
   REQUIRE(sessions.size() == 2);
   const std::vector<HostChannel>& of_b = sessions[1].prepare(attempt::AgentPlace::Remote).channels;
   REQUIRE(of_b.size() == 3);

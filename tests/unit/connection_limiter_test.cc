@@ -10,8 +10,8 @@ namespace {
 
 const TimePoint kStart{};
 
-ConnectionLimiter::Id enter(ConnectionLimiter& door, const std::string& address, TimePoint now = kStart) {
-  const auto admission = door.knock(address, now);
+ConnectionLimiter::Id enter(ConnectionLimiter& limiter, const std::string& address, TimePoint now = kStart) {
+  const auto admission = limiter.knock(address, now);
   REQUIRE(admission);
   CHECK_FALSE(admission->displaced);
   return admission->id;
@@ -20,30 +20,30 @@ ConnectionLimiter::Id enter(ConnectionLimiter& door, const std::string& address,
 }  // namespace
 
 TEST_CASE("door: one source has so many callers at a time, and others have theirs") {
-  ConnectionLimiter door;
+  ConnectionLimiter limiter;
   std::vector<ConnectionLimiter::Id> ids;
-  for (std::size_t i = 0; i < ConnectionLimiter::kMostOfOne; ++i) ids.push_back(enter(door, "10.0.0.1"));
-  CHECK_FALSE(door.knock("10.0.0.1", kStart));
-  enter(door, "10.0.0.2");
-  door.settled(ids.front());
-  enter(door, "10.0.0.1");
-  CHECK_FALSE(door.knock("10.0.0.1", kStart));
+  for (std::size_t i = 0; i < ConnectionLimiter::kMostOfOne; ++i) ids.push_back(enter(limiter, "10.0.0.1"));
+  CHECK_FALSE(limiter.knock("10.0.0.1", kStart));
+  enter(limiter, "10.0.0.2");
+  limiter.settled(ids.front());
+  enter(limiter, "10.0.0.1");
+  CHECK_FALSE(limiter.knock("10.0.0.1", kStart));
 }
 
 TEST_CASE("door: a source that keeps coming without a word is let in once a second, and forgiven in time") {
-  ConnectionLimiter door;
+  ConnectionLimiter limiter;
   TimePoint now = kStart;
   int admitted = 0;
   for (int i = 0; i < 1000; ++i) {
-    if (const auto admission = door.knock("10.0.0.1", now)) {
+    if (const auto admission = limiter.knock("10.0.0.1", now)) {
       ++admitted;
-      door.left(admission->id, now);
+      limiter.left(admission->id, now);
     }
     now += 1ms;
   }
   CHECK(admitted == 11);  // ten are tolerated, and the first second has paid for one
-  enter(door, "10.0.0.2", now);
-  CHECK(door.knock("10.0.0.1", now + 1s));
+  enter(limiter, "10.0.0.2", now);
+  CHECK(limiter.knock("10.0.0.1", now + 1s));
 
   ConnectionLimiter patient;
   for (std::size_t i = 0; i < ConnectionLimiter::kMostOfOne; ++i) enter(patient, "10.0.0.1");
@@ -53,44 +53,44 @@ TEST_CASE("door: a source that keeps coming without a word is let in once a seco
 }
 
 TEST_CASE("door: who proves the key and says who it is clears its source") {
-  ConnectionLimiter door;
-  const ConnectionLimiter::Id ours = enter(door, "10.0.0.1");
-  for (int i = 0; i < 10; ++i) door.left(enter(door, "10.0.0.1"), kStart);
-  door.settled(ours);
-  door.left(ours, kStart);  // that is no matter any more
-  for (int i = 0; i < 10; ++i) door.left(enter(door, "10.0.0.1"), kStart);
+  ConnectionLimiter limiter;
+  const ConnectionLimiter::Id ours = enter(limiter, "10.0.0.1");
+  for (int i = 0; i < 10; ++i) limiter.left(enter(limiter, "10.0.0.1"), kStart);
+  limiter.settled(ours);
+  limiter.left(ours, kStart);  // that is no matter any more
+  for (int i = 0; i < 10; ++i) limiter.left(enter(limiter, "10.0.0.1"), kStart);
 }
 
 TEST_CASE("door: when all places are taken the oldest gives way, and its source pays for it") {
-  ConnectionLimiter door;
+  ConnectionLimiter limiter;
   for (std::size_t i = 0; i < ConnectionLimiter::kMost; ++i)
-    enter(door, "10.0.1." + std::to_string(i / ConnectionLimiter::kMostOfOne));
+    enter(limiter, "10.0.1." + std::to_string(i / ConnectionLimiter::kMostOfOne));
   for (ConnectionLimiter::Id oldest = 1; oldest <= 11; ++oldest) {
-    const auto admission = door.knock("10.0.2." + std::to_string(oldest), kStart);
+    const auto admission = limiter.knock("10.0.2." + std::to_string(oldest), kStart);
     REQUIRE(admission);
     CHECK(admission->displaced == oldest);
-    door.settled(admission->id);
-    if (oldest < 11) CHECK(door.knock("10.0.3." + std::to_string(oldest), kStart));
+    limiter.settled(admission->id);
+    if (oldest < 11) CHECK(limiter.knock("10.0.3." + std::to_string(oldest), kStart));
   }
-  CHECK_FALSE(door.knock("10.0.1.0", kStart));
+  CHECK_FALSE(limiter.knock("10.0.1.0", kStart));
 }
 
 TEST_CASE("door: addresses of one IPv6 network are one source") {
   CHECK(source_of("10.0.0.1") == "10.0.0.1");
   CHECK(source_of("fd00::1") == source_of("fd00::2:3%eth0"));
   CHECK(source_of("fd00::1") != source_of("fd00:0:0:1::1"));
-  ConnectionLimiter door;
-  for (std::size_t i = 0; i < ConnectionLimiter::kMostOfOne; ++i) enter(door, "fd00::" + std::to_string(i));
-  CHECK_FALSE(door.knock("fd00::ffff", kStart));
+  ConnectionLimiter limiter;
+  for (std::size_t i = 0; i < ConnectionLimiter::kMostOfOne; ++i) enter(limiter, "fd00::" + std::to_string(i));
+  CHECK_FALSE(limiter.knock("fd00::ffff", kStart));
 }
 
 TEST_CASE("door: strangers from everywhere take no memory without bound, and do not shut it") {
-  ConnectionLimiter door;
+  ConnectionLimiter limiter;
   for (int i = 0; i < 20000; ++i) {
-    const auto admission = door.knock(
+    const auto admission = limiter.knock(
         "10." + std::to_string(i / 65536) + "." + std::to_string(i / 256 % 256) + "." + std::to_string(i % 256),
         kStart);
     REQUIRE(admission);
-    door.left(admission->id, kStart);
+    limiter.left(admission->id, kStart);
   }
 }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "launcher/dialin/coordinator/peer_list.h"
-#include "launcher/dialin/coordinator/seating.h"
+#include "launcher/dialin/coordinator/place_assignment.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/peer/dial_machine.h"
@@ -68,22 +68,24 @@ const TimePoint kStart{};
 // ---- messages
 
 TEST_CASE("dial-in: every message comes over, in whatever pieces") {
-  for (const ToHead& m : {ToHead(hello_of(1, "b")), ToHead(Bytes{std::string("\0x", 2)}), ToHead(AgentEnded{"why"}),
-                          ToHead(StopAsked{15}), ToHead(ComeBack{"ticket", 7}), ToHead(Heard{1}), ToHead(Alive{})}) {
+  for (const ToCoordinator& m :
+       {ToCoordinator(hello_of(1, "b")), ToCoordinator(Bytes{std::string("\0x", 2)}), ToCoordinator(AgentEnded{"why"}),
+        ToCoordinator(StopAsked{15}), ToCoordinator(Reconnect{"ticket", 7}), ToCoordinator(Acknowledge{1}),
+        ToCoordinator(Alive{})}) {
     CHECK(round_trip(m) == m);
   }
-  for (const ToHost& m :
-       {ToHost(Welcome{3, 4, "ticket", {{2, "reader"}}}), ToHost(Refused{Reason::Attempt, 3, "no"}),
-        ToHost(Begin{"mark"}), ToHost(Bytes{"b"}), ToHost(EndInput{}), ToHost(Alive{}),
-        ToHost(JobEnd{7, "text", "failure"}), ToHost(GoOn{9}), ToHost(Heard{std::uint64_t{1} << 40})}) {
+  for (const ToPeer& m :
+       {ToPeer(Welcome{3, 4, "ticket", {{2, "reader"}}}), ToPeer(Refused{Reason::Attempt, 3, "no"}),
+        ToPeer(Begin{"mark"}), ToPeer(Bytes{"b"}), ToPeer(EndInput{}), ToPeer(Alive{}),
+        ToPeer(JobEnd{7, "text", "failure"}), ToPeer(Resumed{9}), ToPeer(Acknowledge{std::uint64_t{1} << 40})}) {
     CHECK(round_trip(m) == m);
   }
 }
 
 TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
   const std::string bytes(3 * kMaxPiece + 5, 'x');
-  FrameReader<ToHead> reader;
-  send_in_pieces(bytes, [&](Bytes piece) { reader.feed(encode(ToHead(std::move(piece)))); });
+  FrameReader<ToCoordinator> reader;
+  send_in_pieces(bytes, [&](Bytes piece) { reader.feed(encode(ToCoordinator(std::move(piece)))); });
   std::string back;
   for (auto next = reader.next(); next && next->has_value(); next = reader.next())
     back += std::get<Bytes>(**next).bytes;
@@ -92,44 +94,44 @@ TEST_CASE("dial-in: long bytes travel in pieces that a reader takes") {
 
 TEST_CASE("dial-in: a conversation goes on with what the other end has not heard") {
   ResumeBuffer one;
-  for (const char* frame : {"first", "second", "third"}) one.say(frame);
-  CHECK(one.unheard(5) == "secondthird");  // from now on no more is kept
-  CHECK_FALSE(one.unheard(4));
-  CHECK_FALSE(one.unheard(17));  // was never said
-  CHECK_FALSE(one.is_heard(17));
-  CHECK(one.is_heard(11));
-  CHECK_FALSE(one.all_is_heard());
-  CHECK(one.unheard(11) == "third");
-  CHECK(one.is_heard(5));  // on its way when the connection broke
-  CHECK(one.is_heard(16));
-  CHECK(one.all_is_heard());
-  CHECK(one.unheard(16) == "");
+  for (const char* frame : {"first", "second", "third"}) one.append(frame);
+  CHECK(one.unreceived(5) == "secondthird");  // from now on no more is kept
+  CHECK_FALSE(one.unreceived(4));
+  CHECK_FALSE(one.unreceived(17));  // was never said
+  CHECK_FALSE(one.acknowledge(17));
+  CHECK(one.acknowledge(11));
+  CHECK_FALSE(one.all_acknowledged());
+  CHECK(one.unreceived(11) == "third");
+  CHECK(one.acknowledge(5));  // on its way when the connection broke
+  CHECK(one.acknowledge(16));
+  CHECK(one.all_acknowledged());
+  CHECK(one.unreceived(16) == "");
 }
 
 TEST_CASE("dial-in: a conversation keeps no more than a host may have said") {
   ResumeBuffer one;
   const std::string piece(kMaxPiece, 'x');
-  for (std::size_t said = 0; said < 2 * ResumeBuffer::kMostKept; said += piece.size()) one.say(piece);
-  CHECK_FALSE(one.unheard(0));
-  CHECK(one.unheard(2 * ResumeBuffer::kMostKept - 3) == "xxx");
+  for (std::size_t said = 0; said < 2 * ResumeBuffer::kMostKept; said += piece.size()) one.append(piece);
+  CHECK_FALSE(one.unreceived(0));
+  CHECK(one.unreceived(2 * ResumeBuffer::kMostKept - 3) == "xxx");
 }
 
 TEST_CASE("dial-in: a plan is acknowledged at once, and what follows after a second or many bytes") {
   const TimePoint start{};
   const auto after = [&](int ms) { return start + std::chrono::milliseconds(ms); };
   ResumeBuffer one;
-  one.hear(500);
+  one.add_received(500);
   CHECK_FALSE(one.receipt(start));
-  one.hear(1500);
+  one.add_received(1500);
   CHECK(one.receipt(start) == 2000);
-  one.hear(2000);
+  one.add_received(2000);
   CHECK_FALSE(one.receipt(after(999)));
   CHECK(one.receipt(after(1000)) == 4000);
-  one.hear(300'000);
+  one.add_received(300'000);
   CHECK(one.receipt(after(1001)) == 304'000);
-  one.hear(1);
+  one.add_received(1);
   CHECK_FALSE(one.receipt(after(5000)));
-  CHECK(one.heard() == 304'001);
+  CHECK(one.received() == 304'001);
 }
 
 TEST_CASE("dial-in: a connection that has broken is waited for until the host knows of it and has called again") {
@@ -143,7 +145,7 @@ TEST_CASE("dial-in: a connection that has broken is waited for until the host kn
 
 TEST_CASE("dial-in: what is no message is refused") {
   const auto error_of = [](const std::string& bytes) {
-    FrameReader<ToHead> reader;
+    FrameReader<ToCoordinator> reader;
     reader.feed(bytes);
     const auto next = reader.next();
     return next.has_error() ? next.error().message() : "(taken)";
@@ -220,7 +222,7 @@ TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger ma
   CHECK(list.refuse(hello).has_value());
   hello.calls = Calls::ToSayWhyNot;
   CHECK_FALSE(list.refuse(hello).has_value());
-  CHECK(round_trip(ToHead(hello)) == ToHead(hello));
+  CHECK(round_trip(ToCoordinator(hello)) == ToCoordinator(hello));
   hello.host = "d";
   CHECK(list.refuse(hello).has_value());
 }
@@ -248,7 +250,9 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
 
 TEST_CASE("dial-in: places are given by wish, else by address, else by call") {
   using Places = std::vector<std::uint32_t>;
-  const auto seats = [](std::vector<Unplaced> callers, std::vector<bool> taken) { return seat(callers, taken); };
+  const auto seats = [](std::vector<Unplaced> callers, std::vector<bool> taken) {
+    return assign_places(callers, taken);
+  };
   constexpr std::uint32_t kNone = kAnyPlace;
   CHECK(seats({}, {true}).empty());
   CHECK(seats({{kNone, "10.0.0.10"}, {kNone, "10.0.0.9"}}, {true, false, false}) == Places{2, 1});
@@ -443,46 +447,46 @@ TEST_CASE("dial-in: hosts by number, and by name") {
 }
 
 TEST_CASE("dial-in: where only the head is named, whose name it is is the head") {
-  const auto on = [](launch::Whose whose, const plan::Environment& variables) {
+  const auto on = [](transport::Whose whose, const plan::Environment& variables) {
     plan::Environment environment = kSecret;
     environment.insert(environment.end(), variables.begin(), variables.end());
     ThisHost here = host_with(environment);
-    here.whose_host = [whose](const std::string& name) { return name == "h" ? whose : launch::Whose::Unknown; };
+    here.whose_host = [whose](const std::string& name) { return name == "h" ? whose : transport::Whose::Unknown; };
     const auto settings = chosen_on(here, {"--nnodes", "3", "--head", "h:7", "--rdzv-id", "r", "true"});
     REQUIRE(settings.has_value());
     return **settings;
   };
-  const Settings head = on(launch::Whose::Ours, {});
+  const Settings head = on(transport::Whose::Ours, {});
   CHECK(head.own_index == 0);
   CHECK(head.place == PlaceRule::Known);
   CHECK(head.port == 7);
   CHECK(head.job == "run r");
   CHECK(head.part == "this host is the head, as h is its own; 2 others are to call its port 7");
   CHECK(head.port_taken == PortTaken::HeadIsHere);  // another process of this machine may have been first
-  CHECK(on(launch::Whose::Ours, {"NODE_RANK=2"}).own_index == 0);  // it listens where the others call
+  CHECK(on(transport::Whose::Ours, {"NODE_RANK=2"}).own_index == 0);  // it listens where the others call
 
-  const Settings other = on(launch::Whose::Others, {});
+  const Settings other = on(transport::Whose::Others, {});
   CHECK(other.own_index != 0);
   CHECK(other.place == PlaceRule::ChosenByHead);
   CHECK_FALSE(other.wished);
   CHECK(other.terms == head.terms);
-  CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).wished == 2U);
-  CHECK_FALSE(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).wished);  // of tasks, not of hosts
-  CHECK(on(launch::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"}).wished ==
+  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).wished == 2U);
+  CHECK_FALSE(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).wished);  // of tasks, not of hosts
+  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"}).wished ==
         1U);
-  CHECK(on(launch::Whose::Others, {"JOB_COMPLETION_INDEX=1"}).wished == 1U);
-  CHECK_FALSE(on(launch::Whose::Others, {"JOB_COMPLETION_INDEX=3"}).wished);
-  CHECK_FALSE(on(launch::Whose::Others, {"NODE_RANK=1x"}).wished);
+  CHECK(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=1"}).wished == 1U);
+  CHECK_FALSE(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=3"}).wished);
+  CHECK_FALSE(on(transport::Whose::Others, {"NODE_RANK=1x"}).wished);
 
   // a name that is not known yet
-  CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=0"}).own_index == 0);
-  CHECK(on(launch::Whose::Unknown, {"JOB_COMPLETION_INDEX=1"}).place == PlaceRule::ChosenByHead);
-  CHECK(on(launch::Whose::Unknown, {}).place == PlaceRule::ChosenByHead);
+  CHECK(on(transport::Whose::Unknown, {"JOB_COMPLETION_INDEX=0"}).own_index == 0);
+  CHECK(on(transport::Whose::Unknown, {"JOB_COMPLETION_INDEX=1"}).place == PlaceRule::ChosenByHead);
+  CHECK(on(transport::Whose::Unknown, {}).place == PlaceRule::ChosenByHead);
 }
 
 TEST_CASE("dial-in: under the name torchrun each host says for itself how many workers it has, and in which role") {
   ThisHost here = host_with(kSecret);
-  here.whose_host = [](const std::string&) { return launch::Whose::Others; };
+  here.whose_host = [](const std::string&) { return transport::Whose::Others; };
   const auto line = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{"--nnodes=3", "--nproc-per-node=2", "--role=trainer"};
     words.insert(words.end(), more.begin(), more.end());

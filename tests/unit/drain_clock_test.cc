@@ -3,7 +3,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using supervise::DrainClock;
+using agent::DrainClock;
 using namespace std::chrono_literals;
 
 namespace {

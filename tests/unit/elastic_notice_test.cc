@@ -17,8 +17,8 @@ constexpr std::string_view kRegistration =
     "gASVQgAAAAAAAAB9lIwCbG+UXZSMCTEyNy4wLjAuMZRNu5yGlGFzQyAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH5SGlC4=";
 
 std::string reason(std::string_view text) {
-  const Result<NotificationEndpoint> door = read_registration(text);
-  return door ? "" : door.error().message();
+  const Result<NotificationEndpoint> endpoint = read_registration(text);
+  return endpoint ? "" : endpoint.error().message();
 }
 
 std::string hex(std::string_view bytes) {
@@ -31,14 +31,14 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-NotificationEndpoint door() { return *read_registration(kRegistration); }
+NotificationEndpoint endpoint() { return *read_registration(kRegistration); }
 
 }  // namespace
 
 TEST_CASE("elastic notice: where a worker listens") {
-  CHECK(door().port == 40123);
-  CHECK(door().secret.size() == 32);
-  CHECK(door().secret[31] == '\x1f');
+  CHECK(endpoint().port == 40123);
+  CHECK(endpoint().secret.size() == 32);
+  CHECK(endpoint().secret[31] == '\x1f');
 }
 
 TEST_CASE("elastic notice: registrations that are none") {
@@ -59,7 +59,7 @@ TEST_CASE("elastic notice: registrations that are none") {
 
 TEST_CASE("elastic notice: what a worker is told, as Python reads it") {
   // hmac.new(bytes(range(32)), body, "sha256"), and body = pickle.dumps(HostsUpdatedRequest(1700000000, 3), 2)
-  const std::string told = notice(door(), 1'700'000'000);
+  const std::string told = notice(endpoint(), 1'700'000'000);
   CHECK(hex(told.substr(32)) ==
         "5e000000800263686f726f766f642e72756e6e65722e656c61737469632e776f726b65720a486f73747355706461746564526571756573"
         "740a29817d28580900000074696d657374616d708a0800f153650000000058030000007265734b0375622e");
@@ -75,10 +75,10 @@ TEST_CASE("elastic notice: whether it has heard") {
   for (std::size_t i = 0; i < digest.size(); i += 2)
     answer += static_cast<char>(std::stoi(digest.substr(i, 2), nullptr, 16));
   answer += std::string{static_cast<char>(body.size()), 0, 0, 0} + body;
-  CHECK(is_heard(door(), answer));
-  CHECK_FALSE(is_heard(door(), answer.substr(0, answer.size() - 1)));
-  CHECK_FALSE(is_heard(door(), answer + "x"));
-  CHECK_FALSE(is_heard(door(), ""));
+  CHECK(is_heard(endpoint(), answer));
+  CHECK_FALSE(is_heard(endpoint(), answer.substr(0, answer.size() - 1)));
+  CHECK_FALSE(is_heard(endpoint(), answer + "x"));
+  CHECK_FALSE(is_heard(endpoint(), ""));
   CHECK_FALSE(is_heard(NotificationEndpoint{1, "another"}, answer));
-  CHECK_FALSE(is_heard(door(), notice(door(), 1)));  // is the worker's own word, but no answer
+  CHECK_FALSE(is_heard(endpoint(), notice(endpoint(), 1)));  // is the worker's own word, but no answer
 }

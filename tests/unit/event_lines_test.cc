@@ -29,10 +29,10 @@ plan::LaunchPlan plan_of(const std::string& first_host) {
 struct Written {
   explicit Written(const std::string& first_host = "a") : plan(plan_of(first_host)) {
     feed.add(lines);
-    feed.tell(JobBegins{&plan, 1'700'000'000}, kStart);
+    feed.publish(JobBegins{&plan, 1'700'000'000}, kStart);
   }
   Json tell(EventPayload what, Duration after = 1500ms) {
-    feed.tell(std::move(what), kStart + after);
+    feed.publish(std::move(what), kStart + after);
     return last();
   }
   Json last() const { return text.empty() ? Json() : Json::parse(text.back()); }

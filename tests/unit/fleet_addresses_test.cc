@@ -146,7 +146,7 @@ TEST_CASE("each caller is vouched for by the host whose address it shows") {
   };
   const std::vector<wire::Caller> callers{caller(1, "10.0.0.2"), caller(2, "192.0.2.3"),  caller(3, "10.0.0.3"),
                                           caller(4, "10.9.9.9"), caller(5, "172.17.0.1"), caller(6, "10.0.0.2")};
-  const VouchPlan plan = plan_vouching(callers, hosts);
+  const OwnershipChecks plan = plan_ownership_checks(callers, hosts);
   const auto ids = [&](std::size_t host) {
     std::vector<std::uint32_t> out;
     if (!plan.by_host.contains(host)) return out;

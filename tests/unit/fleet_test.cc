@@ -18,18 +18,19 @@ using namespace std::chrono_literals;
 namespace {
 
 // Every host is another machine, and what is sent to its agent can be looked at.
-struct FakeReach final : launch::AgentLauncher {
-  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark, const std::string&) override {
+struct FakeLauncher final : transport::AgentLauncher {
+  std::unique_ptr<transport::AgentTransport> transport(HostId host, const std::string& mark,
+                                                       const std::string&) override {
     auto log = std::make_shared<fake::TransportLog>();
     log->argument = mark;
     logs[host] = log;
     return std::make_unique<fake::ScriptedTransport>(log);
   }
-  std::unique_ptr<launch::AgentTransport> local_transport(const std::string&) override { return nullptr; }
+  std::unique_ptr<transport::AgentTransport> local_transport(const std::string&) override { return nullptr; }
   Result<void> open(Events) override { return {}; }
   bool reaches_again(HostId) const override { return again; }
   Sameness sameness() const override { return same; }
-  bool tell_end(const launch::RunEnd& end, std::function<void()> told) override {
+  bool tell_end(const transport::RunEnd& end, std::function<void()> told) override {
     told_words = end.words;
     told();
     return true;
@@ -60,8 +61,8 @@ struct Listener final : FleetListener, SpareListener {
 // The hosts 1 and 4 of a run, of which the plan knows the second as 3.
 struct Stage {
   explicit Stage(Duration heartbeat_timeout = 30s) {
-    auto owned = std::make_unique<FakeReach>();
-    reach = owned.get();
+    auto owned = std::make_unique<FakeLauncher>();
+    agent_launcher = owned.get();
     fleet = std::make_unique<Fleet>(loop, image, std::move(owned), heartbeat_timeout);
     fleet->serve(listener, &listener);
     fleet->begin_group({HostIndex(2), HostIndex(0), HostIndex(1), HostIndex(4), HostIndex(3)});
@@ -69,22 +70,22 @@ struct Stage {
     fleet->add(plan(4, "b"));
     fleet->start();
   }
-  static launch::AgentSession::Plan plan(std::uint32_t id, const std::string& name) {
-    launch::AgentSession::Plan out;
+  static transport::AgentSession::Plan plan(std::uint32_t id, const std::string& name) {
+    transport::AgentSession::Plan out;
     out.host = HostId(id);
     out.name = name;
-    out.prepare = [id](launch::AgentPlace) {
+    out.prepare = [id](transport::AgentPlace) {
       wire::Prepare prepare;
       if (id == 1) prepare.services = {{wire::ServiceKind::TorchStore, wire::ServiceReach::Network}};
       return prepare;
     };
     return out;
   }
-  launch::TransportEvents& events(std::uint32_t id) { return *reach->logs.at(HostId(id))->events; }
+  transport::TransportEvents& events(std::uint32_t id) { return *agent_launcher->logs.at(HostId(id))->events; }
   void say(std::uint32_t id, const std::string& bytes) { events(id).transport_bytes(bytes); }
   void greet(std::uint32_t id, const std::string& peer, const std::string& machine) {
     events(id).transport_open("10.0.0.1", peer);
-    say(id, wire::agent_line(reach->logs.at(HostId(id))->argument));
+    say(id, wire::agent_line(agent_launcher->logs.at(HostId(id))->argument));
     wire::HelloAck ack;
     ack.machine = machine;
     say(id, wire::encode(wire::ToLauncher(ack)));
@@ -92,7 +93,7 @@ struct Stage {
   template <class Message>
   std::size_t sent(std::uint32_t id) {
     wire::Decoder<wire::ToAgent> decoder;
-    decoder.feed(reach->logs.at(HostId(id))->all_sent());
+    decoder.feed(agent_launcher->logs.at(HostId(id))->all_sent());
     std::size_t count = 0;
     for (auto next = decoder.next(); next && next->has_value(); next = decoder.next()) {
       if (std::holds_alternative<Message>(**next)) ++count;
@@ -101,9 +102,9 @@ struct Stage {
   }
 
   boost::asio::io_context loop;
-  launch::AgentImage image = launch::AgentImage::embedded();
+  transport::AgentImage image = transport::AgentImage::embedded();
   Listener listener;
-  FakeReach* reach = nullptr;
+  FakeLauncher* agent_launcher = nullptr;
   std::unique_ptr<Fleet> fleet;
 };
 
@@ -118,15 +119,15 @@ TEST_CASE("a host keeps its id whatever a plan calls it") {
   CHECK(host.index == HostIndex(3));
   CHECK(host.machine == "m4");
   CHECK(stage.sent<wire::Ping>(4) == 1);
-  stage.fleet->tell(HostIndex(3), wire::Credit{7});
-  stage.fleet->tell(HostIndex(2), wire::Credit{7});  // nobody's
+  stage.fleet->send(HostIndex(3), wire::Credit{7});
+  stage.fleet->send(HostIndex(2), wire::Credit{7});  // nobody's
   CHECK(stage.sent<wire::Credit>(4) == 1);
 }
 
 TEST_CASE("what all are told reaches those whose agents run") {
   Stage stage;
   stage.greet(1, "10.0.0.1", "m1");
-  stage.fleet->tell_all(wire::Suspend{});
+  stage.fleet->send_all(wire::Suspend{});
   CHECK(stage.sent<wire::Suspend>(1) == 1);
   CHECK(stage.sent<wire::Suspend>(4) == 0);
 }
@@ -164,7 +165,7 @@ TEST_CASE("a spare is prepared, waits, and then takes the place of a host that i
   stage.events(4).transport_closed(Error(ErrorKind::Lost, "gone"));
   CHECK(stage.listener.ended == std::vector<HostId>{HostId(4)});
   stage.fleet->begin_group({HostIndex(4), HostIndex(0), HostIndex(3), HostIndex(1), HostIndex(2)});
-  launch::AgentSession::Plan again = Stage::plan(1, "a");
+  transport::AgentSession::Plan again = Stage::plan(1, "a");
   stage.fleet->add(std::move(again));
   stage.fleet->add(Stage::plan(2, "s"));
   const std::span<const Host> hosts = stage.fleet->hosts();
@@ -198,7 +199,7 @@ TEST_CASE("names of one machine are found, unless the way itself tells hosts apa
   stage.greet(1, "10.0.0.1", "same");
   stage.greet(4, "10.0.0.4", "same");
   CHECK(stage.fleet->machines(map).size() == 1);
-  stage.reach->same = launch::AgentLauncher::Sameness::OfNames;
+  stage.agent_launcher->same = transport::AgentLauncher::Sameness::OfNames;
   CHECK(stage.fleet->machines(map).empty());
 }
 
@@ -206,8 +207,8 @@ TEST_CASE("hosts that wait for the end are told once all are dismissed") {
   Stage stage;
   stage.fleet->dismiss();
   stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}});
-  CHECK(stage.reach->told_words == "it failed");
-  stage.fleet->tell(HostIndex(0), wire::Credit{1});  // nobody is there
+  CHECK(stage.agent_launcher->told_words == "it failed");
+  stage.fleet->send(HostIndex(0), wire::Credit{1});  // nobody is there
 }
 
 TEST_CASE("the address of the first host is tried by the others, and all of them are waited for") {

@@ -13,40 +13,41 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct FakeReach final : launch::AgentLauncher {
-  std::unique_ptr<launch::AgentTransport> transport(HostId, const std::string& mark, const std::string&) override {
+struct FakeLauncher final : transport::AgentLauncher {
+  std::unique_ptr<transport::AgentTransport> transport(HostId, const std::string& mark, const std::string&) override {
     log->argument = mark;
     return std::make_unique<fake::ScriptedTransport>(log);
   }
-  std::unique_ptr<launch::AgentTransport> local_transport(const std::string&) override { return nullptr; }
+  std::unique_ptr<transport::AgentTransport> local_transport(const std::string&) override { return nullptr; }
   Result<void> open(Events) override { return {}; }
-  bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
+  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
   std::shared_ptr<fake::TransportLog> log = std::make_shared<fake::TransportLog>();
 };
 
-struct Owner final : launch::SessionOwner {
-  void session_introduced(launch::AgentSession&) override {}
-  void session_ready(launch::AgentSession&, const wire::Prepared&) override {}
-  void session_message(launch::AgentSession&, wire::ToLauncher) override {}
-  void session_ended(launch::AgentSession&, const Error*) override {}
+struct Owner final : transport::SessionOwner {
+  void session_introduced(transport::AgentSession&) override {}
+  void session_ready(transport::AgentSession&, const wire::Prepared&) override {}
+  void session_message(transport::AgentSession&, wire::ToLauncher) override {}
+  void session_ended(transport::AgentSession&, const Error*) override {}
 };
 
 struct Stage {
   Stage() {
-    launch::AgentSession::Plan plan;
+    transport::AgentSession::Plan plan;
     plan.name = "a";
     host.id = HostId(3);
-    host.session = std::make_unique<launch::AgentSession>(loop.get_executor(), owner, image, reach, std::move(plan));
+    host.session =
+        std::make_unique<transport::AgentSession>(loop.get_executor(), owner, image, agent_launcher, std::move(plan));
     host.session->start();
   }
   void greet() const {
-    reach.log->events->transport_open("10.0.0.1", "10.0.0.2");
-    reach.log->events->transport_bytes(wire::agent_line(reach.log->argument));
+    agent_launcher.log->events->transport_open("10.0.0.1", "10.0.0.2");
+    agent_launcher.log->events->transport_bytes(wire::agent_line(agent_launcher.log->argument));
   }
   std::vector<wire::AskHealth> asked() const {
     std::vector<wire::AskHealth> out;
     wire::Decoder<wire::ToAgent> decoder;
-    decoder.feed(reach.log->all_sent());
+    decoder.feed(agent_launcher.log->all_sent());
     for (auto next = decoder.next(); next && next->has_value(); next = decoder.next()) {
       if (const auto* one = std::get_if<wire::AskHealth>(&**next)) out.push_back(*one);
     }
@@ -54,9 +55,9 @@ struct Stage {
   }
 
   boost::asio::io_context loop;
-  launch::AgentImage image = launch::AgentImage::embedded();
+  transport::AgentImage image = transport::AgentImage::embedded();
   Owner owner;
-  FakeReach reach;
+  FakeLauncher agent_launcher;
   fleet::Host host;
 };
 

@@ -6,7 +6,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 

@@ -7,7 +7,7 @@
 #include "tests/support/machine_walk.h"
 
 using namespace sml;
-using namespace sml::supervise;
+using namespace sml::agent;
 using namespace std::chrono_literals;
 using S = HostState;
 using E = HostEvent;

@@ -33,7 +33,7 @@ struct Stage {
 
 std::vector<std::uint32_t> ids(const HostPool::News& news) {
   std::vector<std::uint32_t> out;
-  for (const plan::MappedHost& host : news.reach) out.push_back(host.id.value());
+  for (const plan::MappedHost& host : news.added) out.push_back(host.id.value());
   return out;
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("pool: a list that says the same is no news") {
   Stage stage;
   const HostPool::News news = stage.says("b,a:2");
   CHECK(news.come.empty());
-  CHECK(news.reach.empty());
+  CHECK(news.added.empty());
   CHECK(news.withdrawn.empty());
   CHECK(stage.pool.changed() == kStart);
 }
@@ -53,14 +53,14 @@ TEST_CASE("pool: hosts that come get the ids that follow, and the slots of the f
   const HostPool::News news = stage.says("a:2,b:2,c:3,d");
   CHECK(news.come == Names{"c", "d"});
   REQUIRE(ids(news) == std::vector<std::uint32_t>{2, 3});
-  CHECK(news.reach[0].slots == 3);
-  CHECK(news.reach[1].slots == 2);
-  CHECK(news.reach[1].duty == plan::HostDuty::Spare);
+  CHECK(news.added[0].slots == 3);
+  CHECK(news.added[1].slots == 2);
+  CHECK(news.added[1].duty == plan::HostDuty::Spare);
   CHECK(stage.pool.changed() == stage.now);
-  CHECK(stage.says("a,b,c,d").reach.empty());
+  CHECK(stage.says("a,b,c,d").added.empty());
   CHECK(stage.pool.changed() == stage.now - 1s);
   CHECK(stage.pool.newcomers().size() == 2);
-  CHECK(Stage(5).says("a,b,c").reach[0].slots == 5);
+  CHECK(Stage(5).says("a,b,c").added[0].slots == 5);
 }
 
 TEST_CASE("pool: the list names no host but these") {

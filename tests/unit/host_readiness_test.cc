@@ -20,16 +20,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct FakeReach final : launch::AgentLauncher {
-  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark, const std::string&) override {
+struct FakeLauncher final : transport::AgentLauncher {
+  std::unique_ptr<transport::AgentTransport> transport(HostId host, const std::string& mark,
+                                                       const std::string&) override {
     auto log = std::make_shared<fake::TransportLog>();
     log->argument = mark;
     logs[host] = log;
     return std::make_unique<fake::ScriptedTransport>(log);
   }
-  std::unique_ptr<launch::AgentTransport> local_transport(const std::string&) override { return nullptr; }
+  std::unique_ptr<transport::AgentTransport> local_transport(const std::string&) override { return nullptr; }
   Result<void> open(Events) override { return {}; }
-  bool tell_end(const launch::RunEnd&, std::function<void()>) override { return false; }
+  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
   std::map<HostId, std::shared_ptr<fake::TransportLog>> logs;
 };
 
@@ -45,8 +46,8 @@ struct Listener final : fleet::FleetListener, fleet::SpareListener {
 };
 
 struct Owner final : AttemptOwner {
-  void say(const std::string& text) override { said.push_back(text); }
-  void complete(launch::AgentSession::Plan&) override {}
+  void print(const std::string& text) override { said.push_back(text); }
+  void complete(transport::AgentSession::Plan&) override {}
   void begin_logs(std::function<void()> then) override { then(); }
   void ranks_missing() override {}
   void before_end(std::function<void()>) override {}
@@ -75,8 +76,8 @@ struct Events final : report::EventListener {
 // The hosts a and b have workers, the host s is a spare.
 struct Stage {
   explicit Stage(std::uint32_t attempt) : health("", attempt, 60s) {
-    auto owned = std::make_unique<FakeReach>();
-    reach = owned.get();
+    auto owned = std::make_unique<FakeLauncher>();
+    agent_launcher = owned.get();
     fleet = std::make_unique<fleet::Fleet>(loop, image, std::move(owned), 30s);
     fleet->serve(listener, &listener);
     fleet->begin_group({HostIndex(0), HostIndex(1), HostIndex(2)});
@@ -85,17 +86,17 @@ struct Stage {
     fleet->add_spare({}, plan_of(2, "s"));
     fleet->start();
     feed.add(events);
-    roster = std::make_unique<HostReadiness>(*fleet, plan, options, health, feed, owner);
+    readiness = std::make_unique<HostReadiness>(*fleet, plan, options, health, feed, owner);
   }
-  static launch::AgentSession::Plan plan_of(std::uint32_t id, const std::string& name) {
-    launch::AgentSession::Plan out;
+  static transport::AgentSession::Plan plan_of(std::uint32_t id, const std::string& name) {
+    transport::AgentSession::Plan out;
     out.host = HostId(id);
     out.name = name;
     return out;
   }
   // Its agent runs, and is asked whether its host is well.
   fleet::Host& greet(fleet::Host& host) {
-    const fake::TransportLog& log = *reach->logs.at(host.id);
+    const fake::TransportLog& log = *agent_launcher->logs.at(host.id);
     log.events->transport_open("10.0.0.9", "10.0.0." + std::to_string(host.id.value() + 1));
     log.events->transport_bytes(wire::agent_line(log.argument));
     health.ask(host);
@@ -103,9 +104,9 @@ struct Stage {
   }
 
   boost::asio::io_context loop;
-  launch::AgentImage image = launch::AgentImage::embedded();
+  transport::AgentImage image = transport::AgentImage::embedded();
   Listener listener;
-  FakeReach* reach = nullptr;
+  FakeLauncher* agent_launcher = nullptr;
   std::unique_ptr<fleet::Fleet> fleet;
   plan::LaunchPlan plan;
   JobOptions options;
@@ -113,7 +114,7 @@ struct Stage {
   Events events;
   report::EventFeed feed;
   Owner owner;
-  std::unique_ptr<HostReadiness> roster;
+  std::unique_ptr<HostReadiness> readiness;
 };
 
 }  // namespace
@@ -121,28 +122,28 @@ struct Stage {
 TEST_CASE("roster: a host that nobody asks after its health is ready when it is prepared") {
   Stage stage(0);
   for (const fleet::Host& host : stage.fleet->hosts()) {
-    CHECK_FALSE(stage.roster->all_ready());
-    stage.roster->prepared(host, {});
-    stage.roster->look_if_ready(host);
-    stage.roster->look_if_ready(host);
+    CHECK_FALSE(stage.readiness->all_ready());
+    stage.readiness->prepared(host, {});
+    stage.readiness->look_if_ready(host);
+    stage.readiness->look_if_ready(host);
   }
   CHECK(stage.events.ready == 2);
-  CHECK(stage.roster->all_ready());
-  CHECK(stage.roster->all_settled());
+  CHECK(stage.readiness->all_ready());
+  CHECK(stage.readiness->all_settled());
 }
 
 TEST_CASE("roster: where it is asked, it is waited for by that name") {
   Stage stage(1);
   fleet::Host& host = stage.greet(stage.fleet->hosts()[0]);
-  CHECK(stage.roster->awaited_step(host) == host.session->step());
-  stage.roster->prepared(host, {});
-  stage.roster->look_if_ready(host);
+  CHECK(stage.readiness->awaited_step(host) == host.session->step());
+  stage.readiness->prepared(host, {});
+  stage.readiness->look_if_ready(host);
   CHECK(stage.events.ready == 0);
-  CHECK(stage.roster->awaited_step(host) == "checking its health");
+  CHECK(stage.readiness->awaited_step(host) == "checking its health");
   CHECK(stage.health.note(host, {2, {}})->has_value());
-  stage.roster->look_if_ready(host);
+  stage.readiness->look_if_ready(host);
   CHECK(stage.events.ready == 1);
-  CHECK_FALSE(stage.roster->all_settled());  // the other
+  CHECK_FALSE(stage.readiness->all_settled());  // the other
 }
 
 TEST_CASE("roster: a host that is well before it is prepared, or has failed, is not ready") {
@@ -150,26 +151,26 @@ TEST_CASE("roster: a host that is well before it is prepared, or has failed, is 
   fleet::Host& well = stage.greet(stage.fleet->hosts()[0]);
   fleet::Host& failed = stage.greet(stage.fleet->hosts()[1]);
   for (fleet::Host* host : {&well, &failed}) CHECK(stage.health.note(*host, {2, {}})->has_value());
-  stage.roster->look_if_ready(well);
-  stage.roster->fail(failed);
-  stage.roster->prepared(failed, {});
-  stage.roster->look_if_ready(failed);
+  stage.readiness->look_if_ready(well);
+  stage.readiness->fail(failed);
+  stage.readiness->prepared(failed, {});
+  stage.readiness->look_if_ready(failed);
   CHECK(stage.events.ready == 0);
-  CHECK(stage.roster->fail_late() == std::vector<const fleet::Host*>{&well});
-  CHECK(stage.roster->has_failed(well));
-  CHECK(stage.roster->all_settled());
-  CHECK_FALSE(stage.roster->all_ready());
+  CHECK(stage.readiness->fail_late() == std::vector<const fleet::Host*>{&well});
+  CHECK(stage.readiness->has_failed(well));
+  CHECK(stage.readiness->all_settled());
+  CHECK_FALSE(stage.readiness->all_ready());
 }
 
 TEST_CASE("roster: what stands in its way, and what it says of its ranks") {
   Stage stage(0);
   wire::Prepared message;
-  message.obstacles.emplace_back();
+  message.errors.emplace_back();
   message.bindings.push_back({Rank(3), "cores 0-1"});
   message.warnings.emplace_back("slow");
   const fleet::Host& host = stage.fleet->hosts()[1];
-  stage.roster->prepared(host, message);
-  stage.roster->look_if_ready(host);
+  stage.readiness->prepared(host, message);
+  stage.readiness->look_if_ready(host);
   CHECK(stage.events.ready == 0);
   CHECK(stage.owner.said == std::vector<std::string>{"rank 3 on b is bound to cores 0-1", "warning: b: slow"});
 }
@@ -179,7 +180,7 @@ namespace {
 // Beside the workers of a and b.
 struct SparesOfStage {
   explicit SparesOfStage(Stage& stage)
-      : spares({map, machine, stage.health, *stage.fleet, stage.feed, stage.owner, launch::Afterwards::Stay,
+      : spares({map, machine, stage.health, *stage.fleet, stage.feed, stage.owner, transport::Afterwards::Stay,
                 [](const plan::MappedHost& host) { return Stage::plan_of(host.id.value(), host.host.name); },
                 [this] { ++ends; }}) {
     map.hosts.resize(3);
@@ -209,7 +210,7 @@ TEST_CASE("spares: a host that comes while workers run is reached, checked and w
   beside.spares.come(host);
   fleet::Host& fresh = stage.greet(stage.fleet->others()[1]);
   CHECK_FALSE(beside.spares.is_ready(HostId(3)));
-  const fake::TransportLog& log = *stage.reach->logs.at(HostId(3));
+  const fake::TransportLog& log = *stage.agent_launcher->logs.at(HostId(3));
   const auto say = [&log](const wire::ToLauncher& message) { log.events->transport_bytes(wire::encode(message)); };
   say(wire::HelloAck{});
   say(wire::Prepared{});

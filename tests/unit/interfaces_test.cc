@@ -3,7 +3,6 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::rendezvous;
 
 namespace {
 using Words = std::vector<std::string>;

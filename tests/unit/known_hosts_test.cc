@@ -27,7 +27,9 @@ std::vector<KnownKey> keys_in(std::string_view text, const std::string& name, co
 
 std::vector<KnownKey> keys_for(const std::string& name, const std::string& text) { return keys_in(text, name, never); }
 
-KeyVerdict verdict(const std::string& text, const HostKey& shown) { return judge(keys_for("a", text), shown).verdict; }
+KeyVerdict verdict(const std::string& text, const HostKey& shown) {
+  return compare(keys_for("a", text), shown).verdict;
+}
 
 }  // namespace
 
@@ -77,7 +79,7 @@ TEST_CASE("a file of any length is read whole, in pieces of any length", "[ssh]"
     REQUIRE(keys->size() == 3);
     CHECK((*keys)[0].line == lines + 1);
     CHECK((*keys)[2].line == lines + 3);
-    CHECK(judge(*keys, kEd).verdict == KeyVerdict::Revoked);
+    CHECK(compare(*keys, kEd).verdict == KeyVerdict::Revoked);
   }
 }
 
@@ -100,12 +102,12 @@ TEST_CASE("a line that is too long to be held is refused, whoever it is of", "[s
 
 TEST_CASE("an authority makes no key known, and is named where none is", "[ssh]") {
   const std::string authority = "\n@cert-authority *.example,a ssh-ed25519 AAAAca\n";
-  const auto judgement = judge(keys_for("a", authority), kEd);
-  CHECK(judgement.verdict == KeyVerdict::Unknown);
-  REQUIRE(judgement.against.has_value());
-  CHECK(judgement.against->line == 2);
-  CHECK(judge(keys_for("a", authority), {"ssh-ed25519", "AAAAca"}).verdict == KeyVerdict::Unknown);
-  CHECK_FALSE(judge(keys_for("b", authority), kEd).against.has_value());
+  const auto comparison = compare(keys_for("a", authority), kEd);
+  CHECK(comparison.verdict == KeyVerdict::Unknown);
+  REQUIRE(comparison.against.has_value());
+  CHECK(comparison.against->line == 2);
+  CHECK(compare(keys_for("a", authority), {"ssh-ed25519", "AAAAca"}).verdict == KeyVerdict::Unknown);
+  CHECK_FALSE(compare(keys_for("b", authority), kEd).against.has_value());
   CHECK(verdict(authority + "a ssh-ed25519 AAAAed\n", kEd) == KeyVerdict::Known);
   CHECK(known_first("rsa-sha2-512,ssh-ed25519", keys_for("a", authority)) == "rsa-sha2-512,ssh-ed25519");
 }
@@ -116,9 +118,9 @@ TEST_CASE("a list of revoked keys is of all hosts", "[ssh]") {
   const auto keys = scan.finish();
   REQUIRE(keys.has_value());
   CHECK(keys->size() == 2);
-  CHECK(judge(*keys, kEd).verdict == KeyVerdict::Revoked);
-  CHECK(judge(*keys, kEd).against->line == 3);
-  CHECK(judge(*keys, kOtherEd).verdict == KeyVerdict::Unknown);
+  CHECK(compare(*keys, kEd).verdict == KeyVerdict::Revoked);
+  CHECK(compare(*keys, kEd).against->line == 3);
+  CHECK(compare(*keys, kOtherEd).verdict == KeyVerdict::Unknown);
   KeyScan binary(KeyFile::RevokedKeys, "/revoked", "", never);
   CHECK(binary.take(std::string_view("SSHKRL\n\0\0\0\1", 11)).error().message().find("(KRL)") != std::string::npos);
 }

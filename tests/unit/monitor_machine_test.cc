@@ -5,7 +5,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::monitor;
+using namespace sml::agent;
 using namespace std::chrono_literals;
 
 namespace {

@@ -231,7 +231,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
     plan.map = *plan::regroup(plan.map, choice.idle, {.hosts = 1, .ranks = {}});
     ExpectedPlan part;
     part.host = "host-2";
-    for (const launch::AgentSession::Plan& session : attempt::session_plans(plan, {})) {
+    for (const transport::AgentSession::Plan& session : attempt::session_plans(plan, {})) {
       if (session.host == HostId(2)) part.prepare = session.prepare(attempt::AgentPlace::Remote);
     }
     if (part.prepare.apps.empty()) {

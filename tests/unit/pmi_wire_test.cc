@@ -3,7 +3,8 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
+using namespace sml::wire;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::rendezvous::pmix;
+using namespace sml::agent::pmix;
 
 namespace {
 

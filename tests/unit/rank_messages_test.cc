@@ -7,7 +7,7 @@
 #include "tests/support/nvrx_messages.h"
 
 using namespace sml;
-using namespace sml::monitor;
+using namespace sml::agent;
 using namespace std::chrono_literals;
 
 namespace {

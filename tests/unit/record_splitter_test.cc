@@ -4,7 +4,7 @@
 #include "tests/support/record_io.h"
 
 using namespace sml;
-using namespace sml::fifos;
+using namespace sml::agent;
 using plan::FifoFraming;
 using test::frame;
 

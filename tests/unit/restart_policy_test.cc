@@ -206,10 +206,10 @@ TEST_CASE("progress: two attempts in a row without it end the job, whatever rest
       why(end) ==
       "gave up after 2 attempts in a row (status 1) of 101 allowed: they ended within a minute, and not all ranks had "
       "joined; --max-fruitless 0 keeps trying");
-  job.options.most_fruitless = 0;
+  job.options.most_without_progress = 0;
   CHECK(again(job.fails(1)));
   job.history.clear();
-  job.options.most_fruitless = 1;
+  job.options.most_without_progress = 1;
   CHECK(why(job.fails(1)).starts_with("gave up after 1 attempt (status 1) of 101 allowed: it ended within"));
 }
 
@@ -220,9 +220,9 @@ TEST_CASE("progress: of a program that joins nowhere attempts do not count, unle
   for (int restart = 0; restart < 5; ++restart) CHECK(again(job.fails(7)));
   CHECK(why(job.fails(7)) == "5 restarts have been used (--max-restarts)");
   job.history.resize(1);
-  job.options.most_fruitless = 2;
+  job.options.most_without_progress = 2;
   CHECK(why(job.fails(7)).starts_with("gave up after 2 attempts in a row (status 7) of 6 allowed: they ended within"));
-  job.options.most_fruitless.reset();
+  job.options.most_without_progress.reset();
   job.history.resize(1);
   job.signs.some_joined = true;
   CHECK(why(job.fails(7)).starts_with("gave up after 2 attempts"));

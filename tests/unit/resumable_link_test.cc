@@ -10,7 +10,7 @@
 #include "tests/support/fake_transport.h"
 
 using namespace sml;
-using namespace sml::launch;
+using namespace sml::transport;
 using namespace std::string_literals;
 
 namespace {
@@ -24,8 +24,8 @@ struct Stage final : TransportEvents {
                                            [this](const std::string& word) {
                                              mark = word;
                                              ++made;
-                                             messenger = std::make_shared<fake::TransportLog>();
-                                             return std::make_unique<fake::ScriptedTransport>(messenger);
+                                             helper = std::make_shared<fake::TransportLog>();
+                                             return std::make_unique<fake::ScriptedTransport>(helper);
                                            });
     link->start();
     wire::Hello hello;
@@ -35,7 +35,7 @@ struct Stage final : TransportEvents {
     hold_ms = told.hold_ms;
     wire::HelloAck ack;
     ack.pid = 17;
-    ack.door = "door";
+    ack.reconnect_socket = "door";
     link->agree(ack);
   }
   void transport_step(std::string_view) override {}
@@ -49,10 +49,10 @@ struct Stage final : TransportEvents {
     loop.poll();
   }
   void breaks() { far->events->transport_closed(Error(ErrorKind::Lost, "reset")); }
-  void say(const std::string& bytes) const { messenger->events->transport_bytes(bytes); }
+  void say(const std::string& bytes) const { helper->events->transport_bytes(bytes); }
   wire::Return asked() const {
     wire::Decoder<wire::ToAgent> decoder;
-    const std::string sent = messenger->all_sent();
+    const std::string sent = helper->all_sent();
     decoder.feed(sent);
     return std::get<wire::Return>(**decoder.next());
   }
@@ -60,7 +60,7 @@ struct Stage final : TransportEvents {
   boost::asio::io_context loop;
   AgentImage image = AgentImage::embedded();
   std::shared_ptr<fake::TransportLog> far;
-  std::shared_ptr<fake::TransportLog> messenger;
+  std::shared_ptr<fake::TransportLog> helper;
   std::string mark;
   std::string secret;
   std::uint32_t hold_ms = 0;
@@ -82,15 +82,15 @@ TEST_CASE("a connection that breaks goes on where it was") {
   stage.link->send(", and more");
   stage.say("noise\n" + wire::agent_line(stage.mark));
   const wire::Return asked = stage.asked();
-  CHECK(asked.door == "door");
+  CHECK(asked.reconnect_socket == "door");
   CHECK(asked.pid == 17);
   CHECK_FALSE(asked.secret.empty());
   CHECK(asked.secret == stage.secret);
   CHECK(asked.mark == stage.mark);
   CHECK(asked.received == 7);
-  stage.messenger->sent.clear();
+  stage.helper->sent.clear();
   stage.say(wire::goes_on_line(stage.mark, 3) + ", and");
-  CHECK(stage.messenger->all_sent() == "the agent, and more");
+  CHECK(stage.helper->all_sent() == "the agent, and more");
   stage.say(" on");
   CHECK(stage.came == "from it, and on");
   stage.settle();
@@ -113,7 +113,7 @@ TEST_CASE("one that is only silent is kept until another has come") {
   REQUIRE(stage.made == 1);
   SECTION("it speaks again before anybody was asked") {
     stage.far->events->transport_bytes("def"s);
-    CHECK(stage.messenger->destroyed);
+    CHECK(stage.helper->destroyed);
     CHECK(stage.came == "abcdef");
   }
   SECTION("what comes meanwhile is not taken twice") {
@@ -124,7 +124,7 @@ TEST_CASE("one that is only silent is kept until another has come") {
     stage.say("fghi");
     CHECK(stage.came == "abcdefghi");
   }
-  SECTION("a messenger that fails changes nothing") {
+  SECTION("a helper that fails changes nothing") {
     stage.say(wire::agent_line(stage.mark) + wire::cannot_return_line(stage.mark, "gone"));
     stage.far->events->transport_bytes("def"s);
     CHECK(stage.came == "abcdef");

@@ -4,7 +4,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace sml::launch;
+using namespace sml::transport;
 using S = SessionState;
 using E = SessionEvent;
 using A = SessionAction;
@@ -14,7 +14,7 @@ namespace {
 constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready,
                          S::Running,  S::Cleared,  S::Leaving,   S::Ended};
 constexpr E kEvents[] = {E::Opened,      E::NeedAgent, E::AgentRuns,  E::HelloAck,   E::Prepared, E::Probed,
-                         E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken, E::Added,    E::Chatter,
+                         E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken, E::Added,    E::AnyTime,
                          E::Cleared,     E::Bye,       E::Broken,     E::Closed};
 
 SessionMachine at(S state) {
@@ -45,14 +45,14 @@ const Expectation kExpected[] = {
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
-    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::AnyTime, S::Preparing, A::Deliver},
     {S::Preparing, E::Probed, S::Preparing, A::None},
     {S::Preparing, E::InputTaken, S::Preparing, A::None},
     {S::Preparing, E::Bye, S::Leaving, A::Deliver},
     {S::Preparing, E::Closed, S::Ended, A::TellLost},
     {S::Ready, E::Probed, S::Ready, A::Deliver},
     {S::Ready, E::StartSent, S::Running, A::None},
-    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::AnyTime, S::Ready, A::Deliver},
     {S::Ready, E::Cleared, S::Cleared, A::Deliver},
     {S::Ready, E::Bye, S::Leaving, A::Deliver},
     {S::Ready, E::Closed, S::Ended, A::TellLost},
@@ -60,16 +60,16 @@ const Expectation kExpected[] = {
     {S::Running, E::InputTaken, S::Running, A::Deliver},
     {S::Running, E::Cleared, S::Cleared, A::Deliver},
     {S::Running, E::Probed, S::Running, A::None},
-    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::AnyTime, S::Running, A::Deliver},
     {S::Running, E::Bye, S::Leaving, A::Deliver},
     {S::Running, E::Closed, S::Ended, A::TellLost},
     {S::Cleared, E::PrepareSent, S::Preparing, A::None},
     {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
     {S::Cleared, E::Probed, S::Cleared, A::None},
-    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::AnyTime, S::Cleared, A::Deliver},
     {S::Cleared, E::Bye, S::Leaving, A::Deliver},
     {S::Cleared, E::Closed, S::Ended, A::TellLost},
-    {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::AnyTime, S::Leaving, A::None},
     {S::Leaving, E::Probed, S::Leaving, A::None},
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
     // The workers of a host may end while the request to add some is on its way.

@@ -32,8 +32,8 @@ plan::LaunchPlan make_plan(const std::vector<std::pair<std::string, std::uint32_
 
 SessionSettings make_settings() {
   SessionSettings settings;
-  settings.unheard.grace = 7s;
-  settings.unheard.silence = 30s;
+  settings.heartbeat_loss.grace = 7s;
+  settings.heartbeat_loss.silence = 30s;
   settings.output_window = 12345;
   settings.wants_stdin = [](Rank rank) { return rank == Rank(3); };
   return settings;
@@ -55,7 +55,7 @@ std::vector<wire::ServiceReach> stores_of(const wire::Prepare& prepare) {
   return out;
 }
 
-std::vector<wire::Prepare> both_of(const launch::AgentSession::Plan& session) {
+std::vector<wire::Prepare> both_of(const transport::AgentSession::Plan& session) {
   return {session.prepare(AgentPlace::ThisMachine), session.prepare(AgentPlace::Remote)};
 }
 
@@ -69,12 +69,12 @@ TEST_CASE(
     "in a job of Slurm all hosts have the limits and the umask of the batch script, elsewhere those of the login") {
   plan::LaunchPlan plan = make_plan({{"a", 1}, {"b", 1}});
   plan.launcher_process = {.limits = {{RLIMIT_STACK, kNoLimit}, {RLIMIT_NOFILE, 4096}}, .umask = 027};
-  const launch::AgentSession::Plan plain = session_plans(plan, kSettings)[1];
+  const transport::AgentSession::Plan plain = session_plans(plan, kSettings)[1];
   CHECK(plain.prepare(AgentPlace::Remote).inherited == ProcessSettings());
   CHECK(plain.prepare(AgentPlace::ThisMachine).inherited ==
         ProcessSettings{.limits = {{RLIMIT_NOFILE, 4096}}});  // ours has been raised
   plan.launcher_environment.insert(plan.launcher_environment.end(), {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=a,b"});
-  for (const launch::AgentSession::Plan& host : session_plans(plan, kSettings)) {
+  for (const transport::AgentSession::Plan& host : session_plans(plan, kSettings)) {
     CHECK(host.prepare(AgentPlace::Remote).inherited == plan.launcher_process);
     CHECK(host.prepare(AgentPlace::ThisMachine).inherited == plan.launcher_process);
   }
@@ -229,24 +229,24 @@ TEST_CASE("the agent waits as long as the launcher, but where others take the pl
   options.heartbeat_timeout = 30s;
   options.grace = 20s;
   const plan::LaunchPlan plan = make_plan({{"algo-1", 1}});
-  CHECK(settings_for(options, plan.map).unheard.silence == 30s);
-  CHECK(settings_for(options, plan.map).unheard.grace == 20s);
+  CHECK(settings_for(options, plan.map).heartbeat_loss.silence == 30s);
+  CHECK(settings_for(options, plan.map).heartbeat_loss.grace == 20s);
 
   options.restart.max = 1;
   options.restart.spares = 1;
   options.heartbeat_timeout = 5s;
-  CHECK(settings_for(options, plan.map).unheard.silence == 4250ms);
-  CHECK(settings_for(options, plan.map).unheard.grace == 500ms);
+  CHECK(settings_for(options, plan.map).heartbeat_loss.silence == 4250ms);
+  CHECK(settings_for(options, plan.map).heartbeat_loss.grace == 500ms);
 }
 
 TEST_CASE("workers that are not heard have ended before others take their places") {
   for (const Duration timeout : {Duration(1s), Duration(2s), Duration(5s), Duration(30s), Duration(8760h)}) {
     for (const Duration grace : {Duration(0s), Duration(300ms), Duration(1min)}) {
-      const launch::HeartbeatLossPolicy unheard = launch::unheard_in_time(timeout, grace);
+      const transport::HeartbeatLossPolicy heartbeat_loss = transport::policy_before_replacement(timeout, grace);
       CAPTURE(timeout.count(), grace.count());
-      CHECK(unheard.silence + unheard.grace <= timeout - 250ms);
-      CHECK(unheard.silence >= timeout / 2);
-      CHECK(unheard.grace <= grace);
+      CHECK(heartbeat_loss.silence + heartbeat_loss.grace <= timeout - 250ms);
+      CHECK(heartbeat_loss.silence >= timeout / 2);
+      CHECK(heartbeat_loss.grace <= grace);
     }
   }
 }
@@ -267,9 +267,9 @@ TEST_CASE("a spare imports for as many workers as a host has, where it is known 
 
 TEST_CASE("a duration too long for the message is the longest, not a short one") {
   SessionSettings settings = kSettings;
-  settings.unheard.grace =
+  settings.heartbeat_loss.grace =
       std::chrono::milliseconds(std::int64_t{1} << 32);  // within the year that the command line allows
-  settings.unheard.silence = 8760h;
+  settings.heartbeat_loss.silence = 8760h;
   const auto plans = session_plans(make_plan({{"algo-1", 1}}), settings);
   CHECK(plans[0].hello.grace_ms == 0xffffffffU);
   CHECK(plans[0].hello.heartbeat_timeout_ms == 0xffffffffU);

@@ -124,14 +124,14 @@ TEST_CASE("srun's input variables do not reach it, and what finds Slurm does", "
 }
 
 TEST_CASE("the script removes what a step adds, in words for any login shell", "[starters]") {
-  const std::string plain = launch::bootstrap_script(launch::AgentImage::embedded(), "mark");
-  const std::string line = launch::without_variables(plain, starters::srun().not_for_workers);
+  const std::string plain = transport::bootstrap_script(transport::AgentImage::embedded(), "mark");
+  const std::string line = transport::without_variables(plain, starters::srun().not_for_workers);
   CHECK(line.starts_with("exec /bin/sh -c 'unset SLURM_DISTRIBUTION "));
   CHECK(line.find("case $sml_at in SLURM_CPU_BIND* | ") != std::string::npos);
   const std::string inner = line.substr(std::string("exec /bin/sh -c '").size(), line.size() - plain.size());
   for (const char c : {'\'', '\\', '\n', '!'}) CHECK(inner.find(c) == std::string::npos);
-  CHECK(launch::without_variables(plain, {}) == plain);
-  CHECK(launch::without_bootstrap_script("srun: bad: " + line) == "srun: bad: (the script that starts the agent)");
+  CHECK(transport::without_variables(plain, {}) == plain);
+  CHECK(transport::without_bootstrap_script("srun: bad: " + line) == "srun: bad: (the script that starts the agent)");
 }
 
 TEST_CASE("what a tool says becomes a clause that is the same for all hosts", "[starters]") {

@@ -6,7 +6,7 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::supervise;
+using namespace sml::os;
 using namespace std::chrono_literals;
 
 namespace {

@@ -3,7 +3,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/torch_client.h"
 
-using namespace sml::rendezvous::torch;
+using namespace sml::agent::torch;
 using namespace sml::fake;
 using namespace std::string_literals;
 using State = Parsed::State;

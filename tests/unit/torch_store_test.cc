@@ -8,7 +8,7 @@
 #include "tests/support/torch_client.h"
 
 using namespace sml;
-using namespace sml::rendezvous;
+using namespace sml::agent;
 using namespace sml::fake;
 using namespace std::chrono_literals;
 using namespace std::string_literals;

@@ -6,7 +6,8 @@
 #include "tests/support/machine_walk.h"
 
 using namespace sml;
-using namespace sml::supervise;
+using namespace sml::agent;
+using namespace sml::fleet;
 using S = WorkerState;
 using E = WorkerEvent;
 using A = WorkerAction;

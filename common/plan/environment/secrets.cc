@@ -66,7 +66,7 @@ bool is_short_password(string_view word, string_view before) {
   return (ends && word != "PWD" && word != "OLDPWD") || (word == "PWD" && !before.empty());
 }
 
-bool opens_a_door(string_view last_word) {
+bool names_a_credential(string_view last_word) {
   constexpr std::array<string_view, 7> kWords{"AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "DSN", "OTP"};
   return is_one_of(kWords, last_word);
 }
@@ -115,7 +115,7 @@ bool names_a_secret(string_view name) {
     if (word.ends_with("TOKEN") && !is_other_token(before)) return true;
     if (last && (word == "KEY" || word == "KEYS") && !is_other_key(before)) return true;
     if (last && i > 0 && (word == "PASS" || word == "PAT")) return true;
-    if (last && (is_short_password(word, before) || (opens_a_door(word) && !is_switch(before)))) return true;
+    if (last && (is_short_password(word, before) || (names_a_credential(word) && !is_switch(before)))) return true;
     if (last && word == "STRING" && before == "CONNECTION") return true;
   }
   return false;

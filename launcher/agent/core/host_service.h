@@ -34,7 +34,7 @@ struct ServiceContext {
   Network& network;
   LocalCallers& callers;
   const ScratchFolder& scratch;
-  std::function<void(const wire::ToLauncher&)> tell;
+  std::function<void(const wire::ToLauncher&)> send;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
   // report of each rank counts. `code` is 1 to 255; `why` is a clause that follows "rank 3 on algo-1". Calls no
   // service.
@@ -45,7 +45,7 @@ struct ServiceContext {
   std::function<bool()> output_flows{};  // what the workers print is taken; no: they may wait for room in their pipes
   std::function<void()> moved_on{};      // takes_output() or is_busy() of a service may have changed
 
-  void warn(const std::string& sentence) const { tell(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
+  void warn(const std::string& sentence) const { send(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };
 
 // One thread: that of the loop. The functions are called in the order in which they stand here, except those that take
@@ -91,7 +91,7 @@ class HostService {
   virtual void suspend() {}  // the workers are stopped, and their silence means nothing
   virtual void resume() {}
   // Receives every message of the launcher that is for services; most are for another service.
-  virtual void hear(const wire::ToAgent&) {}
+  virtual void handle(const wire::ToAgent&) {}
   // More workers may be added; a StartAdded message tells if they are. `shares` has the assignment of each, in order.
   // Returns true if this service will connect them, and then calls `ready` once, with a clause if it cannot after all.
   using WorldReady = std::function<void(const std::string& why)>;

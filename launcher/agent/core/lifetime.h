@@ -1,4 +1,4 @@
-// For objects that are destroyed while the loop runs on: makes the handlers that they leave behind do nothing.
+// Lets an object be destroyed while the event loop keeps running: its handlers that are still queued then do nothing.
 #pragma once
 #include <concepts>
 #include <memory>
@@ -6,7 +6,7 @@
 
 namespace sml::agent {
 
-// To be the last member of the object. One thread.
+// Declare it as the last member, so that it is destroyed first. Used on the thread of the loop only.
 class Lifetime {
  public:
   // Wraps `handler` so that it does nothing once the object is destroyed.

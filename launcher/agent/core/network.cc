@@ -22,6 +22,6 @@ std::set<pid_t> SystemNetwork::groups_connected_to(std::uint16_t port, const std
 
 std::string SystemNetwork::interface_towards(const std::string& address) { return agent::interface_towards(address); }
 
-std::vector<rendezvous::InterfaceAddress> SystemNetwork::interface_addresses() { return agent::interface_addresses(); }
+std::vector<InterfaceAddress> SystemNetwork::interface_addresses() { return agent::interface_addresses(); }
 
 }  // namespace sml::agent

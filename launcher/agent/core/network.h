@@ -34,7 +34,7 @@ class Network {
   virtual std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) = 0;
   // See route_interface.h.
   virtual std::string interface_towards(const std::string& address) = 0;
-  virtual std::vector<rendezvous::InterfaceAddress> interface_addresses() = 0;
+  virtual std::vector<InterfaceAddress> interface_addresses() = 0;
 };
 
 // That of this machine.
@@ -46,7 +46,7 @@ class SystemNetwork final : public Network {
                        Duration timeout, Probed answer) override;
   std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups) override;
   std::string interface_towards(const std::string& address) override;
-  std::vector<rendezvous::InterfaceAddress> interface_addresses() override;
+  std::vector<InterfaceAddress> interface_addresses() override;
 };
 
 }  // namespace sml::agent

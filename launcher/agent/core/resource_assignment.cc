@@ -79,7 +79,7 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
     return;
   }
   for (std::string& why : bindings.impossible) {
-    out.obstacles.push_back(Error(ErrorKind::Spawn, std::move(why)).with_hint("--bind-strict asks for that"));
+    out.errors.push_back(Error(ErrorKind::Spawn, std::move(why)).with_hint("--bind-strict asks for that"));
   }
 }
 
@@ -94,7 +94,7 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
     const Result<plan::Environment> variables =
         plan::device_variables(wish, devices, requests[i].worker.local_rank.value());
     if (!variables) {
-      out.obstacles.push_back(variables.error());
+      out.errors.push_back(variables.error());
       return;  // it would fail for the following workers too
     }
     out.workers[i].variables.insert(out.workers[i].variables.end(), variables->begin(), variables->end());

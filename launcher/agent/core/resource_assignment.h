@@ -30,7 +30,7 @@ struct ResourceAssignment {
 struct ResourceAssignments {
   std::vector<ResourceAssignment> workers;  // in the order of the requests
   std::vector<std::string> warnings;        // clauses
-  std::vector<Error> obstacles;             // of kind Spawn
+  std::vector<Error> errors;                // of kind Spawn
 };
 
 // `requests` are by local rank. Sets OMP_NUM_THREADS to the number of each worker's processors unless it is set. Reads

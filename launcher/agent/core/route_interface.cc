@@ -83,8 +83,8 @@ plan::Environment interface_variables(std::span<const std::string> names) {
   return {"GLOO_SOCKET_IFNAME=" + names.front(), "NCCL_SOCKET_IFNAME=" + all, "HOROVOD_GLOO_IFACE=" + names.front()};
 }
 
-std::vector<rendezvous::InterfaceAddress> interface_addresses() {
-  std::vector<rendezvous::InterfaceAddress> out;
+std::vector<InterfaceAddress> interface_addresses() {
+  std::vector<InterfaceAddress> out;
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return out;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);

@@ -18,6 +18,6 @@ std::string interface_towards(const std::string& address);
 plan::Environment interface_variables(std::span<const std::string> names);
 
 // The addresses of the interfaces that are up, IPv4 first, without link-local IPv6 addresses.
-std::vector<rendezvous::InterfaceAddress> interface_addresses();
+std::vector<InterfaceAddress> interface_addresses();
 
 }  // namespace sml::agent

@@ -38,7 +38,7 @@ LogService::~LogService() {
 }
 
 void LogService::start(const wire::Start&) {
-  const auto failed = [this](const Error& why) { context_.tell(wire::LogFailed{why.message()}); };
+  const auto failed = [this](const Error& why) { context_.send(wire::LogFailed{why.message()}); };
   writer_.emplace(context_.loop.get_executor(), std::move(*files_),
                   os::LogWriter::Handlers{failed, [this] { context_.moved_on(); }});
   files_.reset();
@@ -52,7 +52,7 @@ bool LogService::add_world(const wire::AddWorkers& m, std::span<const ResourceAs
   return false;
 }
 
-void LogService::hear(const wire::ToAgent& message) {
+void LogService::handle(const wire::ToAgent& message) {
   const auto* m = std::get_if<wire::StartAdded>(&message);
   if (m == nullptr) return;
   const std::vector<wire::Worker> workers = std::exchange(to_come_, {});

@@ -21,7 +21,7 @@ class LogService final : public HostService {
   bool takes_output() const override;
   bool is_busy() const override { return writer_ && writer_->is_busy(); }
   bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares, const WorldReady&) override;
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
   void output(Rank rank, Stream stream, std::string_view bytes) override;
 
  private:

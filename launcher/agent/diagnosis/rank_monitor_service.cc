@@ -24,7 +24,7 @@ constexpr int kNoProgressExit = 123;  // the exit status of every rank that hang
 // The length of the first message, without the length field itself.
 std::size_t message_length(std::string_view bytes) {
   std::size_t out = 0;
-  for (const char c : bytes.substr(0, monitor::kLengthSize)) out = out << 8 | static_cast<unsigned char>(c);
+  for (const char c : bytes.substr(0, kLengthSize)) out = out << 8 | static_cast<unsigned char>(c);
   return out;
 }
 
@@ -38,12 +38,12 @@ RankMonitorService::RankMonitorService(const ServiceContext& context, const plan
 
 Result<void> RankMonitorService::check(wire::Prepared&) {
   for (const auto& worker : workers_) {
-    if (Result<void> open = open_door(*worker); !open) return Error(open.error()).in("--rank-monitor");
+    if (Result<void> open = open_listener(*worker); !open) return Error(open.error()).in("--rank-monitor");
   }
   return {};
 }
 
-Result<void> RankMonitorService::open_door(Watched& worker) {
+Result<void> RankMonitorService::open_listener(Watched& worker) {
   const std::string& folder = context_.scratch.path();
   if (folder.empty()) return Error(ErrorKind::Io, "no folder for the sockets can be made in $TMPDIR or /tmp");
   worker.path = folder + "/monitor-" + std::to_string(worker.rank.value());
@@ -58,7 +58,7 @@ Result<void> RankMonitorService::open_door(Watched& worker) {
       ::listen(socket.get(), SOMAXCONN) != 0) {
     return sys_error(ErrorKind::Io, "cannot make the socket " + worker.path, errno);
   }
-  worker.door.assign(socket.release());
+  worker.listener.assign(socket.release());
   accept(worker);
   return {};
 }
@@ -71,8 +71,8 @@ plan::Environment RankMonitorService::variables(Rank rank) const {
 }
 
 void RankMonitorService::accept(Watched& worker) {
-  when_readable(worker.door, lifetime_.guard([this, &worker] {
-    os::UniqueFd caller(::accept4(worker.door.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  when_readable(worker.listener, lifetime_.guard([this, &worker] {
+    os::UniqueFd caller(::accept4(worker.listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const bool again = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     if (!caller && again) return accept(worker);
     if (!caller)
@@ -111,45 +111,44 @@ void RankMonitorService::write(Watched& worker) {
 // Handles the first message if it has been received completely.
 void RankMonitorService::listen(Watched& worker) {
   const std::string_view received = worker.received;
-  if (received.size() < monitor::kLengthSize) return await(worker);
+  if (received.size() < kLengthSize) return await(worker);
   const std::size_t length = message_length(received);
-  if (length > monitor::Pickle::kMaxSize) {
+  if (length > Pickle::kMaxSize) {
     refuse(worker, "it is too long");
     return write(worker);
   }
-  if (received.size() < monitor::kLengthSize + length) return await(worker);
-  worker.answer = answer_to(worker, received.substr(monitor::kLengthSize, length));
-  worker.received.erase(0, monitor::kLengthSize + length);
+  if (received.size() < kLengthSize + length) return await(worker);
+  worker.answer = answer_to(worker, received.substr(kLengthSize, length));
+  worker.received.erase(0, kLengthSize + length);
   arm();
   write(worker);
 }
 
 std::string RankMonitorService::answer_to(Watched& worker, std::string_view pickle) {
-  Result<monitor::RankMessage> message = monitor::read_rank_message(pickle);
+  Result<RankMessage> message = read_rank_message(pickle);
   if (!message) {
     refuse(worker, message.error().message());
     return std::move(worker.answer);
   }
   const TimePoint now = Clock::now();
-  monitor::MonitorMachine& machine = worker.machine;
-  if (std::holds_alternative<monitor::Begin>(*message)) {
+  MonitorMachine& machine = worker.machine;
+  if (std::holds_alternative<Begin>(*message)) {
     machine.begin(now);
-    return monitor::ok_answer(limits_);
+    return ok_answer(limits_);
   }
-  if (std::holds_alternative<monitor::Heartbeat>(*message)) machine.heartbeat(now);
-  if (const auto* limits = std::get_if<monitor::NewLimits>(&*message)) machine.set(*limits);
-  if (const auto* section = std::get_if<monitor::SectionChange>(&*message)) {
-    if (Result<void> changed = machine.change(*section, now); !changed)
-      return monitor::error_answer(changed.error().message());
+  if (std::holds_alternative<Heartbeat>(*message)) machine.heartbeat(now);
+  if (const auto* limits = std::get_if<NewLimits>(&*message)) machine.set(*limits);
+  if (const auto* section = std::get_if<SectionChange>(&*message)) {
+    if (Result<void> changed = machine.change(*section, now); !changed) return error_answer(changed.error().message());
   }
-  return monitor::ok_answer();
+  return ok_answer();
 }
 
 // Closes the connection after an error answer, as the bytes after an invalid message cannot be parsed.
 void RankMonitorService::refuse(Watched& worker, const std::string& why) {
   context_.warn("rank " + std::to_string(worker.rank.value()) +
                 " has said to its rank monitor what is no message of NVRx (" + why + "): it is watched no more");
-  worker.answer = monitor::error_answer("what was said is no message of NVRx: " + why);
+  worker.answer = error_answer("what was said is no message of NVRx: " + why);
   worker.after = Watched::After::HangUp;
 }
 
@@ -172,7 +171,7 @@ void RankMonitorService::worker_ended(Rank rank, const ExitStatus&) {
   for (const auto& worker : workers_) {
     if (worker->rank != rank) continue;
     boost::system::error_code ignored;
-    worker->door.close(ignored);
+    worker->listener.close(ignored);
     close(*worker);
   }
 }

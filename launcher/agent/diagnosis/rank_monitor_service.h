@@ -32,11 +32,11 @@ class RankMonitorService final : public HostService {
   // One worker.
   struct Watched {
     Watched(boost::asio::io_context& loop, Rank of, const plan::RankMonitor& limits)
-        : rank(of), machine(limits), door(loop), caller(loop) {}
+        : rank(of), machine(limits), listener(loop), caller(loop) {}
     Rank rank;
-    monitor::MonitorMachine machine;
+    MonitorMachine machine;
     std::string path;
-    boost::asio::posix::stream_descriptor door;
+    boost::asio::posix::stream_descriptor listener;
     // One connection at a time, as in NVRx: the next is accepted after this one.
     boost::asio::posix::stream_descriptor caller;
     std::string received;
@@ -45,7 +45,7 @@ class RankMonitorService final : public HostService {
     enum class After { Listen, HangUp } after = After::Listen;
   };
 
-  Result<void> open_door(Watched& worker);
+  Result<void> open_listener(Watched& worker);
   void accept(Watched& worker);
   void await(Watched& worker);
   void read(Watched& worker);

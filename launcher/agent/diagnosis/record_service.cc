@@ -44,7 +44,7 @@ void RecordService::worker_ended(Rank rank, const ExitStatus& status) {
   }
 }
 
-void RecordService::hear(const wire::ToAgent& message) {
+void RecordService::handle(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::AskRecorded>(&message)) begin(*m);
 }
 
@@ -99,7 +99,7 @@ void RecordService::send(const Member& member, const std::string& bytes) {
   if (!asked_ || bytes.size() > wire::kMaxRecordedOfHost - sent_) return;
   sent_ += bytes.size();
   for (std::size_t at = 0; at < bytes.size(); at += wire::kMaxRecordedPiece) {
-    context_.tell(wire::Recorded{asked_->id, member.rank, bytes.substr(at, wire::kMaxRecordedPiece)});
+    context_.send(wire::Recorded{asked_->id, member.rank, bytes.substr(at, wire::kMaxRecordedPiece)});
   }
 }
 
@@ -107,7 +107,7 @@ void RecordService::finish() {
   if (!asked_) return;
   poll_.cancel();
   for (const auto& source : sources_) source->server.give_up();
-  context_.tell(wire::RecordedAll{asked_->id});
+  context_.send(wire::RecordedAll{asked_->id});
   asked_.reset();
 }
 

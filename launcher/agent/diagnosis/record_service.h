@@ -31,7 +31,7 @@ class RecordService final : public HostService {
   void worker_started(Rank rank, pid_t pid) override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override { finish(); }
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
 
  private:
   // One worker's recorder and server.

@@ -76,7 +76,7 @@ void TraceService::set_pid(Rank rank, pid_t pid) {
   member->pid = pid;
 }
 
-void TraceService::hear(const wire::ToAgent& message) {
+void TraceService::handle(const wire::ToAgent& message) {
   if (const auto* m = std::get_if<wire::AskTraces>(&message)) begin(*m);
 }
 
@@ -91,7 +91,7 @@ void TraceService::begin(const wire::AskTraces& m) {
     looks_.back()->trace = os::trace_process(os::main_process(member.pid), peers);
     choose_tool(*looks_.back());
     ask_torch(*looks_.back());
-    if (looks_.back()->command.empty() && !looks_.back()->asks) tell(*looks_.back(), "");
+    if (looks_.back()->command.empty() && !looks_.back()->asks) send_trace(*looks_.back(), "");
   }
   server_limit_.expires_after(kTraceServerLimit);
   when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
@@ -110,9 +110,9 @@ void TraceService::hear_stacks(Look& look, std::optional<std::string> text) {
   if (text && text->find("\n  File ") != std::string::npos) {
     look.trace.tool = "torch";
     look.trace.stacks = std::move(*text);
-    tell(look, "");
+    send_trace(look, "");
   } else if (look.command.empty()) {
-    tell(look, "");
+    send_trace(look, "");
   }
   go_on();
 }
@@ -161,17 +161,17 @@ void TraceService::run_tool(Look& look) {
   const auto done = [this, &look] {
     const std::string& text = look.run.text();
     const bool told = text.find("\n    ") != std::string::npos || text.find("#0") != std::string::npos;
-    tell(look, told ? "" : look.trace.tool + " failed: " + last_line(text));
+    send_trace(look, told ? "" : look.trace.tool + " failed: " + last_line(text));
     go_on();
   };
   const Result<void> started = look.run.start(look.command, kLongestTrace, done);
-  if (!started) return tell(look, started.error().message());
+  if (!started) return send_trace(look, started.error().message());
   look.runs = true;
   ++running_;
 }
 
 // A debugger that is killed may leave its process stopped, so this continues it.
-void TraceService::tell(Look& look, const std::string& fault) {
+void TraceService::send_trace(Look& look, const std::string& fault) {
   if (std::exchange(look.runs, false)) --running_;
   look.command.clear();
   look.run.kill();
@@ -180,7 +180,7 @@ void TraceService::tell(Look& look, const std::string& fault) {
   if (!fault.empty() && !stood && look.member.pid > 0) context_.processes.signal(-look.member.pid, SIGCONT);
   look.trace.fault = fault;
   if (fault.empty() && look.trace.stacks.empty()) look.trace.stacks = look.run.take_text();
-  if (!threads.empty()) context_.tell(wire::Trace{asked_->id, look.member.rank, std::move(look.trace)});
+  if (!threads.empty()) context_.send(wire::Trace{asked_->id, look.member.rank, std::move(look.trace)});
 }
 
 void TraceService::finish() {
@@ -189,10 +189,11 @@ void TraceService::finish() {
   server_limit_.cancel();
   for (const auto& look : looks_) {
     look->server.give_up();
-    if (std::exchange(look->asks, false) && look->command.empty()) tell(*look, "");
-    if (!look->command.empty()) tell(*look, look->trace.tool + (look->runs ? " was too slow" : " had no time left"));
+    if (std::exchange(look->asks, false) && look->command.empty()) send_trace(*look, "");
+    if (!look->command.empty())
+      send_trace(*look, look->trace.tool + (look->runs ? " was too slow" : " had no time left"));
   }
-  context_.tell(wire::Traced{asked_->id});
+  context_.send(wire::Traced{asked_->id});
   asked_.reset();
 }
 

@@ -33,7 +33,7 @@ class TraceService final : public HostService {
   void worker_ended(Rank rank, const ExitStatus&) override { set_pid(rank, 0); }
   plan::Environment variables(Rank rank) const override;
   void end() override { finish(); }
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
   bool process_ended(pid_t pid, const ExitStatus&) override;
 
  private:
@@ -57,7 +57,7 @@ class TraceService final : public HostService {
   void stop_asking();
   void go_on();
   void run_tool(Look& look);
-  void tell(Look& look, const std::string& fault);
+  void send_trace(Look& look, const std::string& fault);
   void finish();
 
   const ServiceContext& context_;

@@ -40,18 +40,18 @@ void UsageService::end() {
   gpus_.end();
 }
 
-void UsageService::hear(const wire::ToAgent& message) {
+void UsageService::handle(const wire::ToAgent& message) {
   if (const auto* asked = std::get_if<wire::AskUse>(&message)) {
     wire::WorkersUse answer{asked->id, {}};
     for (auto& [rank, worker] : workers_) answer.workers.push_back({rank, worker.family.look()});
-    context_.tell(answer);
+    context_.send(answer);
   } else if (const auto* space = std::get_if<wire::AskDiskSpace>(&message)) {
     tell_disk_space(space->id);
   }
 }
 
 void UsageService::tell_disk_space(std::uint32_t id) {
-  if (workers_.empty()) return context_.tell(wire::DiskSpace{id});
+  if (workers_.empty()) return context_.send(wire::DiskSpace{id});
   if (!std::exchange(disk_answers_, false)) return;
   const auto answer = std::make_shared<wire::DiskSpace>(wire::DiskSpace{id});
   const std::string directory = "/proc/" + std::to_string(workers_.begin()->second.pid) + "/cwd";
@@ -64,7 +64,7 @@ void UsageService::tell_disk_space(std::uint32_t id) {
       },
       [this, answer] {
         disk_answers_ = true;
-        context_.tell(*answer);
+        context_.send(*answer);
       });
 }
 
@@ -95,7 +95,7 @@ void UsageService::look() {
   if (now - told_at_ < kToldAtLeast && !differs(use, told_)) return;
   told_ = use;
   told_at_ = now;
-  context_.tell(wire::HostUsed{nanoseconds(now), std::move(use)});
+  context_.send(wire::HostUsed{nanoseconds(now), std::move(use)});
 }
 
 }  // namespace sml::agent

@@ -27,7 +27,7 @@ class UsageService final : public HostService {
     workers_.insert_or_assign(rank, Worker{pid, os::FamilyUse(pid)});
   }
   void worker_ended(Rank rank, const ExitStatus&) override { workers_.erase(rank); }
-  void hear(const wire::ToAgent& message) override;  // AskUse, AskDiskSpace
+  void handle(const wire::ToAgent& message) override;  // AskUse, AskDiskSpace
   bool process_ended(pid_t pid, const ExitStatus&) override { return gpus_.ended(pid); }
 
  private:

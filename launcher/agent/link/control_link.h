@@ -35,7 +35,7 @@ class ControlLink {
 
   void start();
   // Makes the link resumable. Must be called before anything but replies to a greeting has been sent.
-  void make_lasting() { lasts_ = true; }
+  void make_resumable() { lasts_ = true; }
   // Replaces the current pipe, whether it is broken or not. Sends `greeting` first, then the bytes after the first
   // `received` ones, which the launcher has. Returns false and changes nothing if the link cannot go on.
   bool go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received);

@@ -80,8 +80,8 @@ int carry_back(const std::string& mark, std::chrono::milliseconds patience) {
   std::string frame;
   const std::optional<wire::Return> wish = read_wish(frame, until);
   if (!wish) return 1;
-  const os::UniqueFd agent = make_door_socket();
-  const DoorAddress at = door_address(wish->door);
+  const os::UniqueFd agent = make_reconnect_socket();
+  const ReconnectAddress at = reconnect_address(wish->reconnect_socket);
   // Another process may have taken the agent's name.
   const bool there = ::connect(agent.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
                      peer_of_our_user(agent.get()) == wish->pid;

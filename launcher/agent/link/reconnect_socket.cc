@@ -16,7 +16,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr int kDoorBacklog = 16;
+constexpr int kBacklog = 16;
 
 // A random name, which no other process can have taken first. Knowing it is not enough to be accepted.
 std::string fresh_name() {
@@ -36,22 +36,22 @@ std::optional<wire::Return> wish_in(std::string_view frame) {
 }  // namespace
 
 ReconnectSocket::ReconnectSocket(boost::asio::io_context& loop, std::string secret, Taker taker)
-    : door_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
-  os::UniqueFd socket = make_door_socket();
+    : listener_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
+  os::UniqueFd socket = make_reconnect_socket();
   const std::string name = fresh_name();
-  const DoorAddress at = door_address(name);
+  const ReconnectAddress at = reconnect_address(name);
   if (!socket || name.empty()) return;
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) != 0) return;
-  if (::listen(socket.get(), kDoorBacklog) != 0) return;
-  door_.assign(socket.release());
-  door_.non_blocking(true);
+  if (::listen(socket.get(), kBacklog) != 0) return;
+  listener_.assign(socket.release());
+  listener_.non_blocking(true);
   name_ = name;
   accept();
 }
 
 void ReconnectSocket::accept() {
-  when_readable(door_, lifetime_.guard([this] {
-    let_in(os::UniqueFd(::accept4(door_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)));
+  when_readable(listener_, lifetime_.guard([this] {
+    let_in(os::UniqueFd(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)));
     accept();
   }));
 }
@@ -73,11 +73,11 @@ void ReconnectSocket::hear_caller() {
   if (!wish || !wire::same_secret(wish->secret, secret_)) return;
   if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*wish)})) return;
   (void)::send(caller.get(), &kTaken, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  messenger_ = std::move(caller);  // ends the previous helper
+  helper_ = std::move(caller);  // ends the previous helper
 }
 
 void ReconnectSocket::say_goodbye() {
-  if (messenger_) (void)::send(messenger_.get(), &kGoodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (helper_) (void)::send(helper_.get(), &kGoodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace sml::agent

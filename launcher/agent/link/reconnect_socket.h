@@ -40,9 +40,9 @@ class ReconnectSocket {
   void let_in(os::UniqueFd caller);
   void hear_caller();
 
-  boost::asio::posix::stream_descriptor door_;
+  boost::asio::posix::stream_descriptor listener_;
   boost::asio::posix::stream_descriptor caller_;  // has sent nothing yet; the next connection replaces it
-  os::UniqueFd messenger_;                        // the helper runs until this closes
+  os::UniqueFd helper_;                           // the helper runs until this closes
   std::string secret_;
   std::string name_;
   Taker taker_;

@@ -10,15 +10,15 @@ ReconnectWindow::ReconnectWindow(boost::asio::io_context& loop, ControlLink& lin
     : loop_(loop), link_(link), back_(std::move(back)) {}
 
 ReconnectWindow::~ReconnectWindow() {
-  if (door_ && !link_.lost()) door_->say_goodbye();
+  if (socket_ && !link_.lost()) socket_->say_goodbye();
 }
 
-std::string ReconnectWindow::open_door(const std::string& secret, Duration hold) {
+std::string ReconnectWindow::open_socket(const std::string& secret, Duration hold) {
   if (secret.empty()) return {};
   hold_ = hold;
-  door_.emplace(loop_, secret, [this](Reconnected pipe) { return come_back(std::move(pipe)); });
-  if (!door_->name().empty()) link_.make_lasting();
-  return door_->name();
+  socket_.emplace(loop_, secret, [this](Reconnected pipe) { return come_back(std::move(pipe)); });
+  if (!socket_->name().empty()) link_.make_resumable();
+  return socket_->name();
 }
 
 bool ReconnectWindow::come_back(Reconnected pipe) {

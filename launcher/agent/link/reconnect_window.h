@@ -25,7 +25,7 @@ class ReconnectWindow {
 
   // To be called before the greeting is answered. Returns the name of the reconnect socket; empty if there is none, and
   // a break then loses the link.
-  std::string open_door(const std::string& secret, Duration hold);
+  std::string open_socket(const std::string& secret, Duration hold);
   void link_broke() { until_ = Clock::now() + hold_; }
   // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
@@ -36,7 +36,7 @@ class ReconnectWindow {
   boost::asio::io_context& loop_;
   ControlLink& link_;
   std::function<void()> back_;
-  std::optional<ReconnectSocket> door_;
+  std::optional<ReconnectSocket> socket_;
   Duration hold_{};
   std::optional<TimePoint> until_;
 };

@@ -29,8 +29,8 @@ struct Envelope {
 
 }  // namespace
 
-DoorAddress door_address(const std::string& name) {
-  DoorAddress out;
+ReconnectAddress reconnect_address(const std::string& name) {
+  ReconnectAddress out;
   out.address.sun_family = AF_UNIX;
   const std::size_t length = std::min(name.size(), sizeof out.address.sun_path - 1);
   name.copy(out.address.sun_path + 1, length);  // an abstract name begins with a NUL
@@ -38,7 +38,7 @@ DoorAddress door_address(const std::string& name) {
   return out;
 }
 
-os::UniqueFd make_door_socket() { return os::UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+os::UniqueFd make_reconnect_socket() { return os::UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
 pid_t peer_of_our_user(int socket) {
   ucred peer{};

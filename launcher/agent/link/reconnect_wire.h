@@ -16,13 +16,13 @@ namespace sml::agent {
 inline constexpr char kTaken = 't';
 inline constexpr char kGoodbye = 'b';
 
-struct DoorAddress {
+struct ReconnectAddress {
   sockaddr_un address{};
   unsigned int size = 0;
 };
-DoorAddress door_address(const std::string& name);
+ReconnectAddress reconnect_address(const std::string& name);
 
-os::UniqueFd make_door_socket();
+os::UniqueFd make_reconnect_socket();
 // The process at the other end if it belongs to the same user, else 0.
 pid_t peer_of_our_user(int socket);
 

@@ -2,7 +2,7 @@
 
 #include "common/core/transition_table.h"
 
-namespace sml::supervise {
+namespace sml::agent {
 
 namespace {
 
@@ -100,4 +100,4 @@ AgentAction AgentMachine::on(AgentEvent event) {
   return row->action;
 }
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

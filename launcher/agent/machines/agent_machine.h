@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sml::supervise {
+namespace sml::agent {
 
 enum class AgentState : std::uint8_t {
   Awaiting,  // no Hello yet: all other messages are ignored
@@ -63,4 +63,4 @@ class AgentMachine {
   AgentState state_ = AgentState::Awaiting;
 };
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

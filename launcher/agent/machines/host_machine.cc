@@ -5,7 +5,7 @@
 
 #include "common/core/transition_table.h"
 
-namespace sml::supervise {
+namespace sml::agent {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::optional<TimePoint> HostMachine::deadline_of(HostState state, TimePoint now
   }
 }
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

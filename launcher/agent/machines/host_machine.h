@@ -11,7 +11,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::supervise {
+namespace sml::agent {
 
 enum class HostState : std::uint8_t {
   Idle,  // nothing has been started
@@ -79,4 +79,4 @@ class HostMachine {
   bool by_itself_ = false;  // stopped by stop_by_itself(), and the launcher has not sent a grace yet
 };
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

@@ -6,7 +6,7 @@
 
 #include "common/core/text.h"
 
-namespace sml::monitor {
+namespace sml::agent {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::optional<std::string> MonitorMachine::on_time(TimePoint now) {
   return words(*limit);
 }
 
-}  // namespace sml::monitor
+}  // namespace sml::agent

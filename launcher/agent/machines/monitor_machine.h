@@ -14,7 +14,7 @@
 #include "common/plan/rank_monitor.h"
 #include "launcher/agent/machines/rank_messages.h"
 
-namespace sml::monitor {
+namespace sml::agent {
 
 class MonitorMachine {
  public:
@@ -68,4 +68,4 @@ class MonitorMachine {
   std::optional<TimePoint> suspended_;
 };
 
-}  // namespace sml::monitor
+}  // namespace sml::agent

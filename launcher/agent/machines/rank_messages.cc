@@ -7,7 +7,7 @@
 
 #include "common/core/pickle.h"
 
-namespace sml::monitor {
+namespace sml::agent {
 
 namespace {
 
@@ -220,4 +220,4 @@ std::string error_answer(string_view cause) {
   return framed(out);
 }
 
-}  // namespace sml::monitor
+}  // namespace sml::agent

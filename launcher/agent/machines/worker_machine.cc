@@ -4,7 +4,7 @@
 
 #include "common/core/transition_table.h"
 
-namespace sml::supervise {
+namespace sml::agent {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::optional<TimePoint> DrainClock::deadline() const {
   return std::min(*quiet_from_ + kQuiet, cap);
 }
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

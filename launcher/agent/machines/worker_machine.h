@@ -10,7 +10,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::supervise {
+namespace sml::agent {
 
 enum class WorkerState : std::uint8_t {
   Planned,
@@ -69,4 +69,4 @@ class DrainClock {
   bool own_read_ = false;
 };
 
-}  // namespace sml::supervise
+}  // namespace sml::agent

@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t kPmiRead = 16 << 10;  // the size of one read; then the other sockets get their turn
 constexpr int kLastReads = 8;
 
-std::map<Rank, std::uint32_t> places_of(const std::vector<rendezvous::PmiRank>& ranks) {
+std::map<Rank, std::uint32_t> places_of(const std::vector<PmiRank>& ranks) {
   std::map<Rank, std::uint32_t> out;
-  for (const rendezvous::PmiRank& rank : ranks) out.emplace(rank.rank, static_cast<std::uint32_t>(out.size()));
+  for (const PmiRank& rank : ranks) out.emplace(rank.rank, static_cast<std::uint32_t>(out.size()));
   return out;
 }
 
@@ -45,7 +45,7 @@ std::string name_of_fence(Rank first, std::uint64_t number) {
 
 }  // namespace
 
-PmiService::World::World(rendezvous::PmiWorld world)
+PmiService::World::World(PmiWorld world)
     : first(world.first),
       size(world.size),
       job(world.job),
@@ -54,7 +54,7 @@ PmiService::World::World(rendezvous::PmiWorld world)
       left(world.ranks.size()),
       server(std::move(world)) {}
 
-PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
+PmiService::PmiService(const ServiceContext& context, PmiWorld world, std::vector<Rank> speakers,
                        plan::Environment more)
     : context_(context),
       speakers_(speakers.begin(), speakers.end()),
@@ -64,7 +64,7 @@ PmiService::PmiService(const ServiceContext& context, rendezvous::PmiWorld world
   add(std::move(world));
 }
 
-PmiService::World& PmiService::add(rendezvous::PmiWorld world) {
+PmiService::World& PmiService::add(PmiWorld world) {
   const Rank first = world.first;
   remove(first);
   World& out = *(worlds_[first] = std::make_unique<World>(std::move(world)));
@@ -92,21 +92,21 @@ PmiService::World* PmiService::find(Rank rank) const {
 bool PmiService::add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment>, const WorldReady& ready) {
   constexpr std::size_t kLongestMapping = 900;
   if (m.service != wire::WireUp::Pmi) return false;
-  rendezvous::PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
-                             .size = m.shape.size(),
-                             .universe = m.shape.universe,
-                             .mapping = plan::process_mapping(m.shape, kLongestMapping),
-                             .hosts = static_cast<std::uint32_t>(m.shape.hosts.size()),
-                             .ranks = {},
-                             .dialects = dialects_,
-                             .first = m.first,
-                             .spawner = job_,
-                             .keys = m.keys};
+  PmiWorld world{.job = job_ + "." + std::to_string(m.first.value()),
+                 .size = m.shape.size(),
+                 .universe = m.shape.universe,
+                 .mapping = plan::process_mapping(m.shape, kLongestMapping),
+                 .hosts = static_cast<std::uint32_t>(m.shape.hosts.size()),
+                 .ranks = {},
+                 .dialects = dialects_,
+                 .first = m.first,
+                 .spawner = job_,
+                 .keys = m.keys};
   for (const wire::Worker& worker : m.workers) {
     const auto run = m.shape.run_of(Rank(worker.rank.value() - m.first.value()));
     if (run) world.ranks.push_back({worker.rank, run->program});
   }
-  for (const rendezvous::PmiRank& rank : world.ranks) speakers_.insert(rank.rank);
+  for (const PmiRank& rank : world.ranks) speakers_.insert(rank.rank);
   add(std::move(world)).leaders = leaders_of(m.shape, m.first);
   ready({});
   return true;
@@ -220,7 +220,7 @@ void PmiService::worker_ended(Rank rank, const ExitStatus& status) {
 
 void PmiService::end() { clients_.clear(); }
 
-void PmiService::hear(const wire::ToAgent& message) {
+void PmiService::handle(const wire::ToAgent& message) {
   if (const auto* fenced = std::get_if<wire::Fenced>(&message)) {
     if (fenced->attempt != context_.attempt || fenced->service != wire::WireUp::Pmi) return;
     const std::size_t dot = fenced->fence.find('.');
@@ -247,8 +247,8 @@ void PmiService::hear(const wire::ToAgent& message) {
 
 // Returns false if there was no action.
 bool PmiService::act_for(World& world) {
-  const std::vector<rendezvous::PmiAction> actions = world.server.take_actions();
-  for (const rendezvous::PmiAction& action : actions) {
+  const std::vector<PmiAction> actions = world.server.take_actions();
+  for (const PmiAction& action : actions) {
     std::visit([this, &world](const auto& one) { apply(world, one); }, action);
   }
   return !actions.empty();
@@ -261,14 +261,14 @@ void PmiService::settle() {
   }
 }
 
-void PmiService::apply(const World&, const rendezvous::PmiAnswer& answer) {
+void PmiService::apply(const World&, const PmiAnswer& answer) {
   const auto client = clients_.find(answer.rank);
   if (client == clients_.end()) return;
   client->second->pending += answer.bytes;
   write(*client->second);
 }
 
-void PmiService::apply(const World& world, const rendezvous::PmiFence& fence) const {
+void PmiService::apply(const World& world, const PmiFence& fence) const {
   wire::FenceData data{.attempt = context_.attempt,
                        .fence = name_of_fence(world.first, fence.number),
                        .ranks = world.leaders,
@@ -278,30 +278,30 @@ void PmiService::apply(const World& world, const rendezvous::PmiFence& fence) co
     data.bytes = rest.substr(0, wire::kMaxPiece);
     rest.remove_prefix(data.bytes.size());
     data.piece = rest.empty() ? wire::Piece::Last : wire::Piece::More;
-    context_.tell(data);
+    context_.send(data);
   } while (!rest.empty());
 }
 
-void PmiService::apply(const World&, const rendezvous::PmiWord& word) const {
-  context_.tell(wire::Relay{context_.attempt, wire::WireUp::Pmi, word.from, word.to, word.bytes});
+void PmiService::apply(const World&, const PmiWord& word) const {
+  context_.send(wire::Relay{context_.attempt, wire::WireUp::Pmi, word.from, word.to, word.bytes});
 }
 
-void PmiService::apply(const World&, const rendezvous::PmiBroken& broken) {
+void PmiService::apply(const World&, const PmiBroken& broken) {
   context_.fail_rank(broken.rank, wire::FaultKind::Broken, 1, broken.why);
   close(broken.rank);
 }
 
-void PmiService::apply(const World&, const rendezvous::PmiAborted& aborted) const {
+void PmiService::apply(const World&, const PmiAborted& aborted) const {
   context_.fail_rank(aborted.rank, wire::FaultKind::Aborted, aborted.code, aborted.why);
 }
 
-void PmiService::apply(World& world, const rendezvous::PmiSpawn& spawn) const {
+void PmiService::apply(World& world, const PmiSpawn& spawn) const {
   if (!spawn.request.refusal.empty()) {
     context_.warn("rank " + std::to_string(spawn.rank.value()) + ": MPI_Comm_spawn starts nothing: it " +
                   spawn.request.refusal);
     return world.server.spawned(spawn.rank, spawn.thread, spawn.request.refusal);
   }
-  context_.tell(wire::SpawnWish{.attempt = context_.attempt,
+  context_.send(wire::SpawnWish{.attempt = context_.attempt,
                                 .service = wire::WireUp::Pmi,
                                 .from = spawn.rank,
                                 .call = spawn.thread,

@@ -21,8 +21,7 @@ class PmiService final : public HostService {
  public:
   // Only `speakers` get a socket. Other ranks get the variables too, including those of `more`, but no socket: their
   // programs cannot use PMI.
-  PmiService(const ServiceContext& context, rendezvous::PmiWorld world, std::vector<Rank> speakers,
-             plan::Environment more);
+  PmiService(const ServiceContext& context, PmiWorld world, std::vector<Rank> speakers, plan::Environment more);
 
   Result<void> check(wire::Prepared&) override { return {}; }
   plan::Environment variables(Rank rank) const override;
@@ -32,14 +31,14 @@ class PmiService final : public HostService {
   std::size_t ever_joined() const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
   bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
                  const WorldReady& ready) override;
 
  private:
   // The ranks that share an MPI_COMM_WORLD.
   struct World {
-    explicit World(rendezvous::PmiWorld world);
+    explicit World(PmiWorld world);
     Rank first;
     std::uint32_t size;
     std::string job;
@@ -47,7 +46,7 @@ class PmiService final : public HostService {
     std::vector<Rank> leaders{};           // one of each host; empty: all hosts of the job
     bool spawned = false;
     std::size_t left;  // the number of its ranks on this host that have not ended
-    rendezvous::PmiServer server;
+    PmiServer server;
   };
   struct Client {
     explicit Client(boost::asio::io_context& loop) : socket(loop) {}
@@ -63,16 +62,16 @@ class PmiService final : public HostService {
   void read(Rank rank, Client& client);
   void write(Client& client);
   void close(Rank rank);
-  void apply(const World&, const rendezvous::PmiAnswer& answer);
-  void apply(const World& world, const rendezvous::PmiFence& fence) const;
-  void apply(const World&, const rendezvous::PmiWord& word) const;
-  void apply(const World&, const rendezvous::PmiBroken& broken);
-  void apply(const World&, const rendezvous::PmiAborted& aborted) const;
-  void apply(World& world, const rendezvous::PmiSpawn& spawn) const;
+  void apply(const World&, const PmiAnswer& answer);
+  void apply(const World& world, const PmiFence& fence) const;
+  void apply(const World&, const PmiWord& word) const;
+  void apply(const World&, const PmiBroken& broken);
+  void apply(const World&, const PmiAborted& aborted) const;
+  void apply(World& world, const PmiSpawn& spawn) const;
   void settle();
   bool act_for(World& world);
   World* find(Rank rank) const;
-  World& add(rendezvous::PmiWorld world);
+  World& add(PmiWorld world);
   void remove(Rank first);
 
   const ServiceContext& context_;
@@ -80,7 +79,7 @@ class PmiService final : public HostService {
   std::set<Rank> joined_before_;  // ranks of ended worlds
   plan::Environment more_;
   std::string job_;
-  rendezvous::PmiDialects dialects_;
+  PmiDialects dialects_;
   std::map<Rank, std::unique_ptr<World>> worlds_;  // by first rank
   std::map<Rank, World*> world_of_;                // by rank on this host
   std::map<Rank, std::unique_ptr<Client>> clients_;

@@ -2,7 +2,7 @@
 
 #include "common/wire/frame.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 namespace {
 
@@ -33,4 +33,4 @@ Result<std::optional<FromHelper>> Decoder::next() {
   return std::optional<FromHelper>();
 }
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

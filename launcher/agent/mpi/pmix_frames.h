@@ -15,7 +15,7 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 // PMIx's own numbers (pmix_common.h).
 constexpr std::int32_t kSuccess = 0;
@@ -236,4 +236,4 @@ class Decoder {
   std::size_t begin_ = 0;
 };
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

@@ -19,8 +19,8 @@
 
 namespace sml::agent {
 
-using rendezvous::pmix::FromHelper;
-using rendezvous::pmix::ToHelper;
+using pmix::FromHelper;
+using pmix::ToHelper;
 
 namespace {
 
@@ -102,8 +102,8 @@ Result<FromHelper> PmixHelper::ask(const ToHelper& question, Duration limit) {
 
 // ---- messages by the loop
 
-void PmixHelper::listen(Hear hear, Fail fail) {
-  hear_ = std::move(hear);
+void PmixHelper::listen(Hear handle, Fail fail) {
+  hear_ = std::move(handle);
   fail_ = std::move(fail);
   socket_.assign(first_.release());
   await();

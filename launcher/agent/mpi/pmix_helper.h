@@ -35,14 +35,14 @@ class PmixHelper {
   Result<void> start(std::span<const std::string> environment);
   // Waits for the answer for at most `limit`. Errors (a clause that follows "libpmix's helper"): Timeout, Protocol,
   // Lost.
-  Result<rendezvous::pmix::FromHelper> ask(const rendezvous::pmix::ToHelper& question, Duration limit);
+  Result<pmix::FromHelper> ask(const pmix::ToHelper& question, Duration limit);
 
-  using Hear = std::function<Result<void>(const rendezvous::pmix::FromHelper&)>;
+  using Hear = std::function<Result<void>(const pmix::FromHelper&)>;
   using Fail = std::function<void(const Error& why)>;
-  // Receives messages by the loop from now on. After an error of the socket or of `hear`, calls `fail` once and
+  // Receives messages by the loop from now on. After an error of the socket or of `handle`, calls `fail` once and
   // receives no more.
-  void listen(Hear hear, Fail fail);
-  void send(const rendezvous::pmix::ToHelper& message);
+  void listen(Hear handle, Fail fail);
+  void send(const pmix::ToHelper& message);
   void close();  // the helper then exits
   void end();    // kills the helper and waits for its end
 
@@ -59,7 +59,7 @@ class PmixHelper {
   pid_t pid_ = -1;
   os::UniqueFd first_;  // the socket until listen()
   boost::asio::posix::stream_descriptor socket_;
-  rendezvous::pmix::Decoder decoder_;
+  pmix::Decoder decoder_;
   Hear hear_;
   Fail fail_;
   std::string unsent_;

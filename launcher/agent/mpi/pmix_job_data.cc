@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 namespace {
 
@@ -214,4 +214,4 @@ plan::Environment pmix_variables(const plan::Environment& theirs) {
   return out;
 }
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

@@ -13,7 +13,7 @@
 #include "common/plan/ranks/job_shape.h"
 #include "launcher/agent/mpi/pmix_frames.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 // The binding of a rank of this host.
 struct Place {
@@ -48,4 +48,4 @@ plan::Environment open_mpi_variables(const JobData& job, const plan::Environment
 // build can connect. Leaves out variables that `theirs` has.
 plan::Environment pmix_variables(const plan::Environment& theirs);
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

@@ -10,7 +10,7 @@
 #include "common/wire/bytes.h"
 #include "common/wire/limits.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 namespace {
 
@@ -461,4 +461,4 @@ void Machine::take(const wire::Relay& m) {
   deeds_.helper.emplace_back(GiveModex{next_asked_++, m.to});
 }
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

@@ -22,7 +22,7 @@
 #include "launcher/agent/mpi/pmix_frames.h"
 #include "launcher/agent/mpi/pmix_names.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 // Actions for the caller; ordered only within each kind.
 struct Deeds {
@@ -143,4 +143,4 @@ class Machine {
   Deeds deeds_;
 };
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

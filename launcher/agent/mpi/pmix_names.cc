@@ -4,7 +4,7 @@
 
 #include "common/wire/bytes.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::vector<Names::Reply> Names::publish(const Asker& asker, const NameWish& wis
   return out;
 }
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

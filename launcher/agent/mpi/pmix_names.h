@@ -10,7 +10,7 @@
 #include "launcher/agent/core/string_map.h"
 #include "launcher/agent/mpi/pmix_frames.h"
 
-namespace sml::rendezvous::pmix {
+namespace sml::agent::pmix {
 
 // A request; sent in messages between hosts.
 struct NameWish {
@@ -54,4 +54,4 @@ class Names {
   std::vector<Waiting> waiting_;
 };
 
-}  // namespace sml::rendezvous::pmix
+}  // namespace sml::agent::pmix

@@ -18,7 +18,7 @@
 
 namespace sml::agent {
 
-namespace pmix = rendezvous::pmix;
+namespace pmix = pmix;
 
 namespace {
 
@@ -178,11 +178,11 @@ void PmixService::carry_out() {
   const pmix::Deeds deeds = machine_->take_deeds();
   for (const pmix::Deeds::Words& one : deeds.words) context_.say_for(one.rank, one.stream, one.text);
   for (const pmix::Deeds::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
-  for (const wire::ToLauncher& message : deeds.launcher) context_.tell(message);
+  for (const wire::ToLauncher& message : deeds.launcher) context_.send(message);
   for (const pmix::ToHelper& message : deeds.helper) helper_.send(message);
 }
 
-void PmixService::hear(const wire::ToAgent& message) {
+void PmixService::handle(const wire::ToAgent& message) {
   if (!machine_) return;
   if (const auto* fenced = std::get_if<wire::Fenced>(&message)) machine_->take(*fenced);
   if (const auto* relay = std::get_if<wire::Relay>(&message)) machine_->take(*relay);

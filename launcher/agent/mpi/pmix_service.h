@@ -1,5 +1,5 @@
 // PMIx for the workers of a host, so that Open MPI's ranks find each other. The helper runs libpmix;
-// rendezvous::pmix::Machine decides what follows from its messages.
+// pmix::Machine decides what follows from its messages.
 #pragma once
 #include <optional>
 #include <string>
@@ -24,11 +24,11 @@ struct PmixWish {
   std::uint32_t host = 0;  // the index of this host in `shape`; if beyond it: see wire::MpiPlan
   std::string host_name;
   plan::JobShape shape;
-  std::string name_space;                         // the same on all hosts, and known to workers alone
-  std::string library;                            // the file to load; empty: find the host's own
-  std::string program;                            // absolute path; its libpmix is preferred
-  plan::Environment environment;                  // of `program`
-  std::vector<rendezvous::pmix::Place> places{};  // of the bound ranks of this host
+  std::string name_space;             // the same on all hosts, and known to workers alone
+  std::string library;                // the file to load; empty: find the host's own
+  std::string program;                // absolute path; its libpmix is preferred
+  plan::Environment environment;      // of `program`
+  std::vector<pmix::Place> places{};  // of the bound ranks of this host
   PmixNeed need = PmixNeed::Sure;
 };
 
@@ -49,21 +49,21 @@ class PmixService final : public HostService {
   std::size_t ever_joined() const override { return machine_ ? machine_->ever_joined() : 0; }
   void worker_ended(Rank rank, const ExitStatus& status) override;
   void end() override;
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
   bool add_world(const wire::AddWorkers& m, std::span<const ResourceAssignment> shares,
                  const WorldReady& ready) override;
   bool process_ended(pid_t pid, const ExitStatus& status) override;
 
  private:
   Result<void> load();
-  plan::Environment open_mpi_variables(const rendezvous::pmix::JobData& job) const;
+  plan::Environment open_mpi_variables(const pmix::JobData& job) const;
   std::vector<std::string> libraries() const;
-  Result<void> serve(const rendezvous::pmix::JobData& job);
+  Result<void> serve(const pmix::JobData& job);
   Error refusal(const Error& why) const;
-  rendezvous::pmix::JobData job_of(const wire::AddWorkers& m) const;
-  bool take_world(const rendezvous::pmix::FromHelper& answer);
+  pmix::JobData job_of(const wire::AddWorkers& m) const;
+  bool take_world(const pmix::FromHelper& answer);
   void start_world(const wire::StartAdded& m);
-  void keep(rendezvous::pmix::RankEnvironment& one, const plan::Environment& more);
+  void keep(pmix::RankEnvironment& one, const plan::Environment& more);
   void listen();
   void carry_out();
   void lose(const std::string& why);
@@ -71,7 +71,7 @@ class PmixService final : public HostService {
   const ServiceContext& context_;
   PmixWish wish_;
   PmixHelper helper_;
-  std::optional<rendezvous::pmix::Machine> machine_;
+  std::optional<pmix::Machine> machine_;
   std::unordered_map<Rank, plan::Environment> variables_;
   std::string loaded_;  // file and version
   std::string name_space_;

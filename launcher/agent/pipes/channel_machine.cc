@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sml::fifos {
+namespace sml::agent {
 
 using State = ReaderState;
 
@@ -90,4 +90,4 @@ void ChannelMachine::settle(Steps& steps) {
   offer_all(steps);
 }
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sml::fifos {
+namespace sml::agent {
 
 enum class ReaderState : std::uint8_t {
   Awaited,    // has not opened the FIFO of this epoch yet
@@ -66,4 +66,4 @@ class ChannelMachine {
   std::vector<ReaderState> readers_;
 };
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace sml::fifos {
+namespace sml::agent {
 
 using plan::Equalize;
 using plan::FifoFraming;
@@ -76,4 +76,4 @@ std::span<const Share> Dealer::whole_rounds() {
   return shares_;
 }
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

@@ -10,7 +10,7 @@
 #include "common/plan/fifos.h"
 #include "launcher/agent/pipes/record_splitter.h"
 
-namespace sml::fifos {
+namespace sml::agent {
 
 // Bytes of the stream, or of the dealer: valid until the dealer is called again.
 struct Share {
@@ -53,4 +53,4 @@ class Dealer {
   std::size_t longest_round_;
 };
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

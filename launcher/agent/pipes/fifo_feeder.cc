@@ -11,9 +11,6 @@
 
 namespace sml::agent {
 
-using fifos::Act;
-using fifos::ReaderState;
-
 namespace {
 
 constexpr std::size_t kFeedRead = std::size_t{256} << 10;
@@ -46,13 +43,13 @@ void FifoChannelFeed::begin() { perform(machine_.begin()); }
 
 void FifoChannelFeed::reader_died(std::uint32_t reader) { perform(machine_.died(reader)); }
 
-void FifoChannelFeed::perform(const fifos::Steps& steps) {
-  for (const fifos::Step& step : steps) {
+void FifoChannelFeed::perform(const Steps& steps) {
+  for (const Step& step : steps) {
     if (!fault_) perform(step);
   }
 }
 
-void FifoChannelFeed::perform(const fifos::Step& step) {
+void FifoChannelFeed::perform(const Step& step) {
   ++moved_;
   switch (step.act) {
     case Act::Offer: return offer(step.reader);
@@ -74,7 +71,7 @@ void FifoChannelFeed::offer(std::uint32_t reader) {
 
 void FifoChannelFeed::open_source() {
   source_state_ = Source::Awaited;
-  dealer_ = fifos::Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
+  dealer_ = Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
 }
 
 void FifoChannelFeed::close_source() {
@@ -131,11 +128,11 @@ void FifoChannelFeed::source_ready() {
   if (ended && !fault_) perform(machine_.source_ended());
 }
 
-void FifoChannelFeed::hand_out(const Result<std::span<const fifos::Share>>& shares) {
+void FifoChannelFeed::hand_out(const Result<std::span<const Share>>& shares) {
   if (!shares) {
     return fail(shares.error(), place() + ", byte " + std::to_string(dealer_.offset()));
   }
-  for (const fifos::Share& share : *shares) {
+  for (const Share& share : *shares) {
     if (machine_.takes(share.reader)) sinks_[share.reader].add(share.bytes);
   }
   for (std::uint32_t i = 0; i < sinks_.size() && !fault_; ++i) {
@@ -179,7 +176,7 @@ std::string FifoChannelFeed::stuck() const {
 
 namespace {
 
-void tell(int report, char mark, const std::string& text) { os::write_all(report, mark + text + "\n"); }
+void write_report(int report, char mark, const std::string& text) { os::write_all(report, mark + text + "\n"); }
 
 // Warns when a channel makes no progress: once until it moves again.
 class StuckWatch {
@@ -195,7 +192,7 @@ class StuckWatch {
     told_ = true;
     const std::string who = channel.stuck();
     if (who.empty()) return;
-    tell(report, '?', channel.place() + ": nothing has moved for " + format_duration(kStuck) + ": " + who);
+    write_report(report, '?', channel.place() + ": nothing has moved for " + format_duration(kStuck) + ": " + who);
   }
 
  private:
@@ -277,7 +274,7 @@ class Feeder {
   bool failed() {
     for (const FifoChannelFeed& channel : channels_) {
       if (!channel.fault()) continue;
-      tell(report_, '!', channel.fault()->message());
+      write_report(report_, '!', channel.fault()->message());
       return true;
     }
     return false;

@@ -56,18 +56,18 @@ class FifoChannelFeed {
 
  private:
   bool wants_source() const;
-  void perform(const fifos::Steps& steps);
-  void perform(const fifos::Step& step);
+  void perform(const Steps& steps);
+  void perform(const Step& step);
   void offer(std::uint32_t reader);
   void open_source();
   void close_source();
-  void hand_out(const Result<std::span<const fifos::Share>>& shares);
+  void hand_out(const Result<std::span<const Share>>& shares);
   void flush(std::uint32_t reader);
   void fail(const Error& why, std::string_view place);
 
   const FifoFeed& feed_;
-  fifos::ChannelMachine machine_;
-  fifos::Dealer dealer_;
+  ChannelMachine machine_;
+  Dealer dealer_;
   FifoSource source_;
   std::vector<FifoSink> sinks_;
   std::vector<char> buffer_;

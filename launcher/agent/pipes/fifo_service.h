@@ -42,7 +42,7 @@ class FifoService final : public HostService {
   std::vector<FifoFeed> feeds() const;
   void listen();
   void note(std::string_view line);
-  void fail(const std::string& why) const { context_.tell(wire::FifoFailed{why}); }
+  void fail(const std::string& why) const { context_.send(wire::FifoFailed{why}); }
 
   const ServiceContext& context_;
   boost::asio::posix::stream_descriptor report_;

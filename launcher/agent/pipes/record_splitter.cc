@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sml::fifos {
+namespace sml::agent {
 
 namespace {
 
@@ -130,4 +130,4 @@ Result<void> RecordSplitter::end() const {
                                   std::to_string(record_begin_));
 }
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

@@ -14,7 +14,7 @@
 #include "common/core/error.h"
 #include "common/plan/fifos.h"
 
-namespace sml::fifos {
+namespace sml::agent {
 
 inline constexpr std::uint32_t kRecordMagic = 0xCED7230A;
 inline constexpr std::size_t kRecordHeader = 8;
@@ -68,4 +68,4 @@ class RecordSplitter {
   std::uint64_t fault_at_ = 0;
 };
 
-}  // namespace sml::fifos
+}  // namespace sml::agent

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -13,13 +13,13 @@ constexpr std::size_t kLongestThread = 64;  // bytes of a client's name for a th
 
 }  // namespace
 
-Result<void> PmiClient::may_come(const PmiRow& row, const PmiMessage& message) const {
+Result<void> PmiClient::may_come(const PmiRow& row, const wire::PmiMessage& message) const {
   const auto broken = [](std::string why) { return Error(ErrorKind::Protocol, std::move(why)); };
   const std::string what = "\"" + std::string(row.name) + "\"";
   const bool begins = row.verb == PmiVerb::Init;
   if (state_ == State::Left && !begins) return broken("sent " + what + " by PMI after MPI_Finalize");
   // MPICH begins a session of MPI 4 after the last one has ended so, and says nothing in between.
-  const bool again = state_ == State::Left || (state_ == State::Joined && dialect_ == PmiDialect::One);
+  const bool again = state_ == State::Left || (state_ == State::Joined && dialect_ == wire::PmiDialect::One);
   if (begins && state_ != State::Silent && !again) return broken("sent a second " + what + " by PMI");
   if (!begins && state_ == State::Silent) return broken("sent " + what + " before \"init\"");
   const bool joins = begins || row.verb == PmiVerb::FullInit || row.verb == PmiVerb::Abort;
@@ -27,7 +27,7 @@ Result<void> PmiClient::may_come(const PmiRow& row, const PmiMessage& message) c
   if (row.verb == PmiVerb::FullInit && state_ == State::Joined) return broken("sent a second " + what + " by PMI");
   if (row.verb == PmiVerb::Abort) return {};
   const std::string thread = pmi_thread(message);
-  if (thread.size() > kLongestThread || !has_pmi_form(thread)) return broken("names a thread as PMI cannot");
+  if (thread.size() > kLongestThread || !wire::has_pmi_form(thread)) return broken("names a thread as PMI cannot");
   if (waiting_.contains(thread)) return broken("sent " + what + " while it waited for an answer");
   if (waiting_.size() == kMostThreads) {
     return broken("waits in more than " + std::to_string(kMostThreads) + " threads");
@@ -38,9 +38,9 @@ Result<void> PmiClient::may_come(const PmiRow& row, const PmiMessage& message) c
   return {};
 }
 
-void PmiClient::greet(PmiDialect dialect) {
+void PmiClient::greet(wire::PmiDialect dialect) {
   dialect_ = dialect;
-  if (dialect == PmiDialect::One) return join();
+  if (dialect == wire::PmiDialect::One) return join();
   state_ = State::Greeted;
 }
 
@@ -51,7 +51,7 @@ void PmiClient::join() {
 
 void PmiClient::leave() {
   state_ = State::Left;
-  dialect_ = PmiDialect::One;
+  dialect_ = wire::PmiDialect::One;
 }
 
 void PmiClient::give_up() {
@@ -61,7 +61,7 @@ void PmiClient::give_up() {
   spawns_ = {};
 }
 
-void PmiClient::wait(const PmiRow& row, const PmiMessage& message, std::string_view key) {
+void PmiClient::wait(const PmiRow& row, const wire::PmiMessage& message, std::string_view key) {
   Call call{.thread = pmi_thread(message), .row = &row, .key = std::string(key)};
   waiting_[call.thread] = std::move(call);
 }
@@ -86,4 +86,4 @@ const PmiClient::Call* PmiClient::call_of(const std::string& thread) const {
   return found == waiting_.end() ? nullptr : &found->second;
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -13,7 +13,7 @@
 #include "launcher/agent/pmi/pmi_spawn.h"
 #include "launcher/agent/pmi/pmi_table.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 class PmiClient {
  public:
@@ -21,12 +21,12 @@ class PmiClient {
 
   // The client's messages, one by one. Error (Protocol): a clause that follows "it".
   void feed(std::string_view bytes) { reader_.feed(bytes); }
-  Result<std::optional<PmiMessage>> next() { return reader_.next(dialect_); }
+  Result<std::optional<wire::PmiMessage>> next() { return reader_.next(dialect_); }
   // Whether the message is allowed now. Error (Protocol): as above.
-  Result<void> may_come(const PmiRow& row, const PmiMessage& message) const;
+  Result<void> may_come(const PmiRow& row, const wire::PmiMessage& message) const;
 
   // The client has chosen its dialect; in PMI-1 it has thereby joined.
-  void greet(PmiDialect dialect);
+  void greet(wire::PmiDialect dialect);
   void join();
   // It may come again with another greeting.
   void leave();
@@ -36,7 +36,7 @@ class PmiClient {
   void give_up();
 
   std::uint32_t app_number() const { return app_number_; }
-  PmiDialect dialect() const { return dialect_; }
+  wire::PmiDialect dialect() const { return dialect_; }
   bool over() const { return state_ == State::Over; }
   bool must_leave() const { return state_ == State::Greeted || state_ == State::Joined; }
   bool has_joined() const { return state_ != State::Silent && state_ != State::Greeted; }
@@ -50,7 +50,7 @@ class PmiClient {
     const PmiRow* row = nullptr;
     std::string key;  // for a GetNode
   };
-  void wait(const PmiRow& row, const PmiMessage& message, std::string_view key = {});
+  void wait(const PmiRow& row, const wire::PmiMessage& message, std::string_view key = {});
   bool waits(PmiVerb verb) const;
   // Removes and returns the waiting calls of this verb and key.
   std::vector<Call> take(PmiVerb verb, std::string_view key = {});
@@ -64,10 +64,10 @@ class PmiClient {
   std::uint32_t app_number_;
   State state_ = State::Silent;
   bool joined_ = false;  // true once it has joined, even if it has left
-  PmiDialect dialect_ = PmiDialect::One;
-  PmiReader reader_;
+  wire::PmiDialect dialect_ = wire::PmiDialect::One;
+  wire::PmiReader reader_;
   PmiSpawnReader spawns_;
   std::map<std::string, Call> waiting_;  // by thread
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -74,4 +74,4 @@ PmiNameAnswer PmiNames::answer(const PmiNameQuestion& question) {
   return out;
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

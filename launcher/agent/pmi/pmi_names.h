@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 enum class PmiNameVerb : std::uint8_t { Publish, Unpublish, LookUp };
 
@@ -41,4 +41,4 @@ class PmiNames {
   std::map<std::string, std::string> ports_;  // by name
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

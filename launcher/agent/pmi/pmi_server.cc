@@ -4,7 +4,7 @@
 
 #include "common/core/text.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -64,14 +64,14 @@ void PmiServer::received(Rank rank, std::string_view bytes) {
   if (client == nullptr || client->over()) return;
   client->feed(bytes);
   while (!client->over()) {
-    Result<std::optional<PmiMessage>> next = client->next();
+    Result<std::optional<wire::PmiMessage>> next = client->next();
     if (!next) return give_up(rank, *client, next.error().message());
     if (!next->has_value()) return;
     perform(rank, *client, **next);
   }
 }
 
-void PmiServer::perform(Rank rank, PmiClient& client, const PmiMessage& message) {
+void PmiServer::perform(Rank rank, PmiClient& client, const wire::PmiMessage& message) {
   const PmiRow* row = find_pmi_row(client.dialect(), message.name);
   if (row == nullptr) {
     return give_up(rank, client, "sent the message \"" + show(message.name, 40) + "\", which PMI does not have");
@@ -88,7 +88,7 @@ void PmiServer::perform(Rank rank, PmiClient& client, const PmiMessage& message)
     case PmiVerb::Universe: return tell_universe(r);
     case PmiVerb::AppNumber: return answer(r, good(r).add("appnum", client.app_number()));
     case PmiVerb::KeySpace:
-      return answer(r, good(r).add(client.dialect() == PmiDialect::One ? "kvsname" : "jobid", world_.job));
+      return answer(r, good(r).add(client.dialect() == wire::PmiDialect::One ? "kvsname" : "jobid", world_.job));
     case PmiVerb::Put: return put(r);
     case PmiVerb::Get: return get(r);
     case PmiVerb::Fence: return come_to_fence(r);
@@ -115,9 +115,9 @@ void PmiServer::begin(const Request& r) {
     return give_up(r.rank, r.client, "speaks " + version_name(version) + ", and " + only);
   }
   // Replies with subversion 1 whatever the client requests: then it uses nothing of 1.2.
-  PmiWriter words(PmiDialect::One, r.row.answer);
+  wire::PmiWriter words(wire::PmiDialect::One, r.row.answer);
   send(r.rank, words.add("pmi_version", version).add("pmi_subversion", one ? 1 : 0).add("rc", "0"), {});
-  r.client.greet(one ? PmiDialect::One : PmiDialect::Two);
+  r.client.greet(one ? wire::PmiDialect::One : wire::PmiDialect::Two);
 }
 
 void PmiServer::full_init(const Request& r) {
@@ -126,7 +126,7 @@ void PmiServer::full_init(const Request& r) {
     return give_up(r.rank, r.client, "claims to be rank " + number(claimed) + " by PMI");
   }
   r.client.join();
-  PmiWriter words = good(r);
+  wire::PmiWriter words = good(r);
   words.add("pmi-version", "2").add("pmi-subversion", "0").add("rank", own).add("size", world_.size);
   words.add("appnum", r.client.app_number()).add("debugged", "FALSE").add("pmiverbose", "FALSE");
   if (!world_.spawner.empty()) words.add("spawner-jobid", world_.spawner);
@@ -134,8 +134,8 @@ void PmiServer::full_init(const Request& r) {
 }
 
 void PmiServer::tell_limits(const Request& r) {
-  PmiWriter words = good(r);
-  answer(r, words.add("kvsname_max", kJobName).add("keylen_max", kPmiKey).add("vallen_max", kPmiValue));
+  wire::PmiWriter words = good(r);
+  answer(r, words.add("kvsname_max", kJobName).add("keylen_max", wire::kPmiKey).add("vallen_max", wire::kPmiValue));
 }
 
 void PmiServer::tell_universe(const Request& r) {
@@ -184,13 +184,13 @@ void PmiServer::put(const Request& r) {
 
 void PmiServer::get(const Request& r) {
   const std::string_view key = pmi_text(r.message, "key");
-  const std::string_view space = pmi_text(r.message, r.client.dialect() == PmiDialect::One ? "kvsname" : "jobid");
+  const std::string_view space = pmi_text(r.message, r.client.dialect() == wire::PmiDialect::One ? "kvsname" : "jobid");
   const bool ours = space.empty() || space == world_.job;
   const std::string* value = ours ? space_.get(key) : nullptr;
   if (ours && key == kMapping && !world_.mapping.empty()) value = &world_.mapping;
-  if (r.client.dialect() == PmiDialect::Two) return answer_found(r, value);
+  if (r.client.dialect() == wire::PmiDialect::Two) return answer_found(r, value);
   if (value != nullptr) return answer(r, good(r).add("value", *value));
-  PmiWriter words(PmiDialect::One, r.row.answer);
+  wire::PmiWriter words(wire::PmiDialect::One, r.row.answer);
   send(r.rank, words.add("rc", "-1").add("msg", "key_" + std::string(key) + "_not_found").add("value", "unknown"), {});
 }
 
@@ -214,7 +214,7 @@ void PmiServer::put_node(const Request& r) {
   answer(r);
   for (auto& [rank, client] : clients_) {
     for (const PmiClient::Call& call : client.take(PmiVerb::GetNode, key)) {
-      PmiWriter words(client.dialect(), call.row->answer);
+      wire::PmiWriter words(client.dialect(), call.row->answer);
       send(rank, words.add("rc", "0").add("found", "TRUE").add("value", value), call.thread);
     }
   }
@@ -256,8 +256,8 @@ Result<void> PmiServer::fenced(std::uint64_t fence, std::span<const std::string>
 void PmiServer::complete_fence() {
   for (auto& [rank, client] : clients_) {
     for (const PmiClient::Call& call : client.take(PmiVerb::Fence)) {
-      PmiWriter words(client.dialect(), call.row->answer);
-      if (client.dialect() == PmiDialect::Two) words.add("rc", "0");
+      wire::PmiWriter words(client.dialect(), call.row->answer);
+      if (client.dialect() == wire::PmiDialect::Two) words.add("rc", "0");
       send(rank, std::move(words), call.thread);
     }
   }
@@ -266,7 +266,7 @@ void PmiServer::complete_fence() {
 // ---- names
 
 void PmiServer::name(const Request& r) {
-  const char* const key = r.client.dialect() == PmiDialect::One ? "service" : "name";
+  const char* const key = r.client.dialect() == wire::PmiDialect::One ? "service" : "name";
   const PmiNameQuestion question{.verb = name_verb(r.row.verb),
                                  .thread = pmi_thread(r.message),
                                  .name = std::string(pmi_text(r.message, key)),
@@ -291,9 +291,9 @@ void PmiServer::named(Rank rank, const PmiNameAnswer& found) {
   if (call == nullptr) return;
   const PmiRow& row = *call->row;
   const bool names = row.verb == PmiVerb::Publish || row.verb == PmiVerb::Unpublish || row.verb == PmiVerb::LookUp;
-  if (!names || !has_pmi_form(found.port)) return;
-  PmiWriter words(client->dialect(), row.answer);
-  const bool one = client->dialect() == PmiDialect::One;
+  if (!names || !wire::has_pmi_form(found.port)) return;
+  wire::PmiWriter words(client->dialect(), row.answer);
+  const bool one = client->dialect() == wire::PmiDialect::One;
   if (one) words.add("info", found.good ? "ok" : "failed");
   words.add("rc", found.good ? "0" : "1");
   if (one || !found.good) words.add(one ? "msg" : "errmsg", found.good ? "success" : "no_such_name");
@@ -321,8 +321,8 @@ void PmiServer::spawned(Rank rank, const std::string& thread, const std::string&
   if (client == nullptr) return;
   const PmiClient::Call* call = client->call_of(thread);
   if (call == nullptr || call->row->verb != PmiVerb::Spawn) return;
-  PmiWriter words(client->dialect(), call->row->answer);
-  const bool one = client->dialect() == PmiDialect::One;
+  wire::PmiWriter words(client->dialect(), call->row->answer);
+  const bool one = client->dialect() == wire::PmiDialect::One;
   words.add("rc", why.empty() ? "0" : one ? "-1" : "1");
   if (!why.empty()) words.add(one ? "msg" : "errmsg", "not_started,_see_what_sml-run_said");
   send(rank, std::move(words), thread);
@@ -331,9 +331,9 @@ void PmiServer::spawned(Rank rank, const std::string& thread, const std::string&
 
 // ---- answers
 
-PmiWriter PmiServer::good(const Request& r) {
-  PmiWriter out(r.client.dialect(), r.row.answer);
-  const bool one = r.client.dialect() == PmiDialect::One;
+wire::PmiWriter PmiServer::good(const Request& r) {
+  wire::PmiWriter out(r.client.dialect(), r.row.answer);
+  const bool one = r.client.dialect() == wire::PmiDialect::One;
   // In PMI-1 no other replies have these fields.
   const bool tells = r.row.verb == PmiVerb::Put || r.row.verb == PmiVerb::Get;
   if (!one || tells) out.add("rc", "0");
@@ -347,14 +347,14 @@ void PmiServer::answer_found(const Request& r, const std::string* value) {
 }
 
 void PmiServer::refuse(const Request& r, const char* why) {
-  const bool one = r.client.dialect() == PmiDialect::One;
-  PmiWriter words(r.client.dialect(), r.row.answer);
+  const bool one = r.client.dialect() == wire::PmiDialect::One;
+  wire::PmiWriter words(r.client.dialect(), r.row.answer);
   answer(r, words.add("rc", one ? "-1" : "1").add(one ? "msg" : "errmsg", why));
 }
 
-void PmiServer::send(Rank rank, PmiWriter words, const std::string& thread) {
-  if (words.dialect() == PmiDialect::Two && !thread.empty()) words.add("thrid", thread);
+void PmiServer::send(Rank rank, wire::PmiWriter words, const std::string& thread) {
+  if (words.dialect() == wire::PmiDialect::Two && !thread.empty()) words.add("thrid", thread);
   actions_.emplace_back(PmiAnswer{rank, words.take()});
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

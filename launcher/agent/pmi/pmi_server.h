@@ -25,7 +25,7 @@
 #include "launcher/agent/pmi/pmi_spawn.h"
 #include "launcher/agent/pmi/pmi_table.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 // The dialects that clients may request.
 enum class PmiDialects : std::uint8_t { Both, OnlyOne, OnlyTwo };
@@ -106,10 +106,10 @@ class PmiServer {
     Rank rank;
     PmiClient& client;
     const PmiRow& row;
-    const PmiMessage& message;
+    const wire::PmiMessage& message;
   };
 
-  void perform(Rank rank, PmiClient& client, const PmiMessage& message);
+  void perform(Rank rank, PmiClient& client, const wire::PmiMessage& message);
   void begin(const Request& r);
   void full_init(const Request& r);
   void tell_limits(const Request& r);
@@ -127,12 +127,12 @@ class PmiServer {
   void spawn(const Request& r);
 
   // A reply that begins with the success fields; to be sent by send().
-  static PmiWriter good(const Request& r);
+  static wire::PmiWriter good(const Request& r);
   void answer(const Request& r) { send(r.rank, good(r), pmi_thread(r.message)); }
-  void answer(const Request& r, PmiWriter words) { send(r.rank, std::move(words), pmi_thread(r.message)); }
+  void answer(const Request& r, wire::PmiWriter words) { send(r.rank, std::move(words), pmi_thread(r.message)); }
   void answer_found(const Request& r, const std::string* value);
   void refuse(const Request& r, const char* why);
-  void send(Rank rank, PmiWriter words, const std::string& thread);
+  void send(Rank rank, wire::PmiWriter words, const std::string& thread);
   void named(Rank rank, const PmiNameAnswer& found);
   void give_up(Rank rank, PmiClient& client, std::string why);
   PmiClient* find(Rank rank);
@@ -146,4 +146,4 @@ class PmiServer {
   std::vector<PmiAction> actions_;
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

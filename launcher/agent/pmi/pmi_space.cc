@@ -4,13 +4,13 @@
 
 #include "common/wire/pmi_wire.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
 // Encoding: for each put one byte with the length of the key, two with that of the value, key, value.
 constexpr std::size_t kHead = 3;
-static_assert(kPmiKey < 256 && kPmiValue < 65536);
+static_assert(wire::kPmiKey < 256 && wire::kPmiValue < 65536);
 
 void append(std::string& news, std::string_view key, std::string_view value) {
   news += static_cast<char>(key.size());
@@ -82,7 +82,7 @@ Result<void> PmiSpace::merge_part(std::string_view rest) {
     Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
     if (rest.size() < kHead) return no_news;
     const std::size_t key = byte_at(rest, 0), value = byte_at(rest, 1) << 8 | byte_at(rest, 2);
-    if (key == 0 || key > kPmiKey || value > kPmiValue || rest.size() < kHead + key + value) return no_news;
+    if (key == 0 || key > wire::kPmiKey || value > wire::kPmiValue || rest.size() < kHead + key + value) return no_news;
     if (!set(keys_, size_, kInAll, rest.substr(kHead, key), rest.substr(kHead + key, value))) {
       return too_much("is told of", kInAll);
     }
@@ -101,4 +101,4 @@ const std::string* PmiSpace::get_node(std::string_view key) const {
   return found == node_.end() ? nullptr : &found->second;
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

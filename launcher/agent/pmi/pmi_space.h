@@ -14,7 +14,7 @@
 #include "common/wire/wire_up_messages.h"
 #include "launcher/agent/core/string_map.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 class PmiSpace {
  public:
@@ -51,4 +51,4 @@ class PmiSpace {
   std::size_t node_size_ = 0;
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

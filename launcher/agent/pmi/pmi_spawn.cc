@@ -6,7 +6,7 @@
 #include "common/core/text.h"
 #include "common/plan/ranks/rank_layout.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -28,12 +28,13 @@ constexpr Words kOne{"nprocs",      "argcnt",      "arg",      1,           "pre
 constexpr Words kTwo{"maxprocs", "argc",  "argv",         0,         "preputcount",
                      "ppkey",    "ppval", "infokeycount", "infokey", "infoval"};
 
-const Words& words_of(PmiDialect dialect) { return dialect == PmiDialect::One ? kOne : kTwo; }
+const Words& words_of(wire::PmiDialect dialect) { return dialect == wire::PmiDialect::One ? kOne : kTwo; }
 
 Error bad_spawn(const std::string& what) { return Error(ErrorKind::Protocol, "sent \"spawn\" " + what); }
 
 // Parses the count of a field that may be numbered; `without` if the field is missing.
-Result<std::size_t> number_in(const PmiMessage& part, const std::string& key, std::size_t without, std::size_t most) {
+Result<std::size_t> number_in(const wire::PmiMessage& part, const std::string& key, std::size_t without,
+                              std::size_t most) {
   const std::string* text = part.find(key);
   if (text == nullptr) return without;
   std::size_t out = 0;
@@ -42,19 +43,21 @@ Result<std::size_t> number_in(const PmiMessage& part, const std::string& key, st
   return bad_spawn("with \"" + show(*text, 40) + "\" as " + key);
 }
 
-Result<std::string> numbered(const PmiMessage& part, const char* key, std::size_t number) {
+Result<std::string> numbered(const wire::PmiMessage& part, const char* key, std::size_t number) {
   const std::string name = key + std::to_string(number);
   if (const std::string* found = part.find(name)) return *found;
   return bad_spawn("without " + name);
 }
 
-bool can_be_key(const std::string& key) { return !key.empty() && key.size() <= kPmiKey && has_pmi_form(key); }
-bool can_be_value(const std::string& value) { return value.size() <= kPmiValue && has_pmi_form(value); }
+bool can_be_key(const std::string& key) {
+  return !key.empty() && key.size() <= wire::kPmiKey && wire::has_pmi_form(key);
+}
+bool can_be_value(const std::string& value) { return value.size() <= wire::kPmiValue && wire::has_pmi_form(value); }
 
 }  // namespace
 
-Result<bool> PmiSpawnReader::add(PmiDialect dialect, const PmiMessage& message) {
-  if (dialect == PmiDialect::Two) return add_all(message);
+Result<bool> PmiSpawnReader::add(wire::PmiDialect dialect, const wire::PmiMessage& message) {
+  if (dialect == wire::PmiDialect::Two) return add_all(message);
   const Result<std::size_t> all = number_in(message, "totspawns", 1, kMostPrograms);
   if (!all) return all.error();
   const Result<std::size_t> now = number_in(message, "spawnssofar", 1, kMostPrograms);
@@ -70,10 +73,10 @@ Result<bool> PmiSpawnReader::add(PmiDialect dialect, const PmiMessage& message) 
 }
 
 // For PMI-2, where one message has all programs.
-Result<bool> PmiSpawnReader::add_all(const PmiMessage& message) {
+Result<bool> PmiSpawnReader::add_all(const wire::PmiMessage& message) {
   request_ = {};
   size_ = 0;
-  PmiMessage part;  // fields up to the next program
+  wire::PmiMessage part;  // fields up to the next program
   std::optional<std::string> program;
   for (std::size_t i = 0; i <= message.pairs.size(); ++i) {
     const bool ends = i == message.pairs.size() || message.pairs[i].first == "subcmd";
@@ -81,7 +84,8 @@ Result<bool> PmiSpawnReader::add_all(const PmiMessage& message) {
       part.pairs.push_back(message.pairs[i]);
       continue;
     }
-    Result<void> added = program ? add_program(PmiDialect::Two, *program, part) : add_keys(PmiDialect::Two, part);
+    Result<void> added =
+        program ? add_program(wire::PmiDialect::Two, *program, part) : add_keys(wire::PmiDialect::Two, part);
     if (!added) return added.error();
     if (i < message.pairs.size()) program = message.pairs[i].second;
     part.pairs.clear();
@@ -95,7 +99,7 @@ PmiSpawnRequest PmiSpawnReader::take() {
   return std::exchange(request_, {});
 }
 
-Result<void> PmiSpawnReader::add_program(PmiDialect dialect, std::string program, const PmiMessage& part) {
+Result<void> PmiSpawnReader::add_program(wire::PmiDialect dialect, std::string program, const wire::PmiMessage& part) {
   const Words& words = words_of(dialect);
   if (program.empty()) return bad_spawn("without a program");
   if (request_.programs.size() == kMostPrograms) {
@@ -147,7 +151,7 @@ void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, c
   }
 }
 
-Result<void> PmiSpawnReader::add_keys(PmiDialect dialect, const PmiMessage& part) {
+Result<void> PmiSpawnReader::add_keys(wire::PmiDialect dialect, const wire::PmiMessage& part) {
   const Words& words = words_of(dialect);
   const Result<std::size_t> count = number_in(part, words.keys, 0, part.pairs.size());
   if (!count) return count.error();
@@ -157,11 +161,11 @@ Result<void> PmiSpawnReader::add_keys(PmiDialect dialect, const PmiMessage& part
     Result<std::string> value = numbered(part, words.value, i);
     if (!value) return value.error();
     if (!can_be_key(*key) || !can_be_value(*value)) {
-      return bad_spawn("with the key \"" + show(*key, kPmiKey) + "\" or its value as PMI cannot carry it");
+      return bad_spawn("with the key \"" + show(*key, wire::kPmiKey) + "\" or its value as PMI cannot carry it");
     }
     request_.keys.push_back({std::move(*key), std::move(*value)});
   }
   return {};
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -15,7 +15,7 @@
 #include "common/wire/pmi_wire.h"
 #include "common/wire/wire_up_messages.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 struct PmiSpawnRequest {
   std::vector<plan::SpawnProgram> programs;
@@ -30,17 +30,17 @@ class PmiSpawnReader {
   static constexpr std::size_t kMostPrograms = 1024;
 
   // Returns true if the request is complete, see take(). Error (Protocol): a clause that follows "it".
-  Result<bool> add(PmiDialect dialect, const PmiMessage& message);
+  Result<bool> add(wire::PmiDialect dialect, const wire::PmiMessage& message);
   PmiSpawnRequest take();
 
  private:
-  Result<bool> add_all(const PmiMessage& message);
-  Result<void> add_program(PmiDialect dialect, std::string program, const PmiMessage& part);
-  Result<void> add_keys(PmiDialect dialect, const PmiMessage& part);
+  Result<bool> add_all(const wire::PmiMessage& message);
+  Result<void> add_program(wire::PmiDialect dialect, std::string program, const wire::PmiMessage& part);
+  Result<void> add_keys(wire::PmiDialect dialect, const wire::PmiMessage& part);
   void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);
 
   PmiSpawnRequest request_;
   std::size_t size_ = 0;
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

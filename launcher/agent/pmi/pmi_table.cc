@@ -6,7 +6,7 @@
 
 #include "common/core/text.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr PmiField kValueField{"value", PmiForm::Value};
 constexpr PmiField text(std::string_view key) { return {key, PmiForm::Value}; }
 constexpr PmiField text_perhaps(std::string_view key) { return {key, PmiForm::Value, kMay}; }
 
-using D = PmiDialect;
+using D = wire::PmiDialect;
 using V = PmiVerb;
 
 constexpr PmiRow kRows[] = {
@@ -71,18 +71,18 @@ Result<void> check_field(const PmiRow& row, const PmiField& field, const std::st
       if (number_in(value)) return {};
       return broken(row, "with \"" + show(value, 40) + "\" as " + key + ", which is no number");
     case PmiForm::Key:
-      if (value.size() > kPmiKey) {
-        return broken(
-            row, "with a key of " + std::to_string(value.size()) + " bytes; PMI allows " + std::to_string(kPmiKey));
+      if (value.size() > wire::kPmiKey) {
+        return broken(row, "with a key of " + std::to_string(value.size()) + " bytes; PMI allows " +
+                               std::to_string(wire::kPmiKey));
       }
-      if (!value.empty() && has_pmi_form(value)) return {};
+      if (!value.empty() && wire::has_pmi_form(value)) return {};
       return broken(row, "with \"" + show(value, 40) + "\" as key, which is none");
     case PmiForm::Value:
-      if (value.size() > kPmiValue) {
-        return broken(
-            row, "with a value of " + std::to_string(value.size()) + " bytes; PMI allows " + std::to_string(kPmiValue));
+      if (value.size() > wire::kPmiValue) {
+        return broken(row, "with a value of " + std::to_string(value.size()) + " bytes; PMI allows " +
+                               std::to_string(wire::kPmiValue));
       }
-      if (has_pmi_form(value)) return {};
+      if (wire::has_pmi_form(value)) return {};
       return broken(row, "with a " + key + " that PMI cannot carry: \"" + show(value, 40) + "\"");
   }
   return {};
@@ -90,13 +90,13 @@ Result<void> check_field(const PmiRow& row, const PmiField& field, const std::st
 
 }  // namespace
 
-const PmiRow* find_pmi_row(PmiDialect dialect, std::string_view name) {
+const PmiRow* find_pmi_row(wire::PmiDialect dialect, std::string_view name) {
   const auto* found = std::find_if(std::begin(kRows), std::end(kRows),
                                    [&](const PmiRow& row) { return row.dialect == dialect && row.name == name; });
   return found == std::end(kRows) ? nullptr : found;
 }
 
-Result<void> check_pmi(const PmiRow& row, const PmiMessage& message) {
+Result<void> check_pmi(const PmiRow& row, const wire::PmiMessage& message) {
   for (const PmiField& field : row.fields) {
     if (field.key.empty()) continue;
     const std::string* value = message.find(field.key);
@@ -109,16 +109,16 @@ Result<void> check_pmi(const PmiRow& row, const PmiMessage& message) {
   return {};
 }
 
-std::int64_t pmi_number(const PmiMessage& message, std::string_view key, std::int64_t without) {
+std::int64_t pmi_number(const wire::PmiMessage& message, std::string_view key, std::int64_t without) {
   const std::string* value = message.find(key);
   return value == nullptr ? without : number_in(*value).value_or(without);
 }
 
-std::string_view pmi_text(const PmiMessage& message, std::string_view key) {
+std::string_view pmi_text(const wire::PmiMessage& message, std::string_view key) {
   const std::string* value = message.find(key);
   return value == nullptr ? std::string_view() : std::string_view(*value);
 }
 
-std::string pmi_thread(const PmiMessage& message) { return std::string(pmi_text(message, "thrid")); }
+std::string pmi_thread(const wire::PmiMessage& message) { return std::string(pmi_text(message, "thrid")); }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

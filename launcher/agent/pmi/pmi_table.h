@@ -8,7 +8,7 @@
 #include "common/core/error.h"
 #include "common/wire/pmi_wire.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 enum class PmiVerb : std::uint8_t {
   Init,
@@ -39,7 +39,7 @@ struct PmiField {
 };
 
 struct PmiRow {
-  PmiDialect dialect;
+  wire::PmiDialect dialect;
   std::string_view name;
   PmiVerb verb;
   std::string_view answer;
@@ -47,16 +47,16 @@ struct PmiRow {
 };
 
 // Null: there is no such message.
-const PmiRow* find_pmi_row(PmiDialect dialect, std::string_view name);
+const PmiRow* find_pmi_row(wire::PmiDialect dialect, std::string_view name);
 
 // Checks that all fields of the row that must be present are, and that each has its form. Error (Protocol): a clause
 // that follows "it".
-Result<void> check_pmi(const PmiRow& row, const PmiMessage& message);
+Result<void> check_pmi(const PmiRow& row, const wire::PmiMessage& message);
 
 // The value of a checked field; `without` if it is missing.
-std::int64_t pmi_number(const PmiMessage& message, std::string_view key, std::int64_t without);
-std::string_view pmi_text(const PmiMessage& message, std::string_view key);
+std::int64_t pmi_number(const wire::PmiMessage& message, std::string_view key, std::int64_t without);
+std::string_view pmi_text(const wire::PmiMessage& message, std::string_view key);
 // The client's name for the thread that sends the message; empty if it has none.
-std::string pmi_thread(const PmiMessage& message);
+std::string pmi_thread(const wire::PmiMessage& message);
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -1,4 +1,5 @@
-/* The namespaces that libpmix serves in the helper, and the ranks in the agent's numbering. */
+/* The namespaces that libpmix serves in this helper process, and the conversion between their ranks and the agent's
+ * numbers of ranks. */
 #pragma once
 #include <pthread.h>
 #include <stdint.h>
@@ -8,15 +9,15 @@
 #include "launcher/agent/pmix/frames.h"
 #include "launcher/agent/pmix/pmix_abi.h"
 
-/* A namespace that is served: the job's own, or that of spawned ranks. The agent numbers all ranks of the job; those of
- * this namespace begin at `base`. */
+/* A namespace that is served, which is an MPI_COMM_WORLD: the job's own, or that of spawned ranks. The agent numbers
+ * all ranks of the job; those of this namespace begin at `base`. */
 typedef struct {
   char name[kNamespaceSize];
   uint32_t base;
   uint32_t size;
 } World;
 
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* guards everything that both threads use */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* guards what libpmix's thread uses, too */
 static World* worlds;
 static uint32_t world_count;
 
@@ -39,7 +40,7 @@ static void remember_world(const World* world) {
   pthread_mutex_unlock(&opening);
 }
 
-/* Removes a namespace and returns it; an empty one if there is none. */
+/* Removes the namespace that begins at `base`, and returns it; one of size 0 if there is none. */
 static World forget_world(uint32_t base) {
   World out = {"", 0, 0};
   pthread_mutex_lock(&opening);
@@ -53,6 +54,7 @@ static World forget_world(uint32_t base) {
   return out;
 }
 
+/* The process of a rank of the agent's numbering; one with an empty namespace if there is none. */
 static PmixProc proc_of(uint32_t rank) {
   PmixProc out;
   memset(&out, 0, sizeof out);
@@ -66,6 +68,7 @@ static PmixProc proc_of(uint32_t rank) {
   return out;
 }
 
+/* The namespace of a process; one of size 0 if it is not served. */
 static World world_of(const PmixProc* proc) {
   World out = {"", UINT32_MAX, 0};
   pthread_mutex_lock(&opening);

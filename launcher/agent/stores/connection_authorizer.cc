@@ -63,7 +63,7 @@ void ConnectionAuthorizer::flush() {
   if (!gathered_.empty()) send_(wire::AskPeerOwnership{std::exchange(gathered_, {})});
 }
 
-void ConnectionAuthorizer::ruled(const wire::PeerVerdicts& m) {
+void ConnectionAuthorizer::take_verdicts(const wire::PeerVerdicts& m) {
   for (const wire::PeerVerdict& ruling : m.rulings) {
     const auto found = asked_.find(ruling.id);
     if (found == asked_.end()) continue;

@@ -38,7 +38,7 @@ class ConnectionAuthorizer {
   // `ends` are the addresses as the caller sees them. Calls `answer` now or later, or never if the launcher does not
   // reply.
   void ask(const os::TcpEnds& ends, Answer answer);
-  void ruled(const wire::PeerVerdicts& m);
+  void take_verdicts(const wire::PeerVerdicts& m);
 
  private:
   bool is_own(const boost::asio::ip::address& address);

@@ -11,7 +11,7 @@
 #include "common/core/clock.h"
 #include "common/core/strong.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 using ClientId = Strong<struct ClientIdTag>;  // one connection; not reused in the life of an engine
 
@@ -51,4 +51,4 @@ class Engine {
   virtual void restart_clocks(TimePoint now) = 0;  // all clients were suspended, and their stalls are not their fault
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

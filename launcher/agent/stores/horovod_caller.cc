@@ -24,10 +24,10 @@ struct HorovodCaller::Call {
 
 HorovodCaller::~HorovodCaller() = default;
 
-void HorovodCaller::hear(const wire::ToAgent& message) {
+void HorovodCaller::handle(const wire::ToAgent& message) {
   const auto* told = std::get_if<wire::HorovodCall>(&message);
   if (told == nullptr || told->attempt != context_.attempt) return;
-  if (calls_.size() >= kMost) return context_.tell(wire::HorovodAnswer{told->attempt, told->rank, {}});
+  if (calls_.size() >= kMost) return context_.send(wire::HorovodAnswer{told->attempt, told->rank, {}});
   const auto call = *calls_.insert(std::make_shared<Call>(context_.loop, *told)).first;
   call->timer.expires_after(std::chrono::milliseconds(wire::kHorovodPatienceMs));
   call->timer.async_wait(lifetime_.guard([this, call](boost::system::error_code error) {
@@ -61,7 +61,7 @@ void HorovodCaller::answer(const std::shared_ptr<Call>& call) {
   call->timer.cancel();
   boost::system::error_code ignored;
   call->socket.close(ignored);
-  context_.tell(wire::HorovodAnswer{call->told.attempt, call->told.rank, std::move(call->answer)});
+  context_.send(wire::HorovodAnswer{call->told.attempt, call->told.rank, std::move(call->answer)});
 }
 
 }  // namespace sml::agent

@@ -1,5 +1,5 @@
-// Forwards the launcher's calls about other hosts to workers of hvd.elastic, at their ports on this host. It does not
-// interpret requests or answers, and costs nothing without calls.
+// Delivers the launcher's notices that hosts have come or gone to workers of hvd.elastic, at their ports on this host,
+// and sends their answers back. It does not interpret either. Without calls it holds no resources.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,13 +12,14 @@ namespace sml::agent {
 
 class HorovodCaller final : public HostService {
  public:
-  static constexpr std::size_t kMost = 16;  // concurrent calls
+  static constexpr std::size_t kMost = 16;  // concurrent calls; the answer to further ones is empty
 
+  // The context outlives this.
   explicit HorovodCaller(const ServiceContext& context) : context_(context) {}
   ~HorovodCaller() override;
 
   Result<void> check(wire::Prepared&) override { return {}; }
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
 
  private:
   struct Call;

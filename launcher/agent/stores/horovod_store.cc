@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -225,4 +225,4 @@ void HorovodStore::restart_clocks(TimePoint now) {
   }
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

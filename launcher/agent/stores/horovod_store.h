@@ -25,7 +25,7 @@
 #include "launcher/agent/stores/engine.h"
 #include "launcher/agent/stores/http_request.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 struct HorovodStoreLimits {
   std::size_t memory = std::size_t{1} << 30;  // of values, requests and replies
@@ -104,4 +104,4 @@ class HorovodStore final : public Engine {
   std::vector<Effect> effects_;
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

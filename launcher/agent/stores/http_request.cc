@@ -22,7 +22,7 @@ inline field string_to_field(string_view name) {
 
 }  // namespace boost::beast::http
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace http = boost::beast::http;
 using boost::beast::error_code;
@@ -119,4 +119,4 @@ std::string http_answer(int status, std::string_view body) {
   return out.append(body);
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

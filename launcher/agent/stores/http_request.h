@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 struct HttpRequest {
   enum class Method : std::uint8_t { Get, Put, Delete, Other };
@@ -39,4 +39,4 @@ class HttpRequestReader {
 // A reply that closes its connection. Horovod's client compares header names byte by byte.
 std::string http_answer(int status, std::string_view body = {});
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

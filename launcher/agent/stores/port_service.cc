@@ -5,7 +5,7 @@
 namespace sml::agent {
 
 Result<void> PortService::check(wire::Prepared& answer) {
-  Result<RendezvousPort> port = network_.reserve_port(agent_launcher_);
+  Result<RendezvousPort> port = network_.reserve_port(reach_);
   if (!port) return port.error();
   port_ = std::move(*port);
   port_.stop_listening();

@@ -7,13 +7,12 @@ namespace sml::agent {
 
 class PortService final : public HostService {
  public:
-  PortService(const ServiceContext& context, wire::ServiceReach reach)
-      : network_(context.network), agent_launcher_(reach) {}
+  PortService(const ServiceContext& context, wire::ServiceReach reach) : network_(context.network), reach_(reach) {}
   Result<void> check(wire::Prepared& answer) override;
 
  private:
   Network& network_;
-  wire::ServiceReach agent_launcher_;
+  wire::ServiceReach reach_;
   RendezvousPort port_;
 };
 

@@ -12,8 +12,6 @@
 
 namespace sml::agent {
 
-using rendezvous::Effect;
-
 namespace {
 
 constexpr Duration kAcceptPause = std::chrono::milliseconds(100);  // if the system lacks a resource
@@ -39,9 +37,14 @@ std::string connections(std::uint64_t n, std::string_view what) {
 
 }  // namespace
 
-StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
-                         ConnectionAuthorizer& door, Settings settings)
-    : acceptor_(loop), pause_(loop), timer_(loop), engine_(engine), door_(door), settings_(std::move(settings)) {
+StoreServer::StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, Engine& engine,
+                         ConnectionAuthorizer& authorization, Settings settings)
+    : acceptor_(loop),
+      pause_(loop),
+      timer_(loop),
+      engine_(engine),
+      authorization_(authorization),
+      settings_(std::move(settings)) {
   admit(settings_.hosts);
   const auto protocol = protocol_of(listener.get());
   acceptor_.assign(protocol, listener.release());
@@ -88,16 +91,16 @@ void StoreServer::accepted(Tcp::socket socket, const Tcp::endpoint& peer) {
   socket.set_option(Tcp::no_delay(true), error);
   const ClientId id(next_id_++);
   unproved_[address.to_string()].insert(id);
-  unruled_[address.to_string()].insert(id);
+  undecided_[address.to_string()].insert(id);
   connections_.emplace(id, std::make_unique<Connection>(std::move(socket), id, address.to_string()));
-  door_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
-            lifetime_.guard([this, id](wire::PeerOwnership ours) { ruled(id, ours); }));
+  authorization_.ask({{address, peer.port()}, {plain(here.address()), here.port()}},
+                     lifetime_.guard([this, id](wire::PeerOwnership ours) { take_verdicts(id, ours); }));
 }
 
-void StoreServer::ruled(ClientId id, wire::PeerOwnership ours) {
+void StoreServer::take_verdicts(ClientId id, wire::PeerOwnership ours) {
   Connection* connection = find(id);
   if (connection == nullptr) return;
-  forget(unruled_, *connection);
+  forget(undecided_, *connection);
   // Once a connection is gone, its owner cannot be determined; its bytes are then ignored.
   if (ours != wire::PeerOwnership::Yes && !stands(connection->socket.native_handle())) return drop(id);
   if (ours == wire::PeerOwnership::No) {
@@ -118,7 +121,7 @@ void StoreServer::admit(Connection& connection) {
 }
 
 bool StoreServer::make_room() {
-  const ByAddress& from = unruled_.empty() ? unproved_ : unruled_;
+  const ByAddress& from = undecided_.empty() ? unproved_ : undecided_;
   const auto most = std::max_element(from.begin(), from.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (most == from.end()) return false;
@@ -153,7 +156,7 @@ void StoreServer::drop(ClientId id) {
   const Connection* connection = find(id);
   if (connection == nullptr) return;
   forget(unproved_, *connection);
-  forget(unruled_, *connection);
+  forget(undecided_, *connection);
   if (const std::string fault = connection->admitted ? engine_.closed(id) : ""; !fault.empty()) {
     blame(connection->peer, fault);
   }

@@ -1,4 +1,4 @@
-// The sockets of a rendezvous::Engine: accepts connections that the connection authorizer allows, transfers bytes, and
+// The sockets of a Engine: accepts connections that the connection authorizer allows, transfers bytes, and
 // closes connections that violate the protocol. It costs nothing without connections.
 #pragma once
 #include <array>
@@ -36,9 +36,9 @@ class StoreServer {
     std::function<void(const std::string&)> report;
   };
 
-  // Takes ownership of a listening socket. `engine` and `door` must outlive the server.
-  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, rendezvous::Engine& engine,
-              ConnectionAuthorizer& door, Settings settings);
+  // Takes ownership of a listening socket. `engine` and `authorization` must outlive the server.
+  StoreServer(boost::asio::io_context& loop, os::UniqueFd listener, Engine& engine, ConnectionAuthorizer& authorization,
+              Settings settings);
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
@@ -54,7 +54,6 @@ class StoreServer {
 
  private:
   using Tcp = boost::asio::ip::tcp;
-  using ClientId = rendezvous::ClientId;
   using ByAddress = std::unordered_map<std::string, std::set<ClientId>>;  // ids grow with time
   struct Connection {
     Connection(Tcp::socket&& s, ClientId i, std::string p) : socket(std::move(s)), id(i), peer(std::move(p)) {}
@@ -79,7 +78,7 @@ class StoreServer {
   void accept();
   void accepted(Tcp::socket socket, const Tcp::endpoint& peer);
   bool make_room();
-  void ruled(ClientId id, wire::PeerOwnership ours);
+  void take_verdicts(ClientId id, wire::PeerOwnership ours);
   void admit(Connection& connection);
   void note_proof(ClientId id);
   static void forget(ByAddress& list, const Connection& connection);
@@ -87,7 +86,7 @@ class StoreServer {
   void read(ClientId id);
   void write(Connection& connection);
   void await_room(Connection& connection);
-  void apply(const rendezvous::Effect& effect);
+  void apply(const Effect& effect);
   void settle();
   void drop(ClientId id);
   void refuse(const std::string& peer, const std::string& why);
@@ -98,13 +97,13 @@ class StoreServer {
   Tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;  // before the next accept
   boost::asio::steady_timer timer_;  // of the engine
-  rendezvous::Engine& engine_;
-  ConnectionAuthorizer& door_;
+  Engine& engine_;
+  ConnectionAuthorizer& authorization_;
   Settings settings_;
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   ByAddress unproved_;
-  ByAddress unruled_;  // those whose owner is not known yet
+  ByAddress undecided_;  // those whose owner is not known yet
   std::uint32_t next_id_ = 0;
   Tally tally_;
   std::optional<TimePoint> armed_for_;

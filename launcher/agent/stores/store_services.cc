@@ -8,16 +8,16 @@ namespace sml::agent {
 void StoreAuthorization::start(const wire::Start&) {
   keeper_ = std::make_unique<ConnectionAuthorizer>(
       context_.loop, context_.callers, [this] { return context_.network.own_addresses(); }, context_.attempt,
-      [this](const wire::AskPeerOwnership& ask) { context_.tell(ask); });
+      [this](const wire::AskPeerOwnership& ask) { context_.send(ask); });
 }
 
-void StoreAuthorization::hear(const wire::ToAgent& message) {
-  if (const auto* ruled = std::get_if<wire::PeerVerdicts>(&message); ruled != nullptr && keeper_)
-    keeper_->ruled(*ruled);
+void StoreAuthorization::handle(const wire::ToAgent& message) {
+  if (const auto* take_verdicts = std::get_if<wire::PeerVerdicts>(&message); take_verdicts != nullptr && keeper_)
+    keeper_->take_verdicts(*take_verdicts);
 }
 
 Result<void> StoreService::check(wire::Prepared& answer) {
-  Result<RendezvousPort> port = context_.network.reserve_port(agent_launcher_);
+  Result<RendezvousPort> port = context_.network.reserve_port(reach_);
   if (!port) return port.error();
   port_ = std::move(*port);
   answer.services.push_back({kind(), port_.port()});
@@ -31,7 +31,7 @@ void StoreService::others_start(const wire::Start& message) {
 void StoreService::start(const wire::Start& message) {
   constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
   if (leaves_port(message.stores)) return;
-  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), door_.keeper(),
+  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), authorization_.keeper(),
                   StoreServer::Settings{.name = name(),
                                         .hosts = message.stores.hosts,
                                         .most_clients = os::descriptor_limit() / kShare,
@@ -59,25 +59,26 @@ void StoreService::sum_up() {
   if (const std::string summary = server_->summary(); !summary.empty()) context_.warn(summary);
 }
 
-rendezvous::Engine& TorchStoreService::open(const wire::Stores& stores) { return store_.emplace(stores.world_size); }
+Engine& TorchStoreService::open(const wire::Stores& stores) { return store_.emplace(stores.world_size); }
 
-rendezvous::Engine& HorovodStoreService::open(const wire::Stores& stores) {
+Engine& HorovodStoreService::open(const wire::Stores& stores) {
   if (stores.rounds == wire::HorovodRounds::Yes) store_.hear_of(*this);
   return store_;
 }
 
 void HorovodStoreService::registered(std::string_view slot, std::string_view body) {
   const bool fits = body.size() <= wire::kMaxRegistration;
-  tell(wire::HorovodStep::Registered, slot, fits ? body : std::string_view());
+  send_news(wire::HorovodStep::Registered, slot, fits ? body : std::string_view());
 }
 
-void HorovodStoreService::tell(wire::HorovodStep step, std::string_view slot, std::string_view registration) const {
+void HorovodStoreService::send_news(wire::HorovodStep step, std::string_view slot,
+                                    std::string_view registration) const {
   constexpr std::size_t kLongest = 512;  // of a host's name and a number
   if (slot.size() > kLongest) return;
-  context().tell(wire::HorovodNews{context().attempt, step, std::string(slot), std::string(registration)});
+  context().send(wire::HorovodNews{context().attempt, step, std::string(slot), std::string(registration)});
 }
 
-void HorovodStoreService::hear(const wire::ToAgent& message) {
+void HorovodStoreService::handle(const wire::ToAgent& message) {
   const auto* round = std::get_if<wire::HorovodRound>(&message);
   if (round == nullptr || round->attempt != context().attempt) return;
   admit(round->hosts);

@@ -21,7 +21,7 @@ class StoreAuthorization final : public HostService {
   explicit StoreAuthorization(const ServiceContext& context) : context_(context) {}
   Result<void> check(wire::Prepared&) override { return {}; }
   void start(const wire::Start&) override;
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
 
   ConnectionAuthorizer& keeper() { return *keeper_; }  // set by start()
 
@@ -35,9 +35,9 @@ class StoreAuthorization final : public HostService {
 // accepted connection would be cut off.
 class StoreService : public HostService {
  public:
-  // `door` must outlive this object.
-  StoreService(const ServiceContext& context, StoreAuthorization& door, wire::ServiceReach reach)
-      : context_(context), door_(door), agent_launcher_(reach) {}
+  // `authorization` must outlive this object.
+  StoreService(const ServiceContext& context, StoreAuthorization& authorization, wire::ServiceReach reach)
+      : context_(context), authorization_(authorization), reach_(reach) {}
 
   Result<void> check(wire::Prepared& answer) override;
   void others_start(const wire::Start& message) override;
@@ -52,7 +52,7 @@ class StoreService : public HostService {
   // True if this agent does not serve and the port is left to the workers.
   virtual bool leaves_port(const wire::Stores&) const { return false; }
   // Makes the engine; called once, if this agent serves.
-  virtual rendezvous::Engine& open(const wire::Stores& stores) = 0;
+  virtual Engine& open(const wire::Stores& stores) = 0;
   void close() { server_.reset(); }  // to be called before the engine is destroyed
   // To be called after the engine has been changed, as it may have something to send.
   void engine_changed();
@@ -62,8 +62,8 @@ class StoreService : public HostService {
 
  private:
   const ServiceContext& context_;
-  StoreAuthorization& door_;
-  wire::ServiceReach agent_launcher_;
+  StoreAuthorization& authorization_;
+  wire::ServiceReach reach_;
   RendezvousPort port_;
   std::optional<StoreServer> server_;
 };
@@ -78,28 +78,28 @@ class TorchStoreService final : public StoreService {
   wire::ServiceKind kind() const override { return wire::ServiceKind::TorchStore; }
   const char* name() const override { return "torch's store"; }
   bool leaves_port(const wire::Stores& stores) const override { return stores.torch == plan::TorchStore::OfRank0; }
-  rendezvous::Engine& open(const wire::Stores& stores) override;
+  Engine& open(const wire::Stores& stores) override;
 
-  std::optional<rendezvous::TorchStore> store_;
+  std::optional<TorchStore> store_;
 };
 
-class HorovodStoreService final : public StoreService, private rendezvous::ElasticWorkers {
+class HorovodStoreService final : public StoreService, private ElasticWorkers {
  public:
   using StoreService::StoreService;
   ~HorovodStoreService() override { close(); }
-  void hear(const wire::ToAgent& message) override;
+  void handle(const wire::ToAgent& message) override;
 
  private:
-  // rendezvous::ElasticWorkers
+  // ElasticWorkers
   void registered(std::string_view slot, std::string_view body) override;
-  void wants_numbers(std::string_view slot) override { tell(wire::HorovodStep::Ready, slot, {}); }
-  void tell(wire::HorovodStep step, std::string_view slot, std::string_view registration) const;
+  void wants_numbers(std::string_view slot) override { send_news(wire::HorovodStep::Ready, slot, {}); }
+  void send_news(wire::HorovodStep step, std::string_view slot, std::string_view registration) const;
 
   wire::ServiceKind kind() const override { return wire::ServiceKind::HorovodStore; }
   const char* name() const override { return "Horovod's store"; }
-  rendezvous::Engine& open(const wire::Stores& stores) override;
+  Engine& open(const wire::Stores& stores) override;
 
-  rendezvous::HorovodStore store_;
+  HorovodStore store_;
 };
 
 }  // namespace sml::agent

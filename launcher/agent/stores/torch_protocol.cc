@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace sml::rendezvous::torch {
+namespace sml::agent::torch {
 
 namespace {
 
@@ -239,4 +239,4 @@ void put_bytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-}  // namespace sml::rendezvous::torch
+}  // namespace sml::agent::torch

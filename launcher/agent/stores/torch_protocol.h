@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sml::rendezvous::torch {
+namespace sml::agent::torch {
 
 enum class Op : std::uint8_t {
   Validate,    // u32 magic; no reply
@@ -95,4 +95,4 @@ void put_number(std::string& out, std::int64_t value);
 void put_word(std::string& out, std::uint32_t value);
 void put_bytes(std::string& out, std::string_view bytes);
 
-}  // namespace sml::rendezvous::torch
+}  // namespace sml::agent::torch

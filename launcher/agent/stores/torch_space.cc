@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -245,4 +245,4 @@ void TorchSpace::tell_watchers(std::string_view key, torch::Watch kind, std::str
   for (const ClientId client : found->second) send_(client, event);
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -15,7 +15,7 @@
 #include "launcher/agent/stores/engine.h"
 #include "launcher/agent/stores/torch_protocol.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 class TorchSpace {
  public:
@@ -90,4 +90,4 @@ class TorchSpace {
   std::unordered_map<ClientId, std::string> parked_;  // at which barrier
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

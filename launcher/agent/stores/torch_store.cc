@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 namespace {
 
@@ -295,4 +295,4 @@ void TorchStore::restart_clocks(TimePoint now) {
   }
 }
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -16,7 +16,7 @@
 #include "launcher/agent/stores/torch_protocol.h"
 #include "launcher/agent/stores/torch_space.h"
 
-namespace sml::rendezvous {
+namespace sml::agent {
 
 struct TorchStoreLimits {
   std::size_t memory = std::size_t{1} << 30;   // of all that clients cause: values, waits, watches, incomplete
@@ -106,4 +106,4 @@ class TorchStore final : public Engine {
   std::optional<TimePoint> next_check_;
 };
 
-}  // namespace sml::rendezvous
+}  // namespace sml::agent

@@ -2,24 +2,24 @@
 
 #include <utility>
 
-#include "launcher/agent/core/obstacle.h"
+#include "launcher/agent/core/preflight_error.h"
 
 namespace sml::agent {
 
 void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) {
   forget_those();
-  answer_ = wire::Added{.attempt = m.attempt, .first = m.first, .obstacles = {}};
+  answer_ = wire::Added{.attempt = m.attempt, .first = m.first, .errors = {}};
   if (starter == nullptr) {
-    answer_->obstacles.push_back(obstacle(Error(ErrorKind::Lost, "its workers have ended")));
+    answer_->errors.push_back(preflight_error(Error(ErrorKind::Lost, "its workers have ended")));
     return settle(m.first, {});
   }
   const auto first_app = static_cast<std::uint32_t>(starter->environments().count());
-  for (const Error& missing : starter->add_programs(m.apps)) answer_->obstacles.push_back(obstacle(missing));
+  for (const Error& missing : starter->add_programs(m.apps)) answer_->errors.push_back(preflight_error(missing));
   first_ = m.first;
   waiting_ = m.workers;
   for (wire::Worker& worker : waiting_) worker.app += first_app;
-  if (answer_->obstacles.empty()) share_out(*starter);
-  if (!answer_->obstacles.empty()) return settle(m.first, {});
+  if (answer_->errors.empty()) share_out(*starter);
+  if (!answer_->errors.empty()) return settle(m.first, {});
   bool meet = false;
   for (const auto& service : services_) {
     const auto ready = [this, first = m.first](const std::string& why) { settle(first, why); };
@@ -30,9 +30,9 @@ void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) 
 
 void DynamicWorkers::share_out(const WorkerStarter& starter) {
   ResourceAssignments shares = starter.share_out_more(waiting_);
-  for (const Error& why : shares.obstacles) answer_->obstacles.push_back(obstacle(why));
+  for (const Error& why : shares.errors) answer_->errors.push_back(preflight_error(why));
   for (const std::string& why : shares.warnings) {
-    around_.link.send(wire::AgentLog{wire::LogLevel::Warning, "of ranks that are spawned: " + why});
+    deps_.link.send(wire::AgentLog{wire::LogLevel::Warning, "of ranks that are spawned: " + why});
   }
   shares_ = std::move(shares.workers);
 }
@@ -51,9 +51,9 @@ void DynamicWorkers::forget_those() {
 // Does nothing if the addition has been forgotten since.
 void DynamicWorkers::settle(Rank first, const std::string& why) {
   if (!answer_ || answer_->first != first) return;
-  if (!why.empty()) answer_->obstacles.push_back(obstacle(Error(ErrorKind::Config, why)));
-  if (!answer_->obstacles.empty()) waiting_.clear();
-  around_.link.send(*std::exchange(answer_, std::nullopt));
+  if (!why.empty()) answer_->errors.push_back(preflight_error(Error(ErrorKind::Config, why)));
+  if (!answer_->errors.empty()) waiting_.clear();
+  deps_.link.send(*std::exchange(answer_, std::nullopt));
 }
 
 void DynamicWorkers::start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch) {
@@ -61,11 +61,11 @@ void DynamicWorkers::start(const wire::StartAdded& m, WorkerStarter& starter, Mp
   if (waiting_.empty()) return;
   first_expected_ = false;
   const std::size_t first = workers_.count();
-  for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(around_.loop, owner_, std::move(spec));
+  for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(deps_.loop, owner_, std::move(spec));
   starter.keep(std::exchange(shares_, {}));
   wire::Started started{.workers = starter.start(mpi_watch, first)};
   mpi_watch.begin(Clock::now());
-  around_.link.send(std::move(started));
+  deps_.link.send(std::move(started));
 }
 
 }  // namespace sml::agent

@@ -8,7 +8,7 @@
 #include "common/core/error.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/mpi/mpi_watch.h"
-#include "launcher/agent/workers/attempt_surroundings.h"
+#include "launcher/agent/workers/attempt_deps.h"
 #include "launcher/agent/workers/services.h"
 #include "launcher/agent/workers/worker_group.h"
 #include "launcher/agent/workers/worker_starter.h"
@@ -18,9 +18,8 @@ namespace sml::agent {
 class DynamicWorkers {
  public:
   // All arguments must outlive this object.
-  DynamicWorkers(const AttemptSurroundings& around, WorkerOwner& owner, WorkerGroup& workers,
-                 const HostServices& services)
-      : around_(around), owner_(owner), workers_(workers), services_(services) {}
+  DynamicWorkers(const AttemptDeps& deps, WorkerOwner& owner, WorkerGroup& workers, const HostServices& services)
+      : deps_(deps), owner_(owner), workers_(workers), services_(services) {}
 
   // No workers were planned: the attempt waits until the first ones have been added and started.
   void expect_first() { first_expected_ = true; }
@@ -40,7 +39,7 @@ class DynamicWorkers {
   void settle(Rank first, const std::string& why);
   void share_out(const WorkerStarter& starter);
 
-  const AttemptSurroundings& around_;
+  const AttemptDeps& deps_;
   WorkerOwner& owner_;
   WorkerGroup& workers_;
   const HostServices& services_;

@@ -157,7 +157,7 @@ void Preload::settle(State state) {
 void Preload::give_up(const std::string& why) {
   if (state_ == State::GivenUp) return;
   end();
-  say_("--preload " + modules_ + ": " + why + "; workers are started without it");
+  print_("--preload " + modules_ + ": " + why + "; workers are started without it");
   settle(State::GivenUp);
 }
 
@@ -234,7 +234,7 @@ void Preload::say_lines(std::string_view text) {
     if (end == std::string::npos) return;
     const std::string line = unsaid_.substr(0, std::min(end, unsaid_.find('\n')));
     unsaid_.erase(0, line.size() + 1);
-    if (!trim(line).empty() && said_++ < kMostLines) say_("while --preload imports: " + show(line, kLongestLine));
+    if (!trim(line).empty() && said_++ < kMostLines) print_("while --preload imports: " + show(line, kLongestLine));
   }
 }
 
@@ -258,7 +258,7 @@ std::variant<pid_t, SpawnFailed> Preload::spawn(const os::WorkerProcess& worker)
   if (state_ != State::Ready) return processes_.start(worker);
   if (const std::string why = hindrance(worker); !why.empty()) {
     if (!std::exchange(told_, true))
-      say_("--preload " + modules_ + ": " + why + "; such workers are started without it");
+      print_("--preload " + modules_ + ": " + why + "; such workers are started without it");
     return processes_.start(worker);
   }
   auto forked = fork(worker);
@@ -285,7 +285,7 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   what.add(std::to_string(worker.argv.size())).add(std::to_string(line.words.size()));
   what.add_all(worker.argv).add_all(line.words).add_all(worker.environment);
   if (Result<void> sent = send(what.bytes(), descriptors); !sent) return sent.error();
-  Result<std::string> answer = hear();
+  Result<std::string> answer = handle();
   if (!answer) return answer.error();
   pid_t child = 0;
   const auto result = parse_answer(*answer, child);
@@ -330,7 +330,7 @@ Result<void> Preload::send(const std::string& message, std::span<const int> desc
   return {};
 }
 
-Result<std::string> Preload::hear() {
+Result<std::string> Preload::handle() {
   const TimePoint end = Clock::now() + kForkLimit;
   std::string answer;
   while (answer.size() < 4 || answer.size() < 4 + length_of(answer)) {

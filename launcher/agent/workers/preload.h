@@ -32,10 +32,10 @@ namespace sml::agent {
 // One thread: that of the loop, which spawn() blocks for the duration of a fork.
 class Preload {
  public:
-  // `say` receives a sentence for the user.
-  using Say = std::function<void(const std::string& sentence)>;
-  Preload(boost::asio::io_context& loop, Processes& processes, Say say)
-      : processes_(processes), say_(std::move(say)), socket_(loop), words_(loop), timer_(loop) {}
+  // `print` receives a sentence for the user.
+  using Print = std::function<void(const std::string& sentence)>;
+  Preload(boost::asio::io_context& loop, Processes& processes, Print print)
+      : processes_(processes), print_(std::move(print)), socket_(loop), words_(loop), timer_(loop) {}
   ~Preload() { end(); }
   Preload(const Preload&) = delete;
   Preload& operator=(const Preload&) = delete;
@@ -74,10 +74,10 @@ class Preload {
   std::string hindrance(const os::WorkerProcess& worker) const;
   Result<std::variant<pid_t, SpawnFailed>> fork(const os::WorkerProcess& worker);
   Result<void> send(const std::string& message, std::span<const int> descriptors);
-  Result<std::string> hear();
+  Result<std::string> handle();
 
   Processes& processes_;
-  Say say_;
+  Print print_;
   State state_ = State::None;
   std::string modules_;  // the names as the user gave them
   plan::PythonLine line_;

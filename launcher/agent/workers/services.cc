@@ -35,10 +35,11 @@ bool has_log(const wire::Worker* worker) { return !worker->stdout_log.empty() ||
 bool is_store(const wire::ServiceWish& wish) { return wish.kind != wire::ServiceKind::WorkerPort; }
 
 std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const ServiceContext& context,
-                                         StoreAuthorization& door) {
+                                         StoreAuthorization& authorization) {
   switch (wish.kind) {
-    case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, door, wish.reach);
-    case wire::ServiceKind::HorovodStore: return std::make_unique<HorovodStoreService>(context, door, wish.reach);
+    case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, authorization, wish.reach);
+    case wire::ServiceKind::HorovodStore:
+      return std::make_unique<HorovodStoreService>(context, authorization, wish.reach);
     case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(context, wish.reach);
   }
   return std::make_unique<PortService>(context, wish.reach);  // of a launcher that is wrong
@@ -46,9 +47,9 @@ std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const Se
 
 // Adds the services that have a port.
 void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
-  auto door = std::make_unique<StoreAuthorization>(context);
-  StoreAuthorization& of_all = *door;
-  if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(door));
+  auto authorization = std::make_unique<StoreAuthorization>(context);
+  StoreAuthorization& of_all = *authorization;
+  if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(authorization));
   for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
 }
 
@@ -105,7 +106,7 @@ class MpiServices {
            environments_.count() > 0;
   }
 
-  std::vector<rendezvous::pmix::Place> places() const;
+  std::vector<pmix::Place> places() const;
   PmixWish pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const;
 
   const wire::Prepare& plan_;
@@ -116,22 +117,22 @@ class MpiServices {
   std::vector<Speech> speeches_;  // by app
 };
 
-rendezvous::PmiDialects dialects_of(plan::PmiMode meeting) {
-  if (meeting == plan::PmiMode::Pmi1) return rendezvous::PmiDialects::OnlyOne;
-  return meeting == plan::PmiMode::Pmi2 ? rendezvous::PmiDialects::OnlyTwo : rendezvous::PmiDialects::Both;
+PmiDialects dialects_of(plan::PmiMode meeting) {
+  if (meeting == plan::PmiMode::Pmi1) return PmiDialects::OnlyOne;
+  return meeting == plan::PmiMode::Pmi2 ? PmiDialects::OnlyTwo : PmiDialects::Both;
 }
 
 // Serves every worker that may ask for PMI, as what a program does cannot be known before it runs.
 std::unique_ptr<HostService> MpiServices::pmi() const {
   constexpr std::size_t kLongestMapping = 900;  // MPICH 4.0 accepts lines of 1024 bytes
   const plan::JobShape& shape = plan_.mpi.shape;
-  rendezvous::PmiWorld world{.job = job_name(plan_, workers_),
-                             .size = shape.size(),
-                             .universe = shape.universe,
-                             .mapping = plan::process_mapping(shape, kLongestMapping),
-                             .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
-                             .ranks = {},
-                             .dialects = dialects_of(plan_.mpi.meeting)};
+  PmiWorld world{.job = job_name(plan_, workers_),
+                 .size = shape.size(),
+                 .universe = shape.universe,
+                 .mapping = plan::process_mapping(shape, kLongestMapping),
+                 .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
+                 .ranks = {},
+                 .dialects = dialects_of(plan_.mpi.meeting)};
   std::vector<Rank> speakers;
   for (const wire::Worker* worker : workers_) {
     const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
@@ -150,8 +151,8 @@ std::unique_ptr<HostService> MpiServices::pmi() const {
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 
-std::vector<rendezvous::pmix::Place> MpiServices::places() const {
-  std::vector<rendezvous::pmix::Place> out;
+std::vector<pmix::Place> MpiServices::places() const {
+  std::vector<pmix::Place> out;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (!shares_[i].cpus.empty()) out.push_back({workers_[i]->rank, shares_[i].cpus, shares_[i].locality});
   }

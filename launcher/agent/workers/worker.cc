@@ -16,9 +16,6 @@
 
 namespace sml::agent {
 
-using supervise::WorkerAction;
-using supervise::WorkerEvent;
-
 namespace {
 constexpr std::size_t kOutputRead = std::size_t{64} << 10;
 constexpr int kReadsPerTurn = 4;  // then the other workers' turn
@@ -46,7 +43,7 @@ Result<os::Pipe> Worker::make_stdout() {
   return os::make_pipe();
 }
 
-void Worker::spawn(const Surroundings& surroundings) {
+void Worker::spawn(const SpawnParameters& parameters) {
   Result<os::Pipe> out = make_stdout();
   Result<os::Pipe> err = os::make_pipe();
   Result<os::Pipe> in = spec_.stdin_source == wire::StdinSource::Launcher ? os::make_pipe() : os::Pipe{};
@@ -54,22 +51,22 @@ void Worker::spawn(const Surroundings& surroundings) {
   if (!out || !err || !in || !results) {
     return give_up({SpawnStep::Pipe, EMFILE});  // there is no other reason
   }
-  if (stdout_.is_pipe) os::widen_pipe(out->read.get(), surroundings.pipe_size);
-  os::widen_pipe(err->read.get(), surroundings.pipe_size);
+  if (stdout_.is_pipe) os::widen_pipe(out->read.get(), parameters.pipe_size);
+  os::widen_pipe(err->read.get(), parameters.pipe_size);
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
-  std::vector<int> descriptors(surroundings.more_descriptors.begin(), surroundings.more_descriptors.end());
+  std::vector<int> descriptors(parameters.more_descriptors.begin(), parameters.more_descriptors.end());
   if (results->write) descriptors.push_back(results->write.get());
-  const auto started = surroundings.start({.program = surroundings.program,
-                                           .argv = surroundings.argv,
-                                           .environment = surroundings.environment,
-                                           .working_directory = surroundings.working_directory,
-                                           .stdin_fd = in->read ? in->read.get() : surroundings.empty_input,
-                                           .stdout_fd = out->write.get(),
-                                           .stderr_fd = merged ? out->write.get() : err->write.get(),
-                                           .descriptor_limit = surroundings.descriptor_limit,
-                                           .ignored_signals = surroundings.ignored_signals,
-                                           .binding = surroundings.binding,
-                                           .more_descriptors = descriptors});
+  const auto started = parameters.start({.program = parameters.program,
+                                         .argv = parameters.argv,
+                                         .environment = parameters.environment,
+                                         .working_directory = parameters.working_directory,
+                                         .stdin_fd = in->read ? in->read.get() : parameters.empty_input,
+                                         .stdout_fd = out->write.get(),
+                                         .stderr_fd = merged ? out->write.get() : err->write.get(),
+                                         .descriptor_limit = parameters.descriptor_limit,
+                                         .ignored_signals = parameters.ignored_signals,
+                                         .binding = parameters.binding,
+                                         .more_descriptors = descriptors});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) return give_up(*failed);
   pid_ = std::get<pid_t>(started);
   for (auto [output, pipe] :
@@ -81,13 +78,13 @@ void Worker::spawn(const Surroundings& surroundings) {
   if (in->write) {
     stdin_.assign(in->write.release());
   }
-  tell(WorkerEvent::Spawned);
+  dispatch(WorkerEvent::Spawned);
 }
 
 void Worker::give_up(const SpawnFailed& why) {
   status_ = why;
   ended_at_ = Clock::now();
-  tell(WorkerEvent::SpawnFailed);
+  dispatch(WorkerEvent::SpawnFailed);
 }
 
 void Worker::signal(int signo, SignalTarget target) {
@@ -104,11 +101,11 @@ void Worker::reaped(const ExitStatus& status, const Usage& usage, TimePoint now)
   for (Output* output : outputs()) output->owed = unread(*output);
   if (!owes_output()) drain_.own_read(now);
   close_input();
-  tell(WorkerEvent::Reaped);
+  dispatch(WorkerEvent::Reaped);
 }
 
-void Worker::tell(WorkerEvent event) {
-  const supervise::WorkerState before = machine_.state();
+void Worker::dispatch(WorkerEvent event) {
+  const WorkerState before = machine_.state();
   const WorkerAction action = machine_.on(event);
   if (action == WorkerAction::None) return;
   if (action == WorkerAction::Unexpected) return owner_.worker_ignored(rank(), ignored(name(event), name(before)));
@@ -133,13 +130,13 @@ bool Worker::owes_output() {
 }
 
 std::optional<TimePoint> Worker::drain_deadline() const {
-  if (machine_.state() != supervise::WorkerState::Draining) return std::nullopt;
+  if (machine_.state() != WorkerState::Draining) return std::nullopt;
   return drain_.deadline();
 }
 
 void Worker::check_drain(TimePoint now) {
   const std::optional<TimePoint> deadline = drain_deadline();
-  if (deadline && *deadline <= now) tell(WorkerEvent::DrainOver);
+  if (deadline && *deadline <= now) dispatch(WorkerEvent::DrainOver);
 }
 
 void Worker::await_output(Output& output) {
@@ -168,7 +165,7 @@ void Worker::read_output(Output& output) {
   await_output(output);
 }
 
-void Worker::say(wire::Stream stream, std::string_view text) {
+void Worker::print(wire::Stream stream, std::string_view text) {
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
   Output& output = stream == wire::Stream::Stdout || merged ? stdout_ : stderr_;
   if (!output.pipe.is_open() || output.said.size() + text.size() > kMostSaid) return;
@@ -225,7 +222,7 @@ void Worker::output_ended(Output& output) {
   output.pipe.close();
   const std::array<Output*, 3> all = outputs();
   if (std::none_of(all.begin(), all.end(), [](const Output* one) { return one->pipe.is_open(); }))
-    tell(WorkerEvent::OutputEnded);
+    dispatch(WorkerEvent::OutputEnded);
 }
 
 void Worker::discard_output() {

@@ -1,4 +1,4 @@
-// One worker process with its pipes. Drives a supervise::WorkerMachine.
+// One worker process with its pipes. Drives a WorkerMachine.
 #pragma once
 #include <array>
 #include <functional>
@@ -50,7 +50,7 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Data that differs between workers and is not in the spec.
-  struct Surroundings {
+  struct SpawnParameters {
     std::string program;
     std::span<const std::string> argv;
     std::span<const std::string> environment;
@@ -64,18 +64,18 @@ class Worker {
     std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as Processes::start()
   };
   // Starts the process. On failure the machine is Done and `status()` has the reason.
-  void spawn(const Surroundings& surroundings);
+  void spawn(const SpawnParameters& parameters);
   // Replaces spawn() if something that the worker needs cannot be had.
   void give_up(const SpawnFailed& why);
 
   void signal(int signo, SignalTarget target = SignalTarget::Group);  // does nothing once it has been reaped
-  void ask_to_stop() { tell(supervise::WorkerEvent::StopAsked); }
+  void ask_to_stop() { dispatch(WorkerEvent::StopAsked); }
   void reaped(const ExitStatus& status, const Usage& usage, TimePoint now);
   void feed(const std::string& bytes);  // to standard input
   void feed_end();
   // Adds text of another process to the worker's output; drops it once the output has ended, or while kMostSaid bytes
   // wait.
-  void say(wire::Stream stream, std::string_view text);
+  void print(wire::Stream stream, std::string_view text);
   static constexpr std::size_t kMostSaid = std::size_t{64} << 10;
   void wake();  // output may be read again
   void check_drain(TimePoint now);
@@ -83,10 +83,10 @@ class Worker {
   Rank rank() const { return spec_.rank; }
   const wire::Worker& spec() const { return spec_; }
   pid_t pid() const { return pid_; }
-  const supervise::WorkerMachine& machine() const { return machine_; }
+  const WorkerMachine& machine() const { return machine_; }
   std::optional<TimePoint> drain_deadline() const;
   // Returns the report that the machine has requested, and clears it; None if there is none.
-  supervise::WorkerAction take_report() { return std::exchange(report_, supervise::WorkerAction::None); }
+  WorkerAction take_report() { return std::exchange(report_, WorkerAction::None); }
   const ExitStatus& status() const { return status_; }
   const Usage& usage() const { return usage_; }  // valid after its end
   TimePoint ended_at() const { return ended_at_; }
@@ -103,7 +103,7 @@ class Worker {
   };
 
   Result<os::Pipe> make_stdout();
-  void tell(supervise::WorkerEvent event);
+  void dispatch(WorkerEvent event);
   void await_output(Output& output);
   void read_output(Output& output);
   void send_said(Output& output);
@@ -121,9 +121,9 @@ class Worker {
   Processes& processes_;
   WorkerOwner& owner_;
   wire::Worker spec_;
-  supervise::WorkerMachine machine_;
-  supervise::DrainClock drain_;
-  supervise::WorkerAction report_ = supervise::WorkerAction::None;
+  WorkerMachine machine_;
+  DrainClock drain_;
+  WorkerAction report_ = WorkerAction::None;
   pid_t pid_ = -1;
   ExitStatus status_;
   Usage usage_;

@@ -119,7 +119,7 @@ bool WorkerEnvironments::might_use_mpi() const {
 
 Result<std::vector<std::string>> WorkerEnvironments::choose_interfaces(const std::vector<std::string>& wanted) {
   if (wanted.empty()) return std::vector<std::string>();
-  Result<rendezvous::ChosenInterfaces> chosen = rendezvous::choose_interfaces(wanted, network_.interface_addresses());
+  Result<ChosenInterfaces> chosen = sml::choose_interfaces(wanted, network_.interface_addresses());
   if (!chosen) return chosen.error();
   interfaces_ = std::move(chosen->names);
   return std::move(chosen->addresses);

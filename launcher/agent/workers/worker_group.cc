@@ -30,7 +30,7 @@ void WorkerGroup::feed_end(Rank rank) const {
 }
 
 void WorkerGroup::say_for(Rank rank, Stream stream, std::string_view text) const {
-  if (Worker* worker = find(rank)) worker->say(stream, text);
+  if (Worker* worker = find(rank)) worker->print(stream, text);
 }
 
 Worker* WorkerGroup::reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now) {

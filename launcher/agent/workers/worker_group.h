@@ -35,7 +35,7 @@ class WorkerGroup {
   // Writes to a worker's standard input, if it runs on this host.
   void feed(Rank rank, const std::string& bytes) const;
   void feed_end(Rank rank) const;
-  // As if it had printed it, if it is here: see Worker::say().
+  // As if it had printed it, if it is here: see Worker::print().
   void say_for(Rank rank, Stream stream, std::string_view text) const;
 
   // To be called after the worker's process has started.

@@ -6,8 +6,8 @@
 
 #include "common/os/fd.h"
 #include "launcher/agent/core/leftovers.h"
-#include "launcher/agent/core/obstacle.h"
 #include "launcher/agent/core/own_clock.h"
+#include "launcher/agent/core/preflight_error.h"
 
 namespace sml::agent {
 
@@ -23,10 +23,10 @@ void append(plan::Environment& to, const plan::Environment& more) { to.insert(to
 
 }  // namespace
 
-WorkerStarter::WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark,
+WorkerStarter::WorkerStarter(const AttemptDeps& deps, std::vector<wire::App> apps, std::string mark,
                              WorkerGroup& workers, const HostServices& services)
-    : around_(around),
-      environments_(around.network, std::move(apps), around.login),
+    : deps_(deps),
+      environments_(deps.network, std::move(apps), deps.login),
       mark_(std::move(mark)),
       workers_(workers),
       services_(services) {}
@@ -41,7 +41,7 @@ void WorkerStarter::share_out(const wire::Prepare& plan, wire::Prepared& answer)
   shares_ = std::move(shares.workers);
   for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i].place = i;
   answer.warnings = std::move(shares.warnings);
-  for (const Error& e : shares.obstacles) answer.obstacles.push_back(obstacle(e));
+  for (const Error& e : shares.errors) answer.errors.push_back(preflight_error(e));
   if (plan.binding.report == plan::ReportBindings::No) return;
   for (std::size_t i = 0; i < workers_.count(); ++i) {
     answer.bindings.push_back({workers_.all()[i]->rank(), shares_[i].words});
@@ -74,7 +74,7 @@ ResourceAssignments WorkerStarter::share_out_more(std::span<const wire::Worker> 
   for (const Place& one : places) requests.push_back({*one.worker, environments_.shared(one.worker->app)});
   ResourceAssignments all = sml::agent::share_out(binding_, {}, requests);
   out.warnings = std::move(all.warnings);
-  out.obstacles = std::move(all.obstacles);
+  out.errors = std::move(all.errors);
   for (std::size_t i = 0; i < own.size(); ++i) {
     out.workers[i] = std::move(all.workers[own[i]]);
     out.workers[i].place = own[i];
@@ -121,16 +121,16 @@ void WorkerStarter::preload(const wire::PreloadWish& wish) const {
   const plan::Environment environment =
       plan::common_environment(has_workers ? known_environments(app) : likely_environments(wish.likely));
   Result<os::UniqueFd> nothing = os::open_empty_input();
-  around_.preload.prepare({.modules = wish.modules,
-                           .limit = std::chrono::milliseconds(wish.limit_ms),
-                           .argv = environments_.app(app).argv,
-                           .process = {.program = environments_.program(app),
-                                       .argv = {},
-                                       .environment = environment,
-                                       .working_directory = environments_.app(app).working_directory,
-                                       .stdin_fd = nothing ? nothing->get() : -1,
-                                       .descriptor_limit = around_.descriptor_limit,
-                                       .ignored_signals = around_.ignored_signals}});
+  deps_.preload.prepare({.modules = wish.modules,
+                         .limit = std::chrono::milliseconds(wish.limit_ms),
+                         .argv = environments_.app(app).argv,
+                         .process = {.program = environments_.program(app),
+                                     .argv = {},
+                                     .environment = environment,
+                                     .working_directory = environments_.app(app).working_directory,
+                                     .stdin_fd = nothing ? nothing->get() : -1,
+                                     .descriptor_limit = deps_.descriptor_limit,
+                                     .ignored_signals = deps_.ignored_signals}});
 }
 
 // ---- the start
@@ -155,7 +155,7 @@ plan::Environment WorkerStarter::own_variables(const Worker& worker, const Resou
   plan::Environment out;
   if (!mark_.empty()) out.push_back(mark_entry(mark_));
   append(out, share.variables);
-  if (const std::string file = around_.scratch.error_file(worker.rank()); !file.empty()) {
+  if (const std::string file = deps_.scratch.error_file(worker.rank()); !file.empty()) {
     out.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
   for (const auto& service : services_) append(out, service->variables(worker.rank()));
@@ -191,12 +191,12 @@ void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int e
                 .environment = environment,
                 .working_directory = environments_.app(app).working_directory,
                 .empty_input = empty_input,
-                .descriptor_limit = around_.descriptor_limit,
+                .descriptor_limit = deps_.descriptor_limit,
                 .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
-                .ignored_signals = around_.ignored_signals,
+                .ignored_signals = deps_.ignored_signals,
                 .binding = share.binding ? &*share.binding : nullptr,
                 .more_descriptors = descriptors,
-                .start = [this](const os::WorkerProcess& process) { return around_.preload.spawn(process); }});
+                .start = [this](const os::WorkerProcess& process) { return deps_.preload.spawn(process); }});
 }
 
 }  // namespace sml::agent

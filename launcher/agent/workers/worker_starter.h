@@ -11,7 +11,7 @@
 #include "common/wire/messages.h"
 #include "launcher/agent/core/resource_assignment.h"
 #include "launcher/agent/mpi/mpi_watch.h"
-#include "launcher/agent/workers/attempt_surroundings.h"
+#include "launcher/agent/workers/attempt_deps.h"
 #include "launcher/agent/workers/services.h"
 #include "launcher/agent/workers/worker_environments.h"
 #include "launcher/agent/workers/worker_group.h"
@@ -22,7 +22,7 @@ class WorkerStarter {
  public:
   // `workers` and `services` must outlive this object; they are filled before its first use of them. `mark`:
   // Prepare::mark.
-  WorkerStarter(const AttemptSurroundings& around, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
+  WorkerStarter(const AttemptDeps& deps, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
                 const HostServices& services);
 
   WorkerEnvironments& environments() { return environments_; }
@@ -34,7 +34,7 @@ class WorkerStarter {
   void preload(const wire::PreloadWish& wish) const;
   // See WorkerEnvironments::add().
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
-    return environments_.add(std::move(apps), around_.login);
+    return environments_.add(std::move(apps), deps_.login);
   }
   // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
   // to the group next, in this order: each takes the place of a worker that has ended, or a new one.
@@ -51,7 +51,7 @@ class WorkerStarter {
   void spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch);
   plan::Environment own_variables(const Worker& worker, const ResourceAssignment& share) const;
 
-  const AttemptSurroundings& around_;
+  const AttemptDeps& deps_;
   WorkerEnvironments environments_;
   std::string mark_;
   WorkerGroup& workers_;

@@ -28,7 +28,7 @@ fleet::Host* find_host(fleet::Fleet& fleet, HostId id) {
 
 // Whether the host can be started.
 bool is_free(const fleet::Host* host) {
-  return host == nullptr || host->session->ended() || host->session->state() == launch::SessionState::Cleared;
+  return host == nullptr || host->session->ended() || host->session->state() == transport::SessionState::Cleared;
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ bool DynamicHosts::holds(const fleet::Host& host) const {
 
 // ---- hosts come
 
-void DynamicHosts::reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
+void DynamicHosts::reach(std::vector<transport::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
                          std::function<void()> settled) {
   reaching_ = true;
   settled_ = std::move(settled);
   worlds_ = std::move(worlds);
-  for (launch::AgentSession::Plan& plan : hosts) {
+  for (transport::AgentSession::Plan& plan : hosts) {
     Late* late = find(plan.host);
     if (late == nullptr) late = &hosts_.emplace_back(Late{.id = plan.host, .name = plan.name});
     late->next = std::move(plan);
@@ -79,7 +79,7 @@ void DynamicHosts::set_out_soon() {
 void DynamicHosts::set_out() {
   for (Late& late : hosts_) {
     if (!late.next || !is_free(find_host(deps_.fleet, late.id))) continue;
-    const bool has_workers = !late.next->prepare(launch::AgentPlace::Remote).workers.empty();
+    const bool has_workers = !late.next->prepare(transport::AgentPlace::Remote).workers.empty();
     late = {.id = late.id,
             .name = late.name,
             .step = Step::Coming,
@@ -87,7 +87,7 @@ void DynamicHosts::set_out() {
             .has_workers = has_workers};
     deps_.fleet.add(*std::exchange(late.next, std::nullopt));
     const fleet::Host& host = *find_host(deps_.fleet, late.id);
-    deps_.roster.add(host);
+    deps_.readiness.add(host);
     deps_.workers.add(host, deps_.plan.map.hosts.size());
   }
   deps_.fleet.start();
@@ -99,18 +99,18 @@ void DynamicHosts::set_out() {
 
 void DynamicHosts::introduced(fleet::Host& host) {
   deps_.workers.greet(host);
-  deps_.roster.greet(host);
+  deps_.readiness.greet(host);
   deps_.health.ask(host);
 }
 
 void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
   Late* late = find(host.id);
   if (late == nullptr || late->step != Step::Coming) return;
-  if (!message.obstacles.empty()) {
-    return fail(*late, "wants what " + late->name +
-                           " cannot start: " + show(message.obstacles.front().message, kLongestReason));
+  if (!message.errors.empty()) {
+    return fail(*late,
+                "wants what " + late->name + " cannot start: " + show(message.errors.front().message, kLongestReason));
   }
-  deps_.roster.prepared(host, message);
+  deps_.readiness.prepared(host, message);
   late->prepared = true;
   look(host, *late);
 }
@@ -131,9 +131,8 @@ void DynamicHosts::learn(fleet::Host& host, Late& late) {
 
 void DynamicHosts::learnt(fleet::Host& host, Late& late, const wire::Added& m) {
   const wire::AddWorkers& world = worlds_[late.learnt++];
-  if (!m.obstacles.empty()) {
-    return fail(late,
-                "wants what " + late.name + " cannot start: " + show(m.obstacles.front().message, kLongestReason));
+  if (!m.errors.empty()) {
+    return fail(late, "wants what " + late.name + " cannot start: " + show(m.errors.front().message, kLongestReason));
   }
   host.session->send(wire::StartAdded{.attempt = world.attempt,
                                       .first = world.first,
@@ -187,7 +186,7 @@ void DynamicHosts::ended(const fleet::Host& host, const Error* why) {
 void DynamicHosts::fail(Late& late, const std::string& why) {
   if (reaching_ && why_.empty()) {
     why_ = why;
-    culprit_ = late.id;
+    failed_host_ = late.id;
   }
   drop(late);
   settle();

@@ -32,10 +32,10 @@ class DynamicHosts {
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
     HealthCheckGate& health;
-    HostReadiness& roster;
+    HostReadiness& readiness;
     Workers& workers;
     const RendezvousSetup& meeting;
-    launch::Afterwards afterwards;
+    transport::Afterwards afterwards;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
   DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps)
@@ -44,12 +44,12 @@ class DynamicHosts {
   // Reaches `hosts`; those that are ready already stay so. A host whose plan has no workers gets an empty Start and
   // then each of `worlds`, which run, before it is ready; one with workers waits for their start. Calls `settled` when
   // all are ready, or when why() names the reason that they are not.
-  void reach(std::vector<launch::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
+  void reach(std::vector<transport::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
              std::function<void()> settled);
   bool is_reaching() const { return reaching_; }
   // A clause that follows "it"; empty if nothing prevents the hosts from coming.
   const std::string& why() const { return why_; }
-  HostId root_cause() const { return culprit_; }  // the host that why() is about
+  HostId root_cause() const { return failed_host_; }  // the host that why() is about
   bool is_ready(HostId id) const;
   // Whether the host has not failed so far.
   bool may_come(HostId id) const { return !failed_.contains(id); }
@@ -82,8 +82,8 @@ class DynamicHosts {
     HostId id;
     std::string name;
     Step step = Step::Away;
-    std::optional<launch::AgentSession::Plan> next{};  // the plan with which it is started as soon as possible
-    bool has_workers = false;                          // its plan has workers
+    std::optional<transport::AgentSession::Plan> next{};  // the plan with which it is started as soon as possible
+    bool has_workers = false;                             // its plan has workers
     bool prepared = false;
     std::size_t learnt = 0;  // number of worlds that it knows
     std::string last_word{};
@@ -107,7 +107,7 @@ class DynamicHosts {
   bool reaching_ = false;
   std::function<void()> settled_;
   std::string why_;
-  HostId culprit_;
+  HostId failed_host_;
   std::set<HostId> failed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -40,8 +40,8 @@ void ElasticJob::note_failed_hosts(const ElasticRounds::Next& round) {
   }
 }
 
-void ElasticJob::say(const std::string& text) const {
-  if (deps_.options.verbosity != Verbosity::Quiet) deps_.owner.say(text);
+void ElasticJob::print(const std::string& text) const {
+  if (deps_.options.verbosity != Verbosity::Quiet) deps_.owner.print(text);
 }
 
 const std::vector<HostId>& ElasticJob::hosts_out() const {
@@ -55,7 +55,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
   if (m.step == wire::HorovodStep::Registered) {
     if (!rank) return;
     rounds_->registered(*rank);
-    return note_door(*rank, read_registration(m.registration));
+    return note_endpoint(*rank, read_registration(m.registration));
   }
   if (!rank || rounds_->ready(*rank) == ElasticRounds::Answer::Removed) {
     return deps_.fleet.first().session->send(
@@ -64,12 +64,13 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
   look();
 }
 
-void ElasticJob::note_door(Rank rank, Result<NotificationEndpoint> door) {
-  if (door) {
-    doors_[rank] = std::move(*door);
+void ElasticJob::note_endpoint(Rank rank, Result<NotificationEndpoint> endpoint) {
+  if (endpoint) {
+    endpoints_[rank] = std::move(*endpoint);
   } else if (!std::exchange(is_deaf_, true)) {
-    say("rank " + std::to_string(rank.value()) + " has registered with Horovod's store in words that we do not know (" +
-        door.error().message() + "); hosts that come or go are for the next restart");
+    print("rank " + std::to_string(rank.value()) +
+          " has registered with Horovod's store in words that we do not know (" + endpoint.error().message() +
+          "); hosts that come or go are for the next restart");
   }
 }
 
@@ -80,8 +81,8 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
   if (end.failed_by_itself && !rounds_->some_may_go_on()) return false;
   if (end.failed_by_itself) {
     const HostIndex host = deps_.plan.map.ranks[rank.value()].host;
-    say("rank " + std::to_string(rank.value()) + " on " + deps_.plan.map.hosts[host.value()].host.name + " " +
-        describe(status) + "; the others may go on without it (hvd.elastic)");
+    print("rank " + std::to_string(rank.value()) + " on " + deps_.plan.map.hosts[host.value()].host.name + " " +
+          describe(status) + "; the others may go on without it (hvd.elastic)");
   }
   look();
   return true;
@@ -94,7 +95,7 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
   rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;
   lost_.push_back({host.index, host.name(), why, Clock::now()});
-  say(host.name() + ": " + why.message() + "; the others may go on without it (hvd.elastic)");
+  print(host.name() + ": " + why.message() + "; the others may go on without it (hvd.elastic)");
   look();
   return true;
 }
@@ -111,30 +112,30 @@ void ElasticJob::look_at_hosts() {
   }
   if (told_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
-  const auto door = doors_.find(leader);
-  if (door == doors_.end()) return;  // not yet: it has just joined
+  const auto endpoint = endpoints_.find(leader);
+  if (endpoint == endpoints_.end()) return;  // not yet: it has just joined
   told_ = true;
   const std::time_t now = std::time(nullptr);
   told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
-  deps_.fleet.tell(deps_.plan.map.ranks[leader.value()].host,
+  deps_.fleet.send(deps_.plan.map.ranks[leader.value()].host,
                    wire::HorovodCall{.attempt = deps_.plan.job.attempt + 1,
                                      .rank = leader,
-                                     .port = door->second.port,
-                                     .request = notice(door->second, told_at_)});
+                                     .port = endpoint->second.port,
+                                     .request = notice(endpoint->second, told_at_)});
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
-  const auto door = doors_.find(m.rank);
-  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1 || door == doors_.end()) return;
-  if (is_heard(door->second, m.answer)) {
-    return say(
+  const auto endpoint = endpoints_.find(m.rank);
+  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1 || endpoint == endpoints_.end()) return;
+  if (is_heard(endpoint->second, m.answer)) {
+    return print(
         "the workers have been told that other hosts are there: they go on with these after their next commit "
         "(hvd.elastic)");
   }
   if (m.rank != rounds_->leader() || !told_) return;
   is_deaf_ = true;
-  say("rank " + std::to_string(m.rank.value()) +
-      " does not hear that other hosts are there (hvd.elastic); these are for the next restart");
+  print("rank " + std::to_string(m.rank.value()) +
+        " does not hear that other hosts are there (hvd.elastic); these are for the next restart");
 }
 
 // ---- from one round to the next
@@ -162,11 +163,11 @@ void ElasticJob::look() {
 
 void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {
   const JobOptions& options = deps_.options;
-  const wire::Stop stop{options.stop.signal, launch::milliseconds(options.grace),
+  const wire::Stop stop{options.stop.signal, transport::milliseconds(options.grace),
                         options.stop.target.value_or(SignalTarget::Group)};
   for (const fleet::Host& host : deps_.fleet.hosts()) {
     const bool is_one = std::find(hosts.begin(), hosts.end(), host.id) != hosts.end();
-    if (is_one && host.runs()) host.session->end_workers(stop, launch::Afterwards::Stay);
+    if (is_one && host.runs()) host.session->end_workers(stop, transport::Afterwards::Stay);
   }
 }
 
@@ -186,8 +187,8 @@ void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
     text += counted(fresh, "worker") + (fresh == 1 ? " joins on " : " join on ") + fold_names(in) + "; ";
   }
   const std::size_t workers = round.members.size();
-  say(text + std::to_string(workers) + (workers == 1 ? " worker goes" : " workers go") +
-      " on with what its state has committed in memory: reset " + std::to_string(round.number));
+  print(text + std::to_string(workers) + (workers == 1 ? " worker goes" : " workers go") +
+        " on with what its state has committed in memory: reset " + std::to_string(round.number));
 }
 
 // The store gets the addresses of joining hosts before their workers connect to it.
@@ -202,7 +203,7 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
   for (const Rank rank : round.left) {
     deps_.workers.do_without(rank);
     message.places.push_back({rounds_->slot_of(rank), std::string(ElasticRounds::kRemoved)});
-    doors_.erase(rank);
+    endpoints_.erase(rank);
   }
   lost_.clear();
   told_ = false;

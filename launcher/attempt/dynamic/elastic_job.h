@@ -47,7 +47,7 @@ class ElasticJob {
   [[nodiscard]] bool outlives(const fleet::Host& host, const Error& why);
 
   // Whether the workers accept notices about hosts that come and go, so that they need not be ended for these.
-  bool hears_of_hosts() const { return rounds_ && !is_deaf_ && !doors_.empty(); }
+  bool hears_of_hosts() const { return rounds_ && !is_deaf_ && !endpoints_.empty(); }
   // Call when such hosts may have come or gone: notifies the workers if they have.
   void look_at_hosts();
   const ElasticJoin& joining() const { return joining_; }
@@ -64,11 +64,11 @@ class ElasticJob {
   };
   bool has_cooled_down(HostId host) const;
   void note_failed_hosts(const ElasticRounds::Next& round);
-  void note_door(Rank rank, Result<NotificationEndpoint> door);
+  void note_endpoint(Rank rank, Result<NotificationEndpoint> endpoint);
   void look();
   void begin(const ElasticRounds::Next& round);
   void end_workers_on(const std::vector<HostId>& hosts) const;
-  void say(const std::string& text) const;
+  void print(const std::string& text) const;
   void say_begin(const ElasticRounds::Next& round) const;
 
   Deps deps_;
@@ -76,7 +76,7 @@ class ElasticJob {
   std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
   std::vector<report::AttemptFacts::HostFault> lost_;
   std::map<HostId, CoolingDown> cooling_;
-  std::map<Rank, NotificationEndpoint> doors_;  // workers that have registered
+  std::map<Rank, NotificationEndpoint> endpoints_;  // workers that have registered
   bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
   std::int64_t told_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
   bool is_deaf_ = false;      // no notices: a worker does not understand or acknowledge them

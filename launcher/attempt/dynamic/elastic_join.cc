@@ -43,9 +43,9 @@ void ElasticJoin::reach(std::function<void()> settled) {
   settings.output_window = first_output_window(grown_->map.hosts.size());
   std::vector<wire::AddWorkers> nobody;
   const Rank first(deps_.plan.map.world_size());
-  std::vector<launch::AgentSession::Plan> plans;
+  std::vector<transport::AgentSession::Plan> plans;
   if (Result<void> kept = deps_.sink.complete(*grown_, first, nobody); !kept) {
-    deps_.owner.say("hosts cannot join: " + kept.error().message());
+    deps_.owner.print("hosts cannot join: " + kept.error().message());
     for (const auto& one : std::exchange(joining_, {})) unfit_.insert(one.host);
     return settled();
   }
@@ -56,7 +56,7 @@ void ElasticJoin::reach(std::function<void()> settled) {
   deps_.late.reach(std::move(plans), {}, [this, then = std::move(settled)] {
     if (const std::string why = deps_.late.why(); !why.empty() && deps_.run()) {
       unfit_.insert(deps_.late.root_cause());
-      deps_.owner.say("the next round of hvd.elastic " + why + "; it does without");
+      deps_.owner.print("the next round of hvd.elastic " + why + "; it does without");
     }
     then();
   });
@@ -68,7 +68,7 @@ bool ElasticJoin::may_join(HostId id) const {
   const std::span<const fleet::Host> members = std::as_const(deps_.fleet).hosts();
   const auto host = std::find_if(members.begin(), members.end(), [id](const fleet::Host& h) { return h.id == id; });
   if (host == members.end() || host->lost) return false;
-  return deps_.late.is_ready(id) || host->session->state() == launch::SessionState::Cleared;
+  return deps_.late.is_ready(id) || host->session->state() == transport::SessionState::Cleared;
 }
 
 std::vector<std::string> ElasticJoin::addresses(const ElasticRounds::Next& next) const {

@@ -31,7 +31,7 @@ class ElasticJoin {
     const RendezvousSetup& meeting;
     AttemptOwner& owner;
     WorkerSink& sink;
-    launch::Afterwards afterwards;
+    transport::Afterwards afterwards;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
   explicit ElasticJoin(Deps deps) : deps_(std::move(deps)) {}

@@ -18,8 +18,6 @@ constexpr std::size_t kDigest = 32;
 constexpr std::size_t kLength = 4;
 constexpr std::size_t kMostSecret = 256;  // bytes; Horovod's secret has 32
 
-using monitor::Pickle;
-
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
 // OpenSSL's decoder skips blanks and accepts padding anywhere, so it may write fewer bytes than the buffer holds.
@@ -54,9 +52,9 @@ std::uint16_t port_in(const Pickle& pickle, const Pickle::Value& interfaces) {
   return 0;
 }
 
-std::string digest(const NotificationEndpoint& door, std::string_view body) {
+std::string digest(const NotificationEndpoint& endpoint, std::string_view body) {
   std::array<unsigned char, kDigest> out{};
-  ::HMAC(::EVP_sha256(), door.secret.data(), static_cast<int>(door.secret.size()), bytes_of(body), body.size(),
+  ::HMAC(::EVP_sha256(), endpoint.secret.data(), static_cast<int>(endpoint.secret.size()), bytes_of(body), body.size(),
          out.data(), nullptr);
   return {out.begin(), out.end()};
 }
@@ -93,7 +91,7 @@ Result<NotificationEndpoint> read_registration(std::string_view text) {
 
 // An object of Horovod's request class, in pickle protocol 2, which every Python reads; a plain number stands for its
 // enum.
-std::string notice(const NotificationEndpoint& door, std::int64_t timestamp) {
+std::string notice(const NotificationEndpoint& endpoint, std::int64_t timestamp) {
   constexpr char kRemovedAndAdded = 3;  // of HostUpdateResult, horovod/runner/elastic/worker.py
   const std::string attributes = pickled_text("timestamp") + "\x8a\x08" +
                                  little(static_cast<std::uint64_t>(timestamp), 8) + pickled_text("res") + "K" +
@@ -102,14 +100,14 @@ std::string notice(const NotificationEndpoint& door, std::int64_t timestamp) {
       "\x80\x02"
       "chorovod.runner.elastic.worker\nHostsUpdatedRequest\n)\x81}(" +
       attributes + "ub.";
-  return digest(door, body) + little(body.size(), kLength) + body;
+  return digest(endpoint, body) + little(body.size(), kLength) + body;
 }
 
-bool is_heard(const NotificationEndpoint& door, std::string_view answer) {
+bool is_heard(const NotificationEndpoint& endpoint, std::string_view answer) {
   if (answer.size() <= kDigest + kLength) return false;
   const std::string_view body = answer.substr(kDigest + kLength);
   const bool is_whole = answer.substr(kDigest, kLength) == little(body.size(), kLength);
-  const std::string own = digest(door, body);
+  const std::string own = digest(endpoint, body);
   return is_whole && ::CRYPTO_memcmp(own.data(), answer.data(), kDigest) == 0 && body.find("AckResponse") != body.npos;
 }
 

@@ -24,8 +24,8 @@ Result<NotificationEndpoint> read_registration(std::string_view text);
 // The notice "since `timestamp` (seconds) the hosts are others: some were removed, some added". At its next commit a
 // worker acts on it if `timestamp` is later than that of its previous notice. The notice never reports only removals: a
 // worker would then go on without the broadcast of the state, for which hosts added since would wait forever.
-std::string notice(const NotificationEndpoint& door, std::int64_t timestamp);
+std::string notice(const NotificationEndpoint& endpoint, std::int64_t timestamp);
 // Whether `answer` is authentic and acknowledges the notice.
-bool is_heard(const NotificationEndpoint& door, std::string_view answer);
+bool is_heard(const NotificationEndpoint& endpoint, std::string_view answer);
 
 }  // namespace sml::attempt

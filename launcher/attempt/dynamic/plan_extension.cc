@@ -30,10 +30,10 @@ std::vector<const fleet::Host*> PlanExtension::begin(plan::LaunchPlan grown, con
   deps_.plan = std::move(grown);
   deps_.workers.grow(deps_.plan);
   deps_.sink.add_workers(deps_.plan, first);
-  deps_.events.tell(report::RanksAdded{&deps_.plan, asked_by, first});
+  deps_.events.publish(report::RanksAdded{&deps_.plan, asked_by, first});
   for (const fleet::Host* host : come) {
-    deps_.events.tell(connected(*host));
-    deps_.events.tell(report::HostReady{host->index});
+    deps_.events.publish(connected(*host));
+    deps_.events.publish(report::HostReady{host->index});
   }
   return come;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestName = 500;
 
 // A request that comes too late needs no reply: its rank is being ended.
-bool takes_workers(const fleet::Host& host) { return host.session->state() == launch::SessionState::Running; }
+bool takes_workers(const fleet::Host& host) { return host.session->state() == transport::SessionState::Running; }
 
 }  // namespace
 
@@ -121,7 +121,7 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
   std::erase_if(worlds_, has_ended);
   SessionSettings settings = this->settings();
   settings.output_window = first_output_window(grown.map.hosts.size());
-  std::vector<launch::AgentSession::Plan> plans;
+  std::vector<transport::AgentSession::Plan> plans;
   std::vector<std::string> names;
   for (const HostIndex host : hosts) {
     plans.push_back(late_plan(host, grown, Rank(deps_.plan.map.world_size()), settings, wish.service));
@@ -129,7 +129,7 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
     names.push_back(plans.back().name);
   }
   if (deps_.options.verbosity == Verbosity::Verbose) {
-    deps_.owner.say("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
+    deps_.owner.print("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
   }
   reaching_ = true;
   deps_.late.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
@@ -177,7 +177,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
   for (std::size_t i = 0; i < added.hosts.size(); ++i) {
     added.messages[i].service = wish.service;
     added.messages[i].keys = wish.keys;
-    deps_.fleet.tell(added.hosts[i], added.messages[i]);
+    deps_.fleet.send(added.hosts[i], added.messages[i]);
   }
   pending.told = std::move(added.messages.front());
   pending.told.apps.clear();
@@ -189,8 +189,8 @@ void Spawns::note(const fleet::Host& host, const wire::Added& m) {
   if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
   // otherwise its workers may have ended
   const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();
-  if (!m.obstacles.empty() && pending_->why.empty() && has_some) {
-    pending_->why = "wants what " + host.name() + " cannot start: " + show(m.obstacles.front().message, kLongestName);
+  if (!m.errors.empty() && pending_->why.empty() && has_some) {
+    pending_->why = "wants what " + host.name() + " cannot start: " + show(m.errors.front().message, kLongestName);
   }
   look();
 }
@@ -215,7 +215,7 @@ void Spawns::look() {
   const std::string why = pending_->why;
   if (why.empty()) start(wish);
   pending_.reset();
-  deps_.fleet.tell_all(order);
+  deps_.fleet.send_all(order);
   if (!why.empty()) deps_.late.let_go();
   answer(wish, why);
   next();
@@ -230,10 +230,10 @@ void Spawns::start(const wire::SpawnWish& wish) {
 void Spawns::answer(const wire::SpawnWish& wish, const std::string& why) {
   const HostIndex host = deps_.plan.map.ranks[wish.from.value()].host;
   if (!why.empty()) {
-    deps_.owner.say("rank " + std::to_string(wish.from.value()) + " on " +
-                    deps_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
+    deps_.owner.print("rank " + std::to_string(wish.from.value()) + " on " +
+                      deps_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
   }
-  deps_.fleet.tell(host, wire::SpawnAnswer{.attempt = deps_.plan.job.attempt + 1,
+  deps_.fleet.send(host, wire::SpawnAnswer{.attempt = deps_.plan.job.attempt + 1,
                                            .service = wish.service,
                                            .to = wish.from,
                                            .call = wish.call,

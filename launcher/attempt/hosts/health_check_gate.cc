@@ -14,8 +14,8 @@ HealthCheckGate::HealthCheckGate(std::string command, std::uint32_t attempt, Dur
   const Duration wait = attempt == 0 ? Duration::zero() : std::min(kAcceleratorLimit, start_timeout * 5 / 6);
   question_ = {.id = attempt + 1,
                .command = std::move(command),
-               .limit_ms = launch::milliseconds(std::min(kCommandLimit, start_timeout * 5 / 6)),
-               .accelerators_ms = launch::milliseconds(wait)};
+               .limit_ms = transport::milliseconds(std::min(kCommandLimit, start_timeout * 5 / 6)),
+               .accelerators_ms = transport::milliseconds(wait)};
 }
 
 void HealthCheckGate::ask(fleet::Host& host) {

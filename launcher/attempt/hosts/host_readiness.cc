@@ -15,26 +15,26 @@ void HostReadiness::greet(const fleet::Host& host) {
   if (host.session->contact().is_local || options_.verbosity == Verbosity::Quiet) return;
   if (std::exchange(told_of_secrets_, true)) return;
   const std::vector<std::string> names = withheld_secrets(plan_);
-  if (!names.empty()) owner_.say(plan::say_withheld(names));
+  if (!names.empty()) owner_.print(plan::say_withheld(names));
 }
 
 void HostReadiness::prepared(const fleet::Host& host, const wire::Prepared& message) {
   constexpr std::size_t kLongest = 500;
-  of(host).prepared = message.obstacles.empty();
+  of(host).prepared = message.errors.empty();
   limits_.push_back({host.name(), message.limits});
   const std::string on_host = " on " + host.name();
   for (const wire::Bound& bound : message.bindings) {
     const std::string where = bound.where.empty() ? "is not bound" : "is bound to " + show(bound.where, kLongest);
-    owner_.say("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
+    owner_.print("rank " + std::to_string(bound.rank.value()) + on_host + " " + where);
   }
   if (options_.verbosity == Verbosity::Quiet) return;
   for (const std::string& warning : message.warnings)
-    owner_.say("warning: " + host.name() + ": " + show(warning, kLongest));
+    owner_.print("warning: " + host.name() + ": " + show(warning, kLongest));
 }
 
 void HostReadiness::look_if_ready(const fleet::Host& host) {
   const bool ready = of(host).prepared && health_.passed(host) && !of(host).failed;
-  if (ready && !std::exchange(of(host).ready, true)) events_.tell(report::HostReady{host.index});
+  if (ready && !std::exchange(of(host).ready, true)) events_.publish(report::HostReady{host.index});
   if (ready && all_ready()) compare_limits();
 }
 
@@ -43,7 +43,7 @@ void HostReadiness::compare_limits() {
   const std::vector<report::HostLimits> all = std::exchange(limits_, {});
   if (plan_.job.attempt > 0 || options_.verbosity == Verbosity::Quiet) return;
   const std::string words = report::limit_differences(all);
-  if (!words.empty()) owner_.say("warning: " + words);
+  if (!words.empty()) owner_.print("warning: " + words);
 }
 
 void HostReadiness::fail(const fleet::Host& host) {
@@ -75,10 +75,10 @@ void HostReadiness::say_whom_we_await() {
     if (!of(host).ready) by_step[awaited_step(host)].push_back(host.name());
   }
   for (const auto& [step, names] : by_step) {
-    owner_.say("waiting for " + fold_names(names) + " (" + step + "), " + so_far);
+    owner_.print("waiting for " + fold_names(names) + " (" + step + "), " + so_far);
   }
-  if (by_step.contains(std::string(launch::kShellIsSilent)) && !std::exchange(told_of_silent_shells_, true))
-    owner_.say("hint: " + std::string(fleet::kSilentShellHint));
+  if (by_step.contains(std::string(transport::kShellIsSilent)) && !std::exchange(told_of_silent_shells_, true))
+    owner_.print("hint: " + std::string(fleet::kSilentShellHint));
 }
 
 std::vector<const fleet::Host*> HostReadiness::fail_late() {

@@ -12,7 +12,7 @@ void RecordQuery::ask(Done done) {
   records_.clear();
   poll_.ask(
       [](std::uint32_t id) {
-        return wire::AskRecorded{id, launch::milliseconds(kAgents)};
+        return wire::AskRecorded{id, transport::milliseconds(kAgents)};
       },
       kAll, [this](const std::vector<std::string>&) { conclude(); });
 }

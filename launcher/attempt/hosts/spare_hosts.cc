@@ -24,14 +24,14 @@ std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap&
 
 void SpareHosts::begin() {
   for (fleet::Host& host : deps_.fleet.others()) {
-    if (host.session->state() == launch::SessionState::Cleared && !host.lost) deps_.health.ask(host);
+    if (host.session->state() == transport::SessionState::Cleared && !host.lost) deps_.health.ask(host);
   }
 }
 
 bool SpareHosts::may_come() const {
   const AttemptState state = deps_.machine.state();
   const bool goes_on = state == AttemptState::Running || state == AttemptState::Cleared;
-  return goes_on && deps_.afterwards == launch::Afterwards::Stay;
+  return goes_on && deps_.afterwards == transport::Afterwards::Stay;
 }
 
 void SpareHosts::come(const plan::MappedHost& host) {
@@ -54,7 +54,7 @@ std::vector<HostId> SpareHosts::lost() const {
 bool SpareHosts::is_ready(HostId id) const {
   const std::span<fleet::Host> others = deps_.fleet.others();
   return std::any_of(others.begin(), others.end(), [&](const fleet::Host& host) {
-    const bool waits = !host.lost && host.session->state() == launch::SessionState::Cleared;
+    const bool waits = !host.lost && host.session->state() == transport::SessionState::Cleared;
     return host.id == id && waits && deps_.health.passed(host);
   });
 }
@@ -71,7 +71,7 @@ void SpareHosts::look_if_known_by_another_name(fleet::Host& host) const {
 
 void SpareHosts::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
   if (std::holds_alternative<wire::HelloAck>(message)) {
-    if (is_known(host)) deps_.events.tell(connected(host));
+    if (is_known(host)) deps_.events.publish(connected(host));
     if (may_come()) return look_if_known_by_another_name(host);
   }
   const auto* answer = std::get_if<wire::Health>(&message);
@@ -83,15 +83,15 @@ void SpareHosts::spare_message(fleet::Host& host, const wire::ToLauncher& messag
 
 // The user waits for hosts that were added.
 void SpareHosts::say_if_ready(const fleet::Host& host) const {
-  if (!is_known(host) && is_ready(host.id)) deps_.owner.say(host.name() + " is ready, for the next restart");
+  if (!is_known(host) && is_ready(host.id)) deps_.owner.print(host.name() + " is ready, for the next restart");
 }
 
 void SpareHosts::spare_step(const fleet::Host& host) {
-  if (is_known(host)) deps_.events.tell(report::HostStep{host.index, host.session->step()});
+  if (is_known(host)) deps_.events.publish(report::HostStep{host.index, host.session->step()});
 }
 
 void SpareHosts::spare_waits(fleet::Host& host) {
-  if (is_known(host)) deps_.events.tell(report::HostReady{host.index});
+  if (is_known(host)) deps_.events.publish(report::HostReady{host.index});
   deps_.health.ask(host);
   say_if_ready(host);
 }
@@ -102,9 +102,9 @@ void SpareHosts::spare_ended(fleet::Host& host, const Error* why) {
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
   if (host.is_other_name) return deps_.ended();
   const bool fails = why != nullptr && !over;
-  if (fails) deps_.owner.say("the spare host " + host.name() + " is out: " + why->text());
-  if (is_known(host) && fails) deps_.events.tell(report::HostFailed{host.index, *why});
-  if (is_known(host) && !fails) deps_.events.tell(report::HostEnded{host.index});
+  if (fails) deps_.owner.print("the spare host " + host.name() + " is out: " + why->text());
+  if (is_known(host) && fails) deps_.events.publish(report::HostFailed{host.index, *why});
+  if (is_known(host) && !fails) deps_.events.publish(report::HostEnded{host.index});
   deps_.ended();
 }
 

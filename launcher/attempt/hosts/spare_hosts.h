@@ -24,9 +24,9 @@ class SpareHosts final : public fleet::SpareListener {
     fleet::Fleet& fleet;
     const report::EventFeed& events;
     AttemptOwner& owner;
-    launch::Afterwards afterwards;
+    transport::Afterwards afterwards;
     // the session plan of a host that is to wait
-    std::function<launch::AgentSession::Plan(const plan::MappedHost& host)> plan;
+    std::function<transport::AgentSession::Plan(const plan::MappedHost& host)> plan;
     std::function<void()> ended;  // called when such a host has ended
   };
   explicit SpareHosts(Deps attempt) : deps_(std::move(attempt)) {}

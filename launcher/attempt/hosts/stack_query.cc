@@ -11,7 +11,9 @@ void StackQuery::ask(TraceTools tools, Done done) {
   waiting_.push_back(std::move(done));
   if (poll_.waits()) return;
   traces_ = {};
-  const auto question = [tools](std::uint32_t id) { return wire::AskTraces{id, launch::milliseconds(kAgents), tools}; };
+  const auto question = [tools](std::uint32_t id) {
+    return wire::AskTraces{id, transport::milliseconds(kAgents), tools};
+  };
   poll_.ask(question, kAll, [this](std::vector<std::string> silent) { conclude(std::move(silent)); });
 }
 

@@ -21,7 +21,7 @@ void LoneMpiWatch::starts() {
 std::optional<Error> LoneMpiWatch::found(const std::string& host, const wire::MpiUse& use) {
   if (options_.lone_mpi != MpiSingleton::Warned) return lone_mpi_refusal(use, host, plan_.mpi);
   const bool told = std::exchange(has_warned_, true) || options_.verbosity == Verbosity::Quiet;
-  if (!told) owner_.say("warning: " + lone_mpi_warning(use, host, plan_.mpi));
+  if (!told) owner_.print("warning: " + lone_mpi_warning(use, host, plan_.mpi));
   return std::nullopt;
 }
 

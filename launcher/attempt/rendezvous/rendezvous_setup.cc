@@ -123,7 +123,7 @@ plan::Rendezvous RendezvousSetup::rendezvous() const {
 
 // A loopback address, used while the first host was alone, leads nowhere from another host.
 void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
-                                    launch::Afterwards afterwards) const {
+                                    transport::Afterwards afterwards) const {
   plan::Rendezvous seen = rendezvous();
   const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
   if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
@@ -131,7 +131,7 @@ void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVar
                               afterwards);
 }
 
-void RendezvousSetup::start_workers(launch::Afterwards afterwards) {
+void RendezvousSetup::start_workers(transport::Afterwards afterwards) {
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous())};
@@ -144,9 +144,9 @@ void RendezvousSetup::start_workers(launch::Afterwards afterwards) {
   start.stores = {plan_.torch_store, plan_.map.members(), all_addresses(),
                   is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
   const bool others = fleet_.hosts().size() > 1 || expects_others_;
-  released_ = !others && afterwards == launch::Afterwards::Leave;
-  fleet_.first().session->start_workers(start, others ? launch::Afterwards::Stay : afterwards);
-  counts_joined_ = afterwards == launch::Afterwards::Stay;
+  released_ = !others && afterwards == transport::Afterwards::Leave;
+  fleet_.first().session->start_workers(start, others ? transport::Afterwards::Stay : afterwards);
+  counts_joined_ = afterwards == transport::Afterwards::Stay;
   watching_ = true;
   watch();
   started_ = Clock::now();
@@ -163,16 +163,16 @@ void RendezvousSetup::watch() {
 void RendezvousSetup::release_stores() {
   const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
   if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
-  if (expects_others_ && fleet_.first().session->state() != launch::SessionState::Cleared) return;
+  if (expects_others_ && fleet_.first().session->state() != transport::SessionState::Cleared) return;
   if (std::exchange(released_, true)) return;
   fleet_.first().session->release();
 }
 
 // ---- ranks that have not joined
 
-bool RendezvousSetup::tell(const std::string& sentence) const {
+bool RendezvousSetup::warn(const std::string& sentence) const {
   if (sentence.empty() || !watching_) return false;
-  handlers_.say(sentence);
+  handlers_.print(sentence);
   return true;
 }
 
@@ -211,7 +211,7 @@ void RendezvousSetup::ask_everybody() {
   const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
   join_watch_.asking_everybody(static_cast<std::size_t>(running));
   if (fleet_.first().runs()) asked_.push_back(Asker::Watch);
-  fleet_.tell_all(wire::AskJoined{.port = port_});
+  fleet_.send_all(wire::AskJoined{.port = port_});
 }
 
 void RendezvousSetup::count_joined() {
@@ -251,12 +251,12 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
-    if (tell(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) handlers_.missing();
+    if (warn(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) handlers_.missing();
     return arm();
   }
   const auto since = std::chrono::milliseconds(m.since_first_ms);
   if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_everybody();
-  tell(join_watch_.why_nobody(m.with_torch));
+  warn(join_watch_.why_nobody(m.with_torch));
   arm();
 }
 
@@ -265,17 +265,17 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
 // A host whose agent has left has no worker any more that could connect.
 void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnership& m) {
   if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
-  fleet::VouchPlan plan = plan_vouching(m.callers, known_addresses(fleet_.hosts()));
-  wire::PeerVerdicts& ruled = plan.nobody;
-  for (const auto& [position, vouch] : plan.by_host) {
+  fleet::OwnershipChecks plan = plan_ownership_checks(m.callers, known_addresses(fleet_.hosts()));
+  wire::PeerVerdicts& verdicts = plan.nobody;
+  for (const auto& [position, check] : plan.by_host) {
     const fleet::Host& asked = fleet_.hosts()[position];
     if (asked.runs()) {
-      asked.session->send(vouch);
+      asked.session->send(check);
     } else {
-      for (const wire::Caller& caller : vouch.callers) ruled.rulings.push_back({caller.id, wire::PeerOwnership::No});
+      for (const wire::Caller& caller : check.callers) verdicts.rulings.push_back({caller.id, wire::PeerOwnership::No});
     }
   }
-  if (!ruled.rulings.empty()) host.session->send(ruled);
+  if (!verdicts.rulings.empty()) host.session->send(verdicts);
 }
 
 void RendezvousSetup::handle(const fleet::Host&, const wire::PeerVerdictsOfHost& m) {

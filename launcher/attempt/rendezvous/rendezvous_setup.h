@@ -24,10 +24,10 @@ namespace sml::attempt {
 class RendezvousSetup {
  public:
   struct Handlers {
-    std::function<void(const std::string&)> say;  // prints which ranks have not joined
-    std::function<void()> missing;                // such a sentence has named missing ranks
-    std::function<void()> counted;                // the count of count_joined() is complete
-    std::function<void()> met;                    // all ranks have joined torch's store; only with --trace
+    std::function<void(const std::string&)> print;  // prints which ranks have not joined
+    std::function<void()> missing;                  // such a sentence has named missing ranks
+    std::function<void()> counted;                  // the count of count_joined() is complete
+    std::function<void()> met;                      // all ranks have joined torch's store; only with --trace
   };
 
   // The arguments outlive this; the fleet has its hosts already.
@@ -49,10 +49,10 @@ class RendezvousSetup {
   std::uint16_t port() const { return port_; }
 
   // Starts the workers on every host; the first serves the stores.
-  void start_workers(launch::Afterwards afterwards);
+  void start_workers(transport::Afterwards afterwards);
   // Starts the workers on a host that came later and serves no stores; `variables` override those of its plan.
   void start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
-                     launch::Afterwards afterwards) const;
+                     transport::Afterwards afterwards) const;
   // Call when the workers are being ended: stops watching who joins.
   void leave() { watching_ = false; }
   // Call when the workers are being ended, or have ended: asks, once, how many had joined. Does nothing unless another
@@ -89,7 +89,7 @@ class RendezvousSetup {
   void ask_first(Asker asker);
   void trace_joins();
   void ask_everybody();
-  bool tell(const std::string& sentence) const;
+  bool warn(const std::string& sentence) const;
 
   fleet::Fleet& fleet_;
   const plan::LaunchPlan& plan_;

@@ -54,7 +54,7 @@ Result<void> WireUp::take(const fleet::Host& host, wire::FenceData data) {
   if (!complete) return complete.error();
   if (!complete->has_value()) return {};
   const wire::ToAgent message = std::move((*complete)->message);
-  for (const HostIndex index : (*complete)->hosts) fleet_.tell(index, message);
+  for (const HostIndex index : (*complete)->hosts) fleet_.send(index, message);
   return {};
 }
 

@@ -62,7 +62,7 @@ class WireUp {
   Result<void> take(const fleet::Host& host, wire::FenceData data);
   // Ignores a message to a nonexistent rank.
   void hand_on(const wire::Relay& relay) {
-    if (relay.to.value() < map_.world_size()) fleet_.tell(map_.ranks[relay.to.value()].host, relay);
+    if (relay.to.value() < map_.world_size()) fleet_.send(map_.ranks[relay.to.value()].host, relay);
   }
 
  private:

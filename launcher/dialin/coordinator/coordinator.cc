@@ -14,7 +14,7 @@
 #include "launcher/dialin/coordinator/connection_limiter.h"
 #include "launcher/dialin/coordinator/peer.h"
 #include "launcher/dialin/coordinator/peer_list.h"
-#include "launcher/dialin/coordinator/seating.h"
+#include "launcher/dialin/coordinator/place_assignment.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
 #include "launcher/inputs/hosts/host_source.h"
@@ -30,40 +30,40 @@ constexpr Duration kTellLimit = std::chrono::seconds(5);
 constexpr Duration kLookAround = std::chrono::milliseconds(100);
 constexpr Duration kAliveInterval = std::chrono::seconds(5);
 
-class DialledTransport final : public launch::AgentTransport {
+class DialledTransport final : public transport::AgentTransport {
  public:
-  DialledTransport(asio::any_io_executor loop, std::shared_ptr<PeerSlot> seat, std::string mark)
-      : loop_(std::move(loop)), seat_(std::move(seat)) {
-    seat_->mark = std::move(mark);
+  DialledTransport(asio::any_io_executor loop, std::shared_ptr<PeerSlot> slot, std::string mark)
+      : loop_(std::move(loop)), slot_(std::move(slot)) {
+    slot_->mark = std::move(mark);
   }
   ~DialledTransport() override {
-    seat_->events = nullptr;
+    slot_->events = nullptr;
     finish();
   }
 
-  void start(launch::TransportEvents& events) override {
-    seat_->events = &events;
-    asio::post(loop_, [seat = seat_] {
-      if (seat->events == nullptr) return;
-      if (seat->why_not) return seat->tell_end(*seat->why_not);
-      seat->events->transport_step("it has not called");
-      seat->begin();
+  void start(transport::TransportEvents& events) override {
+    slot_->events = &events;
+    asio::post(loop_, [slot = slot_] {
+      if (slot->events == nullptr) return;
+      if (slot->why_not) return slot->tell_end(*slot->why_not);
+      slot->events->transport_step("it has not called");
+      slot->begin();
     });
   }
   void send(std::string bytes) override {
-    if (open()) seat_->guest->send_bytes(bytes);
+    if (open()) slot_->peer->send_bytes(bytes);
   }
-  std::size_t unsent() const override { return open() ? seat_->guest->unsent() : 0; }
+  std::size_t unsent() const override { return open() ? slot_->peer->unsent() : 0; }
   void finish() override {
-    if (open()) seat_->guest->send(EndInput{});
+    if (open()) slot_->peer->send(EndInput{});
   }
-  TimePoint said_again_at() const override { return seat_->said_again_at; }
+  TimePoint said_again_at() const override { return slot_->said_again_at; }
 
  private:
-  bool open() const { return seat_->guest != nullptr && seat_->begun; }
+  bool open() const { return slot_->peer != nullptr && slot_->begun; }
 
   asio::any_io_executor loop_;
-  std::shared_ptr<PeerSlot> seat_;
+  std::shared_ptr<PeerSlot> slot_;
 };
 
 class CoordinatorImpl final : public Coordinator, private PeerOwner {
@@ -79,7 +79,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
         entrance_(loop, std::move(plan_.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
         alive_timer_(loop),
         tell_timer_(loop) {
-    for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) seats_.push_back(std::make_shared<PeerSlot>());
+    for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) slots_.push_back(std::make_shared<PeerSlot>());
   }
   ~CoordinatorImpl() override { *here_ = false; }
 
@@ -94,91 +94,91 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     if (latecomers == Latecomers::Wait) most_ = plan_.settings.hosts.size();
     plan_.settings.hosts.resize(hosts);
     plan_.settings.least_hosts.reset();
-    seats_.resize(hosts);
+    slots_.resize(hosts);
     list_.resize(hosts);
     if (plan_.settings.share) {
       shares_.assign(hosts, *plan_.settings.share);
-      for (const Promise& one : promises()) shares_[one.place] = one.guest->share();
+      for (const Promise& one : promises()) shares_[one.place] = one.peer->share();
     }
-    seat_waiting();
+    place_waiting();
   }
 
   plan::HostShares shares() const override { return shares_; }
 
   std::vector<std::string> present() const override {
     std::vector<std::string> out;
-    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      const bool here = i == plan_.settings.own_index || (seats_[i]->guest != nullptr && !seats_[i]->is_out());
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      const bool here = i == plan_.settings.own_index || (slots_[i]->peer != nullptr && !slots_[i]->is_out());
       if (here) out.push_back(plan_.settings.hosts[i]);
     }
-    auto next = static_cast<std::uint32_t>(seats_.size());
-    for (const auto& guest : guests_) {
-      if (!guest->gone() && guest->is_late()) out.push_back(name_of_place(next++));
+    auto next = static_cast<std::uint32_t>(slots_.size());
+    for (const auto& peer : peers_) {
+      if (!peer->gone() && peer->is_late()) out.push_back(name_of_place(next++));
     }
     return out;
   }
 
   void know(const std::string& name) override {
-    const auto place = static_cast<std::uint32_t>(seats_.size());
-    seats_.push_back(std::make_shared<PeerSlot>());
+    const auto place = static_cast<std::uint32_t>(slots_.size());
+    slots_.push_back(std::make_shared<PeerSlot>());
     plan_.settings.hosts.push_back(name);
-    list_.resize(seats_.size());
-    const auto waits = [](const auto& guest) { return !guest->gone() && guest->is_late(); };
-    const auto guest = std::find_if(guests_.begin(), guests_.end(), waits);
-    if (list_.come(place) && guest != guests_.end()) welcome(**guest, place);
+    list_.resize(slots_.size());
+    const auto waits = [](const auto& peer) { return !peer->gone() && peer->is_late(); };
+    const auto peer = std::find_if(peers_.begin(), peers_.end(), waits);
+    if (list_.come(place) && peer != peers_.end()) welcome(**peer, place);
   }
 
-  std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) override {
-    return std::make_unique<DialledTransport>(loop_, seats_[host.value()], std::move(mark));
+  std::unique_ptr<transport::AgentTransport> make_transport(HostId host, std::string mark) override {
+    return std::make_unique<DialledTransport>(loop_, slots_[host.value()], std::move(mark));
   }
 
-  std::vector<launch::AgentLauncher::Missing> missing() const override {
-    std::vector<launch::AgentLauncher::Missing> out;
+  std::vector<transport::AgentLauncher::Missing> missing() const override {
+    std::vector<transport::AgentLauncher::Missing> out;
     const std::vector<bool> promised = promised_places();
-    for (std::uint32_t i = 0; i < seats_.size(); ++i) {
-      if (!list_.taken()[i] && !promised[i]) out.push_back({HostId(i), seats_[i]->why_not});
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (!list_.taken()[i] && !promised[i]) out.push_back({HostId(i), slots_[i]->why_not});
     }
     return out;
   }
 
-  std::vector<launch::AgentLauncher::Missing> refused() const override {
+  std::vector<transport::AgentLauncher::Missing> refused() const override {
     if (!some_are_refused_) return {};
-    std::vector<launch::AgentLauncher::Missing> out = missing();
-    std::erase_if(out, [](const launch::AgentLauncher::Missing& one) { return !one.why_not; });
+    std::vector<transport::AgentLauncher::Missing> out = missing();
+    std::erase_if(out, [](const transport::AgentLauncher::Missing& one) { return !one.why_not; });
     return out;
   }
 
   void end(const JobEnd& how, std::function<void()> told) override {
     told_ = std::move(told);
-    for (const auto& [guest, place] : promises()) {
-      if (list_.come(place)) give_place(*guest, place);
+    for (const auto& [peer, place] : promises()) {
+      if (list_.come(place)) give_place(*peer, place);
     }
     list_.close();
     alive_timer_.cancel();
     ending_ = true;  // the port stays open: a peer that has lost its connection reconnects to receive the outcome
-    for (const auto& guest : guests_) {
-      if (guest->is_late() && !guest->gone()) guest->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
-      if (guest->gone() || !guest->seat()) continue;
-      guest->send(how);
-      guest->finish();
+    for (const auto& peer : peers_) {
+      if (peer->is_late() && !peer->gone()) peer->turn_away(list_.refusal(Reason::Ending, "the job is ending"));
+      if (peer->gone() || !peer->slot()) continue;
+      peer->send(how);
+      peer->finish();
     }
     await_told(Clock::now() + kTellLimit);
   }
 
   // PeerOwner
-  void guest_introduces(Peer& guest, const Introduction& introduction) override {
-    door_.settled(guest.id());
+  void peer_introduces(Peer& peer, const Introduction& introduction) override {
+    limiter_.settled(peer.id());
     if (ending_) {  // as if the port were closed: the caller may belong to the next job's coordinator
-      guest.give_way();
+      peer.give_way();
       return sweep();
     }
     if (const std::optional<Refused> refused = list_.refuse(introduction)) {
-      return refuse(guest, *refused, introduction.index);
+      return refuse(peer, *refused, introduction.index);
     }
-    guest.hear_out();
-    if (introduction.index == kAnyPlace) return let_wait(guest, introduction);
-    if (plan_.settings.callers == Callers::Anywhere) return let_in(guest, introduction);
-    asio::post(pool_, [this, here = here_, loop = loop_, introduction, weak = weak_to(guest)] {
+    peer.hear_out();
+    if (introduction.index == kAnyPlace) return let_wait(peer, introduction);
+    if (plan_.settings.callers == Callers::Anywhere) return let_in(peer, introduction);
+    asio::post(pool_, [this, here = here_, loop = loop_, introduction, weak = weak_to(peer)] {
       Result<std::vector<std::string>> addresses = addresses_of(introduction.host);
       asio::post(loop, [this, here, introduction, weak, addresses = std::move(addresses)] {
         const std::shared_ptr<Peer> caller = weak.lock();
@@ -187,38 +187,38 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     });
   }
 
-  void guest_comes_back(Peer& guest, const ComeBack& m) override {
-    door_.settled(guest.id());
+  void peer_reconnects(Peer& peer, const Reconnect& m) override {
+    limiter_.settled(peer.id());
     const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
-    const auto before = std::find_if(guests_.begin(), guests_.end(), is_it);
-    if (before == guests_.end() || !guest.go_on_for(**before, m.heard)) {
-      return refuse(guest, list_.refusal(Reason::Gone, "it comes back too late"));
+    const auto before = std::find_if(peers_.begin(), peers_.end(), is_it);
+    if (before == peers_.end() || !peer.go_on_for(**before, m.heard)) {
+      return refuse(peer, list_.refusal(Reason::Gone, "it comes back too late"));
     }
-    guest.hear_out();
-    events_.say(guest.host() + ": the connection to it had broken, and has been made again");
+    peer.hear_out();
+    events_.print(peer.host() + ": the connection to it had broken, and has been made again");
     sweep();
   }
 
-  void guest_stops(const std::string& host, int signo) override { events_.stop_asked(host, signo); }
-  void guest_left_unknown(const Peer& guest, const Error& why) override { say_about(guest, why.message()); }
-  void guest_is_off(const Peer& guest) override { door_.left(guest.id(), Clock::now()); }
-  void guest_is_gone(const Peer& guest) override {
-    if (guest.waits()) seat_waiting();
+  void peer_stops(const std::string& host, int signo) override { events_.stop_asked(host, signo); }
+  void unknown_peer_left(const Peer& peer, const Error& why) override { say_about(peer, why.message()); }
+  void peer_disconnected(const Peer& peer) override { limiter_.left(peer.id(), Clock::now()); }
+  void peer_is_gone(const Peer& peer) override {
+    if (peer.waits()) place_waiting();
     sweep();
   }
 
  private:
   // Reports the refusal and sends it to the caller. But if no place is free while a broken peer is waited for, the
   // caller may be that host, started again: closes its connection only, so that it calls again.
-  void refuse(Peer& guest, const Refused& refused, std::uint32_t place = kAnyPlace) {
+  void refuse(Peer& peer, const Refused& refused, std::uint32_t place = kAnyPlace) {
     const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
-    if (no_place && std::any_of(guests_.begin(), guests_.end(), [](const auto& one) { return one->is_broken(); })) {
-      guest.give_way();
+    if (no_place && std::any_of(peers_.begin(), peers_.end(), [](const auto& one) { return one->is_broken(); })) {
+      peer.give_way();
       return sweep();
     }
-    say_about(guest, refused.text);
-    guest.turn_away(refused);
-    if (settles_all(refused.reason)) give_up_place(guest, place, refused.text);
+    say_about(peer, refused.text);
+    peer.turn_away(refused);
+    if (settles_all(refused.reason)) give_up_place(peer, place, refused.text);
   }
   // Whether the refusal is final for a host of this job, so that the others need not wait for it. Not where hosts are
   // known by name: the caller's address has not been checked yet, and it may be a stranger.
@@ -226,30 +226,30 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
     return is_final && plan_.settings.callers == Callers::Anywhere && plan_.settings.needs_all() && !most_;
   }
-  void give_up_place(const Peer& guest, std::uint32_t place, const std::string& text) {
+  void give_up_place(const Peer& peer, std::uint32_t place, const std::string& text) {
     const std::vector<bool> promised = promised_places();
-    if (place >= seats_.size()) {
-      for (place = 0; place < seats_.size() && (list_.taken()[place] || promised[place]); ++place) continue;
+    if (place >= slots_.size()) {
+      for (place = 0; place < slots_.size() && (list_.taken()[place] || promised[place]); ++place) continue;
     }
-    if (place >= seats_.size() || list_.taken()[place]) return;
-    PeerSlot& seat = *seats_[place];
-    seat.why_not = Error(ErrorKind::Spawn, "it has called from " + guest.ends().far + " and cannot take part: " + text)
+    if (place >= slots_.size() || list_.taken()[place]) return;
+    PeerSlot& slot = *slots_[place];
+    slot.why_not = Error(ErrorKind::Spawn, "it has called from " + peer.ends().far + " and cannot take part: " + text)
                        .with_hint("start every host with the same sml-run and the same number of hosts and workers");
     some_are_refused_ = true;
-    seat.tell_end(*seat.why_not);
+    slot.tell_end(*slot.why_not);
     events_.come();
   }
-  void say_about(const Peer& guest, const std::string& text) {
-    say_once("a caller from " + guest.ends().far + " is turned away: " + text);
+  void say_about(const Peer& peer, const std::string& text) {
+    say_once("a caller from " + peer.ends().far + " is turned away: " + text);
   }
 
   // Assigns places to the hosts that wait, once all are here.
-  void seat_waiting() {
+  void place_waiting() {
     const std::vector<Promise> all = promises();
     if (plan_.settings.least_hosts) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
     if (!all.empty() && all.size() == list_.free_places()) {
-      for (const auto& [guest, place] : all) {
-        if (list_.come(place)) welcome(*guest, place);
+      for (const auto& [peer, place] : all) {
+        if (list_.come(place)) welcome(*peer, place);
       }
     }
     tell_steps();
@@ -259,110 +259,110 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   void sweep() {
     asio::post(loop_, [this, here = here_] {
       if (!*here) return;
-      std::erase_if(guests_, [](const auto& guest) { return guest->gone(); });
-      const auto may_hear = [](const auto& guest) { return guest->seat() && !guest->is_silent(); };
-      if (told_ && std::none_of(guests_.begin(), guests_.end(), may_hear)) all_told();
+      std::erase_if(peers_, [](const auto& peer) { return peer->gone(); });
+      const auto may_hear = [](const auto& peer) { return peer->slot() && !peer->is_silent(); };
+      if (told_ && std::none_of(peers_.begin(), peers_.end(), may_hear)) all_told();
     });
   }
 
   void receive(os::UniqueFd fd) {
     const std::string from = far_address(fd.get());
-    const std::optional<ConnectionLimiter::Admission> admission = door_.knock(from, Clock::now());
+    const std::optional<ConnectionLimiter::Admission> admission = limiter_.knock(from, Clock::now());
     if (!admission) return say_once("callers from " + from + " have to wait: too many have not said who they are");
     if (admission->displaced) {
-      for (const auto& guest : guests_) {
-        if (guest->id() == admission->displaced) guest->give_way();
+      for (const auto& peer : peers_) {
+        if (peer->id() == admission->displaced) peer->give_way();
       }
       sweep();
     }
     const int number = fd.get();
     Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
-    if (!link) return door_.left(admission->id, Clock::now());
-    guests_.push_back(std::make_shared<Peer>(loop_, static_cast<PeerOwner&>(*this), std::move(*link), number,
-                                             admission->id, plan_.heartbeat_timeout));
+    if (!link) return limiter_.left(admission->id, Clock::now());
+    peers_.push_back(std::make_shared<Peer>(loop_, static_cast<PeerOwner&>(*this), std::move(*link), number,
+                                            admission->id, plan_.heartbeat_timeout));
   }
 
   void say_once(const std::string& sentence) {
-    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.say(sentence);
+    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.print(sentence);
   }
 
-  std::weak_ptr<Peer> weak_to(const Peer& guest) const {
-    const auto is_it = [&guest](const auto& one) { return one.get() == &guest; };
-    const auto found = std::find_if(guests_.begin(), guests_.end(), is_it);
-    return found == guests_.end() ? std::weak_ptr<Peer>() : std::weak_ptr<Peer>(*found);
+  std::weak_ptr<Peer> weak_to(const Peer& peer) const {
+    const auto is_it = [&peer](const auto& one) { return one.get() == &peer; };
+    const auto found = std::find_if(peers_.begin(), peers_.end(), is_it);
+    return found == peers_.end() ? std::weak_ptr<Peer>() : std::weak_ptr<Peer>(*found);
   }
 
-  void check_address(Peer& guest, const Introduction& introduction, const Result<std::vector<std::string>>& addresses) {
+  void check_address(Peer& peer, const Introduction& introduction, const Result<std::vector<std::string>>& addresses) {
     if (!addresses) {
-      return refuse(guest, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
+      return refuse(peer, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
     }
-    if (std::find(addresses->begin(), addresses->end(), guest.ends().far) == addresses->end()) {
-      return refuse(guest,
-                    list_.refusal(Reason::Address, guest.ends().far + " is not an address of " + introduction.host));
+    if (std::find(addresses->begin(), addresses->end(), peer.ends().far) == addresses->end()) {
+      return refuse(peer,
+                    list_.refusal(Reason::Address, peer.ends().far + " is not an address of " + introduction.host));
     }
-    let_in(guest, introduction);
+    let_in(peer, introduction);
   }
 
-  void let_in(Peer& guest, const Introduction& introduction) {
+  void let_in(Peer& peer, const Introduction& introduction) {
     if (!list_.come(introduction.index)) {
-      return refuse(guest, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
+      return refuse(peer, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
     }
-    welcome(guest, introduction.index);
-    if (some_wait_ || plan_.settings.least_hosts) seat_waiting();
+    welcome(peer, introduction.index);
+    if (some_wait_ || plan_.settings.least_hosts) place_waiting();
   }
 
-  void welcome(Peer& guest, std::uint32_t place) {
-    give_place(guest, place);
-    guest.seat()->begin();
+  void welcome(Peer& peer, std::uint32_t place) {
+    give_place(peer, place);
+    peer.slot()->begin();
     events_.come();
   }
-  void give_place(Peer& guest, std::uint32_t place) {
-    guest.take(seats_[place], {place, static_cast<std::uint32_t>(seats_.size()), {}, shares_},
-               plan_.settings.hosts[place]);
+  void give_place(Peer& peer, std::uint32_t place) {
+    peer.take(slots_[place], {place, static_cast<std::uint32_t>(slots_.size()), {}, shares_},
+              plan_.settings.hosts[place]);
   }
 
-  void let_wait(Peer& guest, const Introduction& introduction) {
+  void let_wait(Peer& peer, const Introduction& introduction) {
     const bool is_late = most_ && list_.free_places() == 0 && introduction.calls == Calls::WithPlan;
-    if (is_late && present().size() < *most_) return guest.wait_for_more();
+    if (is_late && present().size() < *most_) return peer.wait_for_more();
     if (promises().size() >= list_.free_places()) {
-      return refuse(guest, list_.refuse_surplus(most_.value_or(seats_.size())));
+      return refuse(peer, list_.refuse_surplus(most_.value_or(slots_.size())));
     }
     if (!plan_.settings.needs_all() && introduction.calls == Calls::ToSayWhyNot) {
-      return refuse(guest, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
+      return refuse(peer, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
     }
-    guest.wait(introduction);
+    peer.wait(introduction);
     some_wait_ = true;
     if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
       if (plan_.settings.least_hosts) events_.gathered(*plan_.settings.least_hosts);
-      seat_alone(guest);
+      place_late_peer(peer);
     }
-    seat_waiting();
+    place_waiting();
   }
 
-  void seat_alone(const Peer& guest) {
+  void place_late_peer(const Peer& peer) {
     for (const auto& [one, place] : promises()) {
-      if (one == &guest && list_.come(place)) return welcome(*one, place);
+      if (one == &peer && list_.come(place)) return welcome(*one, place);
     }
   }
 
   struct Promise {
-    Peer* guest;
+    Peer* peer;
     std::uint32_t place;  // the place it gets if no one else calls
   };
   std::vector<Promise> promises() const {
     std::vector<Promise> out;
     std::vector<Unplaced> callers;
-    for (const auto& guest : guests_) {
-      if (guest->gone() || !guest->waits()) continue;
-      out.push_back({guest.get(), kAnyPlace});
-      callers.push_back(*guest->waits());
+    for (const auto& peer : peers_) {
+      if (peer->gone() || !peer->waits()) continue;
+      out.push_back({peer.get(), kAnyPlace});
+      callers.push_back(*peer->waits());
     }
-    const std::vector<std::uint32_t> places = seat(callers, list_.taken());
+    const std::vector<std::uint32_t> places = assign_places(callers, list_.taken());
     for (std::size_t i = 0; i < out.size(); ++i) out[i].place = places[i];
     return out;
   }
   std::vector<bool> promised_places() const {
-    std::vector<bool> out(seats_.size());
+    std::vector<bool> out(slots_.size());
     for (const Promise& one : promises()) out[one.place] = true;
     return out;
   }
@@ -370,9 +370,9 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   // Sets for each absent host the step that a start timeout reports.
   void tell_steps() {
     const std::vector<bool> promised = promised_places();
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-      if (seats_[i]->guest != nullptr || seats_[i]->events == nullptr || list_.taken()[i]) continue;
-      seats_[i]->events->transport_step(promised[i] ? "it has called, and others have not" : "it has not called");
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i]->peer != nullptr || slots_[i]->events == nullptr || list_.taken()[i]) continue;
+      slots_[i]->events->transport_step(promised[i] ? "it has called, and others have not" : "it has not called");
     }
   }
 
@@ -380,8 +380,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     alive_timer_.expires_after(std::min(kAliveInterval, plan_.heartbeat_timeout / 3));
     alive_timer_.async_wait([this](boost::system::error_code error) {
       if (error) return;
-      for (const auto& guest : guests_) {
-        if (guest->seat()) guest->send(Alive{});
+      for (const auto& peer : peers_) {
+        if (peer->slot()) peer->send(Alive{});
       }
       keep_alive();
     });
@@ -411,10 +411,10 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   PeerList list_;
   // The maximum number of hosts, if the job lets hosts in while it runs; else nullopt.
   std::optional<std::size_t> most_;
-  ConnectionLimiter door_;
+  ConnectionLimiter limiter_;
   plan::HostShares shares_;                       // by place; empty: all alike
-  std::vector<std::shared_ptr<PeerSlot>> seats_;  // by place
-  std::vector<std::shared_ptr<Peer>> guests_;
+  std::vector<std::shared_ptr<PeerSlot>> slots_;  // by place
+  std::vector<std::shared_ptr<Peer>> peers_;
   std::set<std::string> said_;
   std::function<void()> told_;
   bool some_wait_ = false;         // a caller without a place of its own has come

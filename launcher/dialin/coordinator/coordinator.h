@@ -32,7 +32,7 @@ struct CoordinatorPlan {
   os::UniqueFd listener;
   Duration heartbeat_timeout{};  // a peer that receives nothing for so long takes the coordinator for lost
   // Runs before the coordinator's own agent starts, while hosts call; outlives the job. Null: none.
-  launch::PreLaunchTask* chore = nullptr;
+  transport::PreLaunchTask* task = nullptr;
   // A coordinator that has let hosts in already (quorum.h) and owns the listener. Null: make a new one.
   std::shared_ptr<Coordinator> opened = {};
 };
@@ -41,8 +41,8 @@ struct CoordinatorPlan {
 class Coordinator {
  public:
   struct Events {
-    std::function<void(const std::string& text)> say;  // what people should know
-    std::function<void()> come;                        // a host has been let in, or has called and cannot take part
+    std::function<void(const std::string& text)> print;  // what people should know
+    std::function<void()> come;                          // a host has been let in, or has called and cannot take part
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host got a stop signal
     // Before set_hosts(): so many are here and wait, the head with them.
     std::function<void(std::uint32_t hosts)> gathered = {};
@@ -66,10 +66,11 @@ class Coordinator {
   virtual void know(const std::string& name) = 0;
   // A transport to the agent of this host, which opens with `mark`. Waits without a limit of its own for the host to
   // call. Must not outlive the coordinator.
-  virtual std::unique_ptr<launch::AgentTransport> make_transport(HostId host, std::string mark) = 0;
+  virtual std::unique_ptr<transport::AgentTransport> make_transport(HostId host, std::string mark) = 0;
   // The hosts that have not come in, itself apart.
-  virtual std::vector<launch::AgentLauncher::Missing> missing() const = 0;
-  virtual std::vector<launch::AgentLauncher::Missing> refused() const = 0;  // hosts of missing() that cannot take part
+  virtual std::vector<transport::AgentLauncher::Missing> missing() const = 0;
+  // The hosts of missing() that cannot take part.
+  virtual std::vector<transport::AgentLauncher::Missing> refused() const = 0;
   // Tells every host that is here, and lets nobody in any more. `told` is called when all have left, or after 5 s.
   virtual void end(const JobEnd& how, std::function<void()> told) = 0;
 };

@@ -4,16 +4,16 @@
 
 namespace sml::dialin {
 
-IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image,
+IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image,
                                    CoordinatorPlan plan, std::vector<std::string> environment, std::uint32_t fanout)
     : LocalLauncher(std::move(loop), image, std::move(environment)),
       own_(plan.settings.own_index),
-      chore_(plan.chore),
+      task_(plan.task),
       threads_(fanout, plan.settings.hosts.size()),
       plan_(std::move(plan)) {}
 
 Result<void> IncomingLauncher::open(Events events) {
-  Coordinator::Events of_head{std::move(events.say), std::move(events.come), std::move(events.stop_asked)};
+  Coordinator::Events of_head{std::move(events.print), std::move(events.come), std::move(events.stop_asked)};
   if (plan_->opened) {
     head_ = std::move(plan_->opened);
     head_->serve(std::move(of_head));
@@ -27,14 +27,14 @@ Result<void> IncomingLauncher::open(Events events) {
   return {};
 }
 
-std::unique_ptr<launch::AgentTransport> IncomingLauncher::transport(HostId host, const std::string& mark,
-                                                                    const std::string&) {
+std::unique_ptr<transport::AgentTransport> IncomingLauncher::transport(HostId host, const std::string& mark,
+                                                                       const std::string&) {
   return host == own_ ? nullptr : head_->make_transport(host, mark);
 }
 
-std::vector<launch::AgentLauncher::Missing> IncomingLauncher::missing() const { return head_->missing(); }
+std::vector<transport::AgentLauncher::Missing> IncomingLauncher::missing() const { return head_->missing(); }
 
-bool IncomingLauncher::tell_end(const launch::RunEnd& end, std::function<void()> told) {
+bool IncomingLauncher::tell_end(const transport::RunEnd& end, std::function<void()> told) {
   head_->end({end.exit_code, end.words, end.failure}, std::move(told));
   return true;
 }

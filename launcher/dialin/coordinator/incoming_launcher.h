@@ -13,30 +13,30 @@
 
 namespace sml::dialin {
 
-class IncomingLauncher final : public launch::LocalLauncher {
+class IncomingLauncher final : public transport::LocalLauncher {
  public:
   // `image` outlives this. `environment`: the environment of the coordinator's own agent, which may differ from that of
   // this process. `fanout`: the number of concurrent name look-ups.
-  IncomingLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, CoordinatorPlan plan,
+  IncomingLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, CoordinatorPlan plan,
                    std::vector<std::string> environment, std::uint32_t fanout);
 
   Result<void> open(Events events) override;
-  std::unique_ptr<launch::AgentTransport> transport(HostId host, const std::string& mark,
-                                                    const std::string& script) override;
-  launch::PreLaunchTask* chore_of(HostId host) override { return host == own_ ? chore_ : nullptr; }
+  std::unique_ptr<transport::AgentTransport> transport(HostId host, const std::string& mark,
+                                                       const std::string& script) override;
+  transport::PreLaunchTask* task_of(HostId host) override { return host == own_ ? task_ : nullptr; }
   std::vector<Missing> missing() const override;
   std::vector<Missing> refused() const override { return head_->refused(); }
   void know(const plan::Host& host) override { head_->know(host.name); }
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByHost; }
-  [[nodiscard]] bool tell_end(const launch::RunEnd& end, std::function<void()> told) override;
+  [[nodiscard]] bool tell_end(const transport::RunEnd& end, std::function<void()> told) override;
   void close() override;
 
  private:
   HostId own_;
-  launch::PreLaunchTask* chore_;
-  launch::WaitingThreads threads_;
+  transport::PreLaunchTask* task_;
+  transport::WaitingThreads threads_;
   std::optional<CoordinatorPlan> plan_;  // until open()
   std::shared_ptr<Coordinator> head_;    // after open()
 };

@@ -30,10 +30,10 @@ std::string make_ticket() {
 }  // namespace
 
 void PeerSlot::begin() {
-  if (events == nullptr || guest == nullptr || begun) return;
+  if (events == nullptr || peer == nullptr || begun) return;
   begun = true;
-  guest->send(Begin{mark});
-  events->transport_open(guest->ends().near, guest->ends().far);
+  peer->send(Begin{mark});
+  events->transport_open(peer->ends().near, peer->ends().far);
 }
 
 Peer::Peer(const boost::asio::any_io_executor& loop, PeerOwner& owner, std::shared_ptr<Link> link, int fd,
@@ -49,7 +49,7 @@ Peer::Peer(const boost::asio::any_io_executor& loop, PeerOwner& owner, std::shar
 }
 
 void Peer::turn_away(const Refused& refused) {
-  link_->send(encode(ToHost(refused)));
+  link_->send(encode(ToPeer(refused)));
   link_->finish();
 }
 
@@ -59,17 +59,17 @@ void Peer::give_way() {
   gone_ = true;
 }
 
-void Peer::take(std::shared_ptr<PeerSlot> seat, Welcome welcome, const std::string& host) {
+void Peer::take(std::shared_ptr<PeerSlot> slot, Welcome welcome, const std::string& host) {
   waits_.reset();
   is_late_ = false;
   welcome.ticket = make_ticket();
-  link_->send(encode(ToHost(welcome)));
-  seat->guest = this;
-  stay_ = Stay{.seat = std::move(seat), .host = host, .ticket = welcome.ticket};
+  link_->send(encode(ToPeer(welcome)));
+  slot->peer = this;
+  stay_ = Stay{.slot = std::move(slot), .host = host, .ticket = welcome.ticket};
 }
 
-void Peer::say(const std::string& frame) {
-  stay_->conversation.say(frame);
+void Peer::write_frame(const std::string& frame) {
+  stay_->conversation.append(frame);
   if (!broken_) link_->send(frame);
 }
 
@@ -79,14 +79,14 @@ void Peer::finish() {
 }
 
 bool Peer::go_on_for(Peer& before, std::uint64_t heard) {
-  const std::optional<std::string_view> unheard = before.stay_->conversation.unheard(heard);
-  if (!unheard) return false;
-  link_->send(encode(ToHost(GoOn{before.stay_->conversation.heard()})));
-  link_->send(std::string(*unheard));
+  const std::optional<std::string_view> unreceived = before.stay_->conversation.unreceived(heard);
+  if (!unreceived) return false;
+  link_->send(encode(ToPeer(Resumed{before.stay_->conversation.received()})));
+  link_->send(std::string(*unreceived));
   stay_ = std::exchange(before.stay_, std::nullopt);
-  stay_->seat->guest = this;
-  stay_->seat->said_again_at = Clock::now();
-  if (!before.broken_) owner_.guest_is_off(before);
+  stay_->slot->peer = this;
+  stay_->slot->said_again_at = Clock::now();
+  if (!before.broken_) owner_.peer_disconnected(before);
   before.give_way();
   if (stay_->finishing) link_->finish();
   return true;
@@ -98,59 +98,59 @@ void Peer::link_bytes(std::span<const char> bytes) {
   heard_at_ = Clock::now();
   reader_.feed(bytes);
   while (!gone_) {
-    Result<std::optional<ToHead>> next = reader_.next();
+    Result<std::optional<ToCoordinator>> next = reader_.next();
     if (next && !next->has_value()) return;
     const bool opens =
-        next && (std::holds_alternative<Introduction>(**next) || std::holds_alternative<ComeBack>(**next));
+        next && (std::holds_alternative<Introduction>(**next) || std::holds_alternative<Reconnect>(**next));
     const bool stops = next && waits_ && std::holds_alternative<StopAsked>(**next);
     const bool expected = next && opens != introduced_ && (stay_ || !introduced_ || stops);
     if (!expected) {
       link_->abandon();
       return leave(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
     }
-    if (stay_) stay_->conversation.hear(reader_.size());
+    if (stay_) stay_->conversation.add_received(reader_.size());
     std::visit([this](const auto& m) { handle(m); }, **next);
     if (!stay_ || broken_) continue;
-    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt(Clock::now())) send(Heard{*heard});
+    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt(Clock::now())) send(Acknowledge{*heard});
   }
 }
 
 void Peer::handle(const Introduction& m) {
   introduced_ = true;
   patience_ = patience_with_break(Clock::now() - called_at_, longest_);
-  owner_.guest_introduces(*this, m);
+  owner_.peer_introduces(*this, m);
 }
 
-void Peer::handle(const ComeBack& m) {
+void Peer::handle(const Reconnect& m) {
   introduced_ = true;
   patience_ = patience_with_break(Clock::now() - called_at_, longest_);
-  owner_.guest_comes_back(*this, m);
+  owner_.peer_reconnects(*this, m);
 }
 
-void Peer::handle(const Heard& m) {
-  if (stay_->conversation.is_heard(m.bytes)) return;
+void Peer::handle(const Acknowledge& m) {
+  if (stay_->conversation.acknowledge(m.bytes)) return;
   link_->abandon();
   leave(Error(ErrorKind::Protocol, "it has heard what was not said"));
 }
 
 void Peer::handle(const Bytes& m) {
-  if (launch::TransportEvents* to = stay_->seat->events) to->transport_bytes(m.bytes);
+  if (transport::TransportEvents* to = stay_->slot->events) to->transport_bytes(m.bytes);
 }
 
-void Peer::handle(const AgentEnded& m) { stay_->seat->tell_end(Error(kind_of(m), show(m.text, 2000))); }
+void Peer::handle(const AgentEnded& m) { stay_->slot->tell_end(Error(kind_of(m), show(m.text, 2000))); }
 
 void Peer::handle(const StopAsked& m) {
-  if (is_stop(m.signo)) owner_.guest_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
+  if (is_stop(m.signo)) owner_.peer_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
 }
 
 // ---- end of the connection
 
 // A peer that has acknowledged everything after finish() has left; any other peer with a place may reconnect.
 void Peer::link_closed(const Error& why) {
-  const bool may_return = stay_ && !(stay_->finishing && stay_->conversation.all_is_heard());
+  const bool may_return = stay_ && !(stay_->finishing && stay_->conversation.all_acknowledged());
   if (!may_return) return leave(why);
   broken_ = true;
-  owner_.guest_is_off(*this);
+  owner_.peer_disconnected(*this);
   patience_timer_.expires_after(patience_);
   patience_timer_.async_wait([this, weak = weak_from_this(), why](boost::system::error_code error) {
     const std::shared_ptr<Peer> self = weak.lock();
@@ -160,14 +160,14 @@ void Peer::link_closed(const Error& why) {
 
 void Peer::leave(const Error& why) {
   gone_ = true;
-  if (!broken_) owner_.guest_is_off(*this);
+  if (!broken_) owner_.peer_disconnected(*this);
   if (stay_) {
-    stay_->seat->guest = nullptr;
-    stay_->seat->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
+    stay_->slot->peer = nullptr;
+    stay_->slot->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
   } else if (!introduced_) {
-    owner_.guest_left_unknown(*this, why);
+    owner_.unknown_peer_left(*this, why);
   }
-  owner_.guest_is_gone(*this);
+  owner_.peer_is_gone(*this);
 }
 
 }  // namespace sml::dialin

@@ -14,7 +14,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "launcher/dialin/coordinator/connection_limiter.h"
-#include "launcher/dialin/coordinator/seating.h"
+#include "launcher/dialin/coordinator/place_assignment.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/messages.h"
 #include "launcher/dialin/resume_buffer.h"
@@ -26,8 +26,8 @@ class Peer;
 
 // A place of the job: connects the host's connection with the host's agent session, whichever comes first.
 struct PeerSlot {
-  Peer* guest = nullptr;                      // null: not connected
-  launch::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
+  Peer* peer = nullptr;                          // null: not connected
+  transport::TransportEvents* events = nullptr;  // null: the session has not begun, or is over
   std::string mark;
   bool begun = false;                          // its agent has been requested
   std::optional<Error> why_not{};              // it has called, and cannot take part
@@ -36,7 +36,7 @@ struct PeerSlot {
   bool is_out() const { return begun && events == nullptr; }  // its peer only waits for the end of the job
   void begin();
   void tell_end(const Error& why) {
-    if (launch::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
+    if (transport::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
   }
 };
 
@@ -45,16 +45,16 @@ class PeerOwner {
  public:
   virtual ~PeerOwner() = default;
   // The peer has proved the key and sent its Introduction.
-  virtual void guest_introduces(Peer& guest, const Introduction& introduction) = 0;
+  virtual void peer_introduces(Peer& peer, const Introduction& introduction) = 0;
   // The peer reconnects after a break.
-  virtual void guest_comes_back(Peer& guest, const ComeBack& return_of) = 0;
-  virtual void guest_stops(const std::string& host, int signo) = 0;
+  virtual void peer_reconnects(Peer& peer, const Reconnect& return_of) = 0;
+  virtual void peer_stops(const std::string& host, int signo) = 0;
   // The connection ended before the peer identified itself.
-  virtual void guest_left_unknown(const Peer& guest, const Error& why) = 0;
+  virtual void unknown_peer_left(const Peer& peer, const Error& why) = 0;
   // The connection has ended; called once for each peer.
-  virtual void guest_is_off(const Peer& guest) = 0;
+  virtual void peer_disconnected(const Peer& peer) = 0;
   // The peer can be destroyed, but not from within this call.
-  virtual void guest_is_gone(const Peer& guest) = 0;
+  virtual void peer_is_gone(const Peer& peer) = 0;
 };
 
 // One thread, the loop's.
@@ -101,14 +101,14 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
 
   // ---- with a place
 
-  void take(std::shared_ptr<PeerSlot> seat, Welcome welcome, const std::string& host);
+  void take(std::shared_ptr<PeerSlot> slot, Welcome welcome, const std::string& host);
   // Null if it was not let in, or has reconnected as another Peer.
-  std::shared_ptr<PeerSlot> seat() const { return stay_ ? stay_->seat : nullptr; }
+  std::shared_ptr<PeerSlot> slot() const { return stay_ ? stay_->slot : nullptr; }
   const std::string& host() const { return stay_->host; }
   bool has(std::string_view ticket) const { return stay_ && wire::same_secret(stay_->ticket, ticket); }
-  void send(const ToHost& message) { say(encode(message)); }
+  void send(const ToPeer& message) { write_frame(encode(message)); }
   void send_bytes(std::string_view bytes) {
-    send_in_pieces(bytes, [this](Bytes piece) { say(encode(ToHost(std::move(piece)))); });
+    send_in_pieces(bytes, [this](Bytes piece) { write_frame(encode(ToPeer(std::move(piece)))); });
   }
   std::size_t unsent() const { return broken_ ? 0 : link_->unsent(); }
   // Sends what is queued and ends the stream; nothing may be sent afterwards.
@@ -120,7 +120,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
  private:
   // The state that survives a reconnect.
   struct Stay {
-    std::shared_ptr<PeerSlot> seat;
+    std::shared_ptr<PeerSlot> slot;
     std::string host;
     std::string ticket;
     ResumeBuffer conversation = {};
@@ -130,12 +130,12 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   void link_proved() override {}
   void link_bytes(std::span<const char> bytes) override;
   void link_closed(const Error& why) override;
-  void say(const std::string& frame);
+  void write_frame(const std::string& frame);
   void leave(const Error& why);
 
   void handle(const Introduction& m);
-  void handle(const ComeBack& m);
-  void handle(const Heard& m);
+  void handle(const Reconnect& m);
+  void handle(const Acknowledge& m);
   void handle(const Alive&) {}
   void handle(const Bytes& m);
   void handle(const AgentEnded& m);
@@ -144,7 +144,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   PeerOwner& owner_;
   std::shared_ptr<Link> link_;
   ConnectionLimiter::Id id_;
-  FrameReader<ToHead> reader_;
+  FrameReader<ToCoordinator> reader_;
   Ends ends_;
   TimePoint called_at_ = Clock::now();
   TimePoint heard_at_ = called_at_;

@@ -10,12 +10,12 @@
 namespace sml::dialin {
 
 Quorum::Quorum(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
-               std::function<void(const std::string& text)> say)
+               std::function<void(const std::string& text)> print)
     : loop_(loop),
       settings_(std::move(settings)),
       patience_(patience),
       latecomers_(latecomers),
-      say_(std::move(say)),
+      print_(std::move(print)),
       threads_(1, 1),
       timer_(loop),
       signals_(loop),
@@ -28,7 +28,7 @@ Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   ::signal(SIGPIPE, SIG_IGN);
   Result<std::unique_ptr<Coordinator>> head = make_coordinator(
       loop_.get_executor(), threads_.pool(), std::move(plan),
-      {.say = say_,
+      {.print = print_,
        .come = [this] { look_for_refused(); },
        .stop_asked = [this](const std::string& host,
                             int signo) { stop(host + " has been told to stop (" + signal_name(signo) + ")", signo); },
@@ -61,9 +61,9 @@ void Quorum::give_up(const Error& why) {
 
 void Quorum::counted(std::uint32_t hosts) {
   if (last_call_.count(hosts, Clock::now()) == JoinGracePeriod::Enough::JustNow && hosts < settings_.hosts.size()) {
-    say_(sml::counted(hosts, "host") + (hosts == 1 ? " is" : " are") + " here, which will do; " +
-         std::to_string(settings_.hosts.size() - hosts) + " more may come for " + format_duration(settings_.last_call) +
-         " (--last-call)");
+    print_(sml::counted(hosts, "host") + (hosts == 1 ? " is" : " are") + " here, which will do; " +
+           std::to_string(settings_.hosts.size() - hosts) + " more may come for " +
+           format_duration(settings_.last_call) + " (--last-call)");
   }
   look();
 }
@@ -89,7 +89,7 @@ Error Quorum::too_few() const {
         .with_hint("--start-timeout waits longer");
   }
   std::vector<std::string> names;
-  for (const launch::AgentLauncher::Missing& missing : head_->missing())
+  for (const transport::AgentLauncher::Missing& missing : head_->missing())
     names.push_back(settings_.hosts[missing.host.value()]);
   return Error(ErrorKind::Timeout, fold_names(names) + ": not ready after " + limit +
                                        (names.size() == 1 ? " (it has not called)" : " (they have not called)"))
@@ -98,7 +98,7 @@ Error Quorum::too_few() const {
 
 // Without them the job cannot begin.
 void Quorum::look_for_refused() {
-  for (const launch::AgentLauncher::Missing& missing : head_->missing()) {
+  for (const transport::AgentLauncher::Missing& missing : head_->missing()) {
     if (!missing.why_not) continue;
     fail(Error(*missing.why_not).in(settings_.hosts[missing.host.value()]), exit_code_of(missing.why_not->kind()));
   }

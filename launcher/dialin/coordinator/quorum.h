@@ -26,7 +26,7 @@ class Quorum {
   // run() uses `loop`; afterwards the caller has it. `patience`: the time within which the minimum number of hosts must
   // be here.
   Quorum(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
-         std::function<void(const std::string& text)> say);
+         std::function<void(const std::string& text)> print);
   ~Quorum();
 
   // Takes the plan of the head, and answers how many hosts there are, this one with them; the head stands open then,
@@ -57,8 +57,8 @@ class Quorum {
   Settings settings_;
   Duration patience_;
   Latecomers latecomers_;
-  std::function<void(const std::string& text)> say_;
-  launch::WaitingThreads threads_;
+  std::function<void(const std::string& text)> print_;
+  transport::WaitingThreads threads_;
   boost::asio::steady_timer timer_;
   boost::asio::signal_set signals_;
   JoinGracePeriod last_call_;

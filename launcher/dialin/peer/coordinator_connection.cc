@@ -51,7 +51,7 @@ class CoordinatorConnection::Way final : public LinkEvents {
   void link_closed(const Error& why) override { call_.closed(*this, why); }
 
   std::shared_ptr<Link> link;
-  FrameReader<ToHost> reader;
+  FrameReader<ToPeer> reader;
 
  private:
   CoordinatorConnection& call_;
@@ -85,7 +85,7 @@ void CoordinatorConnection::begin() {
   dial(kConnectLimit);
 }
 
-void CoordinatorConnection::introduce(const ToHead& message) {
+void CoordinatorConnection::introduce(const ToCoordinator& message) {
   if (now_) now_->link->send(encode(message));
 }
 
@@ -96,15 +96,15 @@ void CoordinatorConnection::agree(const std::string& ticket) {
   watch();
 }
 
-void CoordinatorConnection::send(const ToHead& message) {
+void CoordinatorConnection::send(const ToCoordinator& message) {
   std::string frame = encode(message);
-  conversation_.say(frame);
+  conversation_.append(frame);
   said_at_ = Clock::now();
   if (now_) now_->link->send(std::move(frame));
 }
 
 void CoordinatorConnection::say_goodbye() {
-  send(Heard{conversation_.heard()});
+  send(Acknowledge{conversation_.received()});
   state_ = State::Ending;
   watch_.cancel();
 }
@@ -175,29 +175,29 @@ void CoordinatorConnection::came(Way& way, std::span<const char> bytes) {
   if (&way == now_.get()) drop(std::move(next_));  // the connection works: no replacement needed
   way.reader.feed(bytes);
   while (&way == now_.get() || &way == next_.get()) {
-    const Result<std::optional<ToHost>> message = way.reader.next();
+    const Result<std::optional<ToPeer>> message = way.reader.next();
     if (!message) return closed(way, message.error());
     if (!message->has_value()) return;
     hear(way, **message, way.reader.size());
   }
 }
 
-void CoordinatorConnection::hear(Way& way, const ToHost& message, std::size_t size) {
+void CoordinatorConnection::hear(Way& way, const ToPeer& message, std::size_t size) {
   if (&way == next_.get()) {
-    if (const auto* m = std::get_if<GoOn>(&message)) return go_on(m->heard);
+    if (const auto* m = std::get_if<Resumed>(&message)) return go_on(m->heard);
     if (std::holds_alternative<Refused>(message)) return give_up(why_);
     return closed(way, Error(ErrorKind::Protocol, "it speaks out of turn"));
   }
   if (state_ == State::Made) return owner_.call_brings(message);
-  conversation_.hear(size);
-  if (const auto* m = std::get_if<Heard>(&message)) {
-    if (!conversation_.is_heard(m->bytes)) give_up(Error(ErrorKind::Protocol, "it has heard what was not said"));
+  conversation_.add_received(size);
+  if (const auto* m = std::get_if<Acknowledge>(&message)) {
+    if (!conversation_.acknowledge(m->bytes)) give_up(Error(ErrorKind::Protocol, "it has heard what was not said"));
     return;
   }
-  if (std::holds_alternative<GoOn>(message)) return give_up(Error(ErrorKind::Protocol, "it speaks out of turn"));
+  if (std::holds_alternative<Resumed>(message)) return give_up(Error(ErrorKind::Protocol, "it speaks out of turn"));
   owner_.call_brings(message);
   if (state_ != State::Lasts) return;
-  if (const std::optional<std::uint64_t> heard = conversation_.receipt(Clock::now())) send(Heard{*heard});
+  if (const std::optional<std::uint64_t> heard = conversation_.receipt(Clock::now())) send(Acknowledge{*heard});
 }
 
 void CoordinatorConnection::closed(const Way& way, const Error& why) {
@@ -246,18 +246,18 @@ void CoordinatorConnection::dial_later() {
 // Drops the old connection first: bytes that still arrive on it would be received twice.
 void CoordinatorConnection::come_back() {
   if (state_ == State::Lasts) broke(Error(ErrorKind::Lost, "the connection is silent"));
-  next_->link->send(encode(ToHead(ComeBack{ticket_, conversation_.heard()})));
+  next_->link->send(encode(ToCoordinator(Reconnect{ticket_, conversation_.received()})));
 }
 
 void CoordinatorConnection::go_on(std::uint64_t heard) {
-  const std::optional<std::string_view> unheard = conversation_.unheard(heard);
-  if (!unheard) return give_up(Error(ErrorKind::Protocol, "it goes on without what it had been told"));
+  const std::optional<std::string_view> unreceived = conversation_.unreceived(heard);
+  if (!unreceived) return give_up(Error(ErrorKind::Protocol, "it goes on without what it had been told"));
   limit_.cancel();
   pause_.cancel();
   state_ = State::Lasts;
   now_ = std::move(next_);
   said_at_ = Clock::now();
-  now_->link->send(std::string(*unheard));
+  now_->link->send(std::string(*unreceived));
 }
 
 void CoordinatorConnection::give_up(const Error& why) {

@@ -29,7 +29,7 @@ class CoordinatorConnectionOwner {
   virtual ~CoordinatorConnectionOwner() = default;
   // The coordinator has proved that it has the key and now expects an Introduction.
   virtual void call_is_proved() = 0;
-  virtual void call_brings(const ToHost& message) = 0;
+  virtual void call_brings(const ToPeer& message) = 0;
   // The connection could not be made, or has ended for good.
   virtual void call_ends(const Error& why) = 0;
 };
@@ -54,12 +54,12 @@ class CoordinatorConnection final {
   // Starts a new connection; abandons an existing one.
   void begin();
   // Sends a message before agree(): the Introduction, and what cannot wait until then. Does not survive a break.
-  void introduce(const ToHead& message);
+  void introduce(const ToCoordinator& message);
   // The coordinator has accepted this host: from now on the connection is made again after a break. `ticket` identifies
   // this host then.
   void agree(const std::string& ticket);
   // Sends a message; only after agree(). It is delivered also if the connection breaks.
-  void send(const ToHead& message);
+  void send(const ToCoordinator& message);
   // The last message has been received: acknowledges it to the coordinator, and does not reconnect from now on.
   void say_goodbye();
   // Sends what is queued, then shuts down the sending direction; does not reconnect.
@@ -86,7 +86,7 @@ class CoordinatorConnection final {
   void came(Way& way, std::span<const char> bytes);
   void closed(const Way& way, const Error& why);
 
-  void hear(Way& way, const ToHost& message, std::size_t size);
+  void hear(Way& way, const ToPeer& message, std::size_t size);
   void go_on(std::uint64_t heard);
   void come_back();
   void broke(const Error& why);

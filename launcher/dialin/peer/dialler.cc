@@ -33,14 +33,14 @@ constexpr std::size_t kLongestReason = 500;
 
 class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRelayOwner {
  public:
-  Dialler(const DialPlan& plan, const launch::AgentImage& image, const std::function<void(const std::string&)>& say,
-          std::unique_ptr<Credentials> credentials)
+  Dialler(const DialPlan& plan, const transport::AgentImage& image,
+          const std::function<void(const std::string&)>& print, std::unique_ptr<Credentials> credentials)
       : plan_(plan),
-        say_(say),
+        print_(print),
         credentials_(std::move(credentials)),
         machine_(plan.patience, plan.grace, Clock::now()),
         deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
-                                                .passed = [this] { tell(DialEvent::Deadline); }}),
+                                                .passed = [this] { dispatch(DialEvent::Deadline); }}),
         waiting_timer_(*loop_),
         signals_(*loop_),
         agent_(loop_->get_executor(), plan, image, *this),
@@ -56,7 +56,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     agent_.prepare();
     call_.begin();
     loop_->run();
-    agent_.end_what_it_left(say_);
+    agent_.end_what_it_left(print_);
     return std::move(outcome_);
   }
 
@@ -80,14 +80,14 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
       introduction.wished = s.wished.value_or(kAnyPlace);
     }
     call_.introduce(introduction);
-    if (s.place == PlaceRule::ChosenByHead) tell(DialEvent::Proved);
+    if (s.place == PlaceRule::ChosenByHead) dispatch(DialEvent::Proved);
     ask_to_stop();
   }
 
   void fail(const Error& why) {
     call_.abandon();
     last_fault_ = why;
-    tell(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
+    dispatch(why.kind() == ErrorKind::Auth ? DialEvent::Refused : DialEvent::Failed);
   }
 
   // Perhaps connected, but not accepted.
@@ -98,8 +98,8 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     waiting_timer_.async_wait([this](boost::system::error_code error) {
       if (error || (!is_outside() && machine_.state() != DialState::Resting)) return;
       const bool proved = machine_.state() == DialState::Waiting;
-      say_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
-           (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
+      print_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
+             (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
       pace_.printed(Clock::now());
       tell_waiting();
     });
@@ -109,7 +109,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 
   // ---- messages of the coordinator
 
-  void call_brings(const ToHost& message) override {
+  void call_brings(const ToPeer& message) override {
     if (machine_.state() == DialState::Over || machine_.state() == DialState::Resting) return;
     std::visit([this](const auto& m) { handle(m); }, message);
   }
@@ -117,7 +117,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   void call_ends(const Error& why) override {
     if (is_outside()) return fail(why);
     last_fault_ = why;
-    tell(DialEvent::HeadLost);
+    dispatch(DialEvent::HeadLost);
   }
 
   void handle(const Welcome& m) {
@@ -128,10 +128,10 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     check_.emplace([this, m](const AttemptParameters& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
     const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
     const std::string of_all = !s.needs_all() ? " of " + std::to_string(m.hosts) + " hosts" : "";
-    say_("the head has answered: " + where() + " (" + call_.peer() + ")" +
-         (chosen ? "; this is " + name + of_all : std::string()));
+    print_("the head has answered: " + where() + " (" + call_.peer() + ")" +
+           (chosen ? "; this is " + name + of_all : std::string()));
     call_.agree(m.ticket);
-    tell(DialEvent::Welcomed);
+    dispatch(DialEvent::Welcomed);
     ask_to_stop();
   }
 
@@ -140,7 +140,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     const Error why(ErrorKind::Auth, "the head turns this host away: " + show(m.text, kLongestReason));
     call_.abandon();
     last_fault_ = why;
-    tell(may_change(m, plan_.settings.attempt) ? DialEvent::Failed : DialEvent::Refused);
+    dispatch(may_change(m, plan_.settings.attempt) ? DialEvent::Failed : DialEvent::Refused);
   }
 
   void handle(const Begin& m) {
@@ -162,21 +162,21 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     distrust_ = why;
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
     call_.finish();
-    tell(DialEvent::HeadLost);
+    dispatch(DialEvent::HeadLost);
   }
 
   void handle(const EndInput&) { agent_.end_input(); }
 
   void handle(const Alive&) {}
-  void handle(const Heard&) {}
-  void handle(const GoOn&) {}
+  void handle(const Acknowledge&) {}
+  void handle(const Resumed&) {}
 
   void handle(const JobEnd& m) {
     if (machine_.state() != DialState::Serving) return;
     outcome_ = {m.exit_code, show(m.text, kLongestReason), m.failure, agent_.unprepared()};
     judged_ = true;
     call_.say_goodbye();
-    tell(DialEvent::VerdictCame);
+    dispatch(DialEvent::VerdictCame);
   }
 
   // ---- the local agent
@@ -186,7 +186,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   }
   void agent_ended(const Error& why) override {
     call_.send(AgentEnded{why.message().substr(0, kMaxPiece)});
-    tell(DialEvent::AgentEnded);
+    dispatch(DialEvent::AgentEnded);
   }
   // Reports this to the coordinator as the end of the agent.
   void agent_cannot_start(const Error& why) override {
@@ -196,12 +196,12 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 
   // ---- actions of the state machine
 
-  void tell(DialEvent event) {
+  void dispatch(DialEvent event) {
     const DialState before = machine_.state();
     const DialAction action = machine_.on(event, Clock::now());
     deadline_timer_.arm();
     if (action == DialAction::Unexpected && plan_.verbosity == Verbosity::Verbose)
-      say_(ignored(name(event), name(before)));
+      print_(ignored(name(event), name(before)));
     switch (action) {
       case DialAction::None:
       case DialAction::Unexpected:
@@ -214,7 +214,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   }
 
   void give_up() {
-    if (stop_asked_) return leave_unheard();
+    if (stop_asked_) return leave_unanswered();
     const std::string why = last_fault_.message().empty() ? "it does not answer" : last_fault_.message();
     const bool refused = last_fault_.kind() == ErrorKind::Auth;
     outcome_.fault =
@@ -231,9 +231,9 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
 
   void end_agent() {
     if (agent_.runs() && machine_.state() == DialState::Deserted && !distrust_) {
-      say_("the head has gone: " + last_fault_.message());
+      print_("the head has gone: " + last_fault_.message());
     }
-    if (!agent_.end()) asio::post(*loop_, [this] { tell(DialEvent::AgentEnded); });
+    if (!agent_.end()) asio::post(*loop_, [this] { dispatch(DialEvent::AgentEnded); });
   }
 
   void leave() {
@@ -259,14 +259,14 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   // answered yet. Except where the job can begin without this host: then this host just leaves.
   void on_signal(int signo) {
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
-    const supervise::Wish wish = stop_rule_.heed({}, signo, Clock::now());
-    if (wish == supervise::Wish::Echoes) return;
+    const os::Wish wish = stop_rule_.heed({}, signo, Clock::now());
+    if (wish == os::Wish::Echoes) return;
     const bool is_in = machine_.state() == DialState::Serving;
     stop_asked_ = signo;
-    if (!is_in && (!plan_.settings.needs_all() || wish == supervise::Wish::Insists)) return leave_unheard();
-    say_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
-               : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
-                     format_duration(plan_.grace));
+    if (!is_in && (!plan_.settings.needs_all() || wish == os::Wish::Insists)) return leave_unanswered();
+    print_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
+                 : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
+                       format_duration(plan_.grace));
     if (!is_in) machine_.hurry(Clock::now() + plan_.grace, Clock::now());
     deadline_timer_.arm();
     ask_to_stop();
@@ -279,20 +279,20 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     if (machine_.state() == DialState::Waiting) call_.introduce(asked);
   }
 
-  void leave_unheard() {
+  void leave_unanswered() {
     const int signo = *stop_asked_;
     outcome_ = {128 + signo, "stopped by " + signal_name(signo) + " before the head had answered", "", std::nullopt};
     loop_->stop();
   }
 
   const DialPlan& plan_;
-  const std::function<void(const std::string&)>& say_;
+  const std::function<void(const std::string&)>& print_;
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
   std::unique_ptr<Credentials> credentials_;
   std::optional<PlanVerifier> check_;  // once the coordinator has sent Welcome
   std::optional<Error> distrust_;      // the request of the coordinator that does not match this host's plan
   DialMachine machine_;
-  launch::DeadlineTimer deadline_timer_;
+  transport::DeadlineTimer deadline_timer_;
   NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited
   asio::steady_timer waiting_timer_;
   asio::signal_set signals_;
@@ -301,19 +301,19 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   Error last_fault_;
   Outcome outcome_;
   bool judged_ = false;
-  supervise::StopRule stop_rule_;
+  os::StopRule stop_rule_;
   std::optional<int> stop_asked_;
 };
 
 }  // namespace
 
-Outcome dial(const DialPlan& plan, const launch::AgentImage& image,
-             const std::function<void(const std::string& text)>& say) {
+Outcome dial(const DialPlan& plan, const transport::AgentImage& image,
+             const std::function<void(const std::string& text)>& print) {
   ::signal(SIGPIPE, SIG_IGN);
   Result<std::unique_ptr<Credentials>> credentials =
       make_credentials(Side::Host, plan.settings.key, plan.settings.peer_proof);
   if (!credentials) return {exit_code_of(credentials.error().kind()), "", "", credentials.error()};
-  return Dialler(plan, image, say, std::move(*credentials)).run();
+  return Dialler(plan, image, print, std::move(*credentials)).run();
 }
 
 }  // namespace sml::dialin

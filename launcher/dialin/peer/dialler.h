@@ -29,7 +29,7 @@ struct DialPlan {
   std::function<std::optional<ExpectedPlan>(const Welcome& welcome, const AttemptParameters& choice)> reckon;
   AttemptLimit attempts = 1;
   // Runs before the agent starts, while the coordinator is being called; outlives the job. Null: none.
-  launch::PreLaunchTask* chore = nullptr;
+  transport::PreLaunchTask* task = nullptr;
   std::optional<Error> unable = {};  // why there is no plan: this host calls only to report that, and runs nothing
   Verbosity verbosity = Verbosity::Normal;
 };
@@ -43,9 +43,9 @@ struct Outcome {
 };
 
 // Runs to the end of the job, with this thread as loop thread. INT, TERM, HUP and QUIT stop the job or, before the
-// coordinator has answered, this host. `say` takes progress messages for people. On return no agent, worker or
+// coordinator has answered, this host. `print` takes progress messages for people. On return no agent, worker or
 // connection is left; a name look-up may still be under way on a thread that cannot be ended: exit by _Exit().
-Outcome dial(const DialPlan& plan, const launch::AgentImage& image,
-             const std::function<void(const std::string& text)>& say);
+Outcome dial(const DialPlan& plan, const transport::AgentImage& image,
+             const std::function<void(const std::string& text)>& print);
 
 }  // namespace sml::dialin

@@ -19,9 +19,9 @@ constexpr std::uint32_t kCleanUpSilenceMs = 30'000;  // longer than a clean-up t
 
 void LocalAgentRelay::prepare() {
   unprepared_ = plan_.unable;
-  if (plan_.chore == nullptr) return;
+  if (plan_.task == nullptr) return;
   ready_ = false;
-  preparation_.emplace(loop_, *plan_.chore, [this](const Result<void>& done) {
+  preparation_.emplace(loop_, *plan_.task, [this](const Result<void>& done) {
     ready_ = true;
     if (!done) unprepared_ = done.error();
     start_if_ready();
@@ -37,7 +37,7 @@ void LocalAgentRelay::start_if_ready() {
   if (!ready_ || !mark_ || ending_) return;
   if (unprepared_) return owner_.agent_cannot_start(*unprepared_);
   traces_.emplace(*mark_);
-  agent_ = launch::make_local_transport(loop_, image_, *mark_, plan_.environment);
+  agent_ = transport::make_local_transport(loop_, image_, *mark_, plan_.environment);
   agent_->start(*this);
 }
 
@@ -67,14 +67,14 @@ void LocalAgentRelay::transport_closed(const Error& why) {
 }
 
 // Done here, since the coordinator cannot reach this host for a clean-up.
-void LocalAgentRelay::end_what_it_left(const std::function<void(const std::string&)>& say) {
+void LocalAgentRelay::end_what_it_left(const std::function<void(const std::string&)>& print) {
   const bool vanished = agent_ && !(over_ && agent_->far_side_ended_well());
   agent_.reset();
   if (!vanished || !traces_->found()) return;
   boost::asio::io_context loop(1);
   const std::string& name = plan_.settings.hosts[plan_.settings.own_index];
-  launch::LocalLauncher reach(loop.get_executor(), image_, plan_.environment);
-  launch::CleanUp(loop, image_, reach, say)
+  transport::LocalLauncher agent_launcher(loop.get_executor(), image_, plan_.environment);
+  transport::CleanUp(loop, image_, agent_launcher, print)
       .run({{.host = HostId(plan_.settings.own_index),
              .name = name,
              .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},

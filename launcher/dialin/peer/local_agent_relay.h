@@ -1,5 +1,5 @@
-// Runs the local agent for a coordinator on another host: the pre-launch task, the agent's bytes and its end, and the
-// clean-up if it was killed.
+// Runs the local agent for a coordinator on another host: runs the pre-launch task, starts the agent, relays its bytes,
+// reports its end, and cleans up if it was killed. One thread, the loop's.
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,31 +28,31 @@ class LocalAgentRelayOwner {
   virtual void agent_cannot_start(const Error& why) = 0;
 };
 
-class LocalAgentRelay final : private launch::TransportEvents {
+class LocalAgentRelay final : private transport::TransportEvents {
  public:
-  // All arguments outlive this.
-  LocalAgentRelay(const boost::asio::any_io_executor& loop, const DialPlan& plan, const launch::AgentImage& image,
+  // `plan`, `image` and `owner` outlive this.
+  LocalAgentRelay(const boost::asio::any_io_executor& loop, const DialPlan& plan, const transport::AgentImage& image,
                   LocalAgentRelayOwner& owner)
       : loop_(loop), plan_(plan), image_(image), owner_(owner) {}
 
-  // Starts the pre-launch task, once, while the coordinator is being called.
+  // Starts the pre-launch task, once, while this host connects to the coordinator.
   void prepare();
   void stop_preparing() { preparation_.reset(); }
-  // The error of the pre-launch task, or why there is no plan.
+  // Why this host cannot take part: the error of the pre-launch task, or the plan's own. nullopt so far: none.
   const std::optional<Error>& unprepared() const { return unprepared_; }
 
-  // Call once. The agent, which opens with `mark`, starts when the pre-launch task is done.
+  // Call once. The agent, whose output begins with `mark`, starts when the pre-launch task is done.
   void start(const std::string& mark);
   bool asked_for() const { return mark_.has_value(); }
   bool runs() const { return agent_ && !over_; }
   void send(std::string bytes);
   void end_input();
-  // Closes the agent's input, on which it ends its workers, or keeps it from starting. Returns false if the agent does
-  // not run; agent_ended() is then not called.
+  // Makes the agent end its workers, by closing its input. An agent that has not been started never will be; then this
+  // returns false, and agent_ended() is not called.
   [[nodiscard]] bool end();
-  // Ends the processes and removes the files of an agent that was killed together with its guardians. Blocks; call
-  // last.
-  void end_what_it_left(const std::function<void(const std::string&)>& say);
+  // Kills the processes and removes the files that the agent left if it was killed together with the guardian that
+  // does so otherwise. `print` receives a sentence for each. Blocks; call last.
+  void end_what_it_left(const std::function<void(const std::string&)>& print);
 
  private:
   // TransportEvents
@@ -66,13 +66,13 @@ class LocalAgentRelay final : private launch::TransportEvents {
 
   boost::asio::any_io_executor loop_;
   const DialPlan& plan_;
-  const launch::AgentImage& image_;
+  const transport::AgentImage& image_;
   LocalAgentRelayOwner& owner_;
-  std::optional<launch::BackgroundTask> preparation_;
-  bool ready_ = true;                // the pre-launch task is done
+  std::optional<transport::BackgroundTask> preparation_;
+  bool ready_ = true;                // no pre-launch task is pending
   std::optional<Error> unprepared_;  // the error of the pre-launch task, or why there is no plan
   std::optional<std::string> mark_;  // nullopt: the coordinator has not asked for the agent
-  std::unique_ptr<launch::AgentTransport> agent_;
+  std::unique_ptr<transport::AgentTransport> agent_;
   std::optional<AgentTraces> traces_;  // set when the agent is started
   bool ending_ = false;
   bool over_ = false;

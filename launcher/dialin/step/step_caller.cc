@@ -14,20 +14,20 @@ StepCaller::StepCaller(StepCallerOwner& owner, std::shared_ptr<Link> link, Ends 
 void StepCaller::begin(StepProgramEvents& events, const std::string& script) {
   events_ = &events;
   begun_ = true;
-  link_->send(encode(ToHost(Begin{script})));
+  link_->send(encode(ToPeer(Begin{script})));
 }
 
 void StepCaller::send(std::string_view bytes) {
-  send_in_pieces(bytes, [this](Bytes piece) { link_->send(encode(ToHost(std::move(piece)))); });
+  send_in_pieces(bytes, [this](Bytes piece) { link_->send(encode(ToPeer(std::move(piece)))); });
 }
 
 void StepCaller::dismiss() {
-  link_->send(encode(ToHost(JobEnd{})));
+  link_->send(encode(ToPeer(JobEnd{})));
   link_->finish();
 }
 
 void StepCaller::refuse(const Refused& refused) {
-  link_->send(encode(ToHost(refused)));
+  link_->send(encode(ToPeer(refused)));
   link_->finish();
 }
 
@@ -41,7 +41,7 @@ void StepCaller::link_bytes(std::span<const char> bytes) {
   const std::shared_ptr<StepCaller> self = shared_from_this();  // an event may have its owner drop it
   reader_.feed(bytes);
   while (!gone_) {
-    const Result<std::optional<ToHead>> message = reader_.next();
+    const Result<std::optional<ToCoordinator>> message = reader_.next();
     if (!message) return leave(message.error());
     if (!*message) return;
     if (!handle(**message)) return leave(Error(ErrorKind::Protocol, "a message that does not belong here"));
@@ -51,7 +51,7 @@ void StepCaller::link_bytes(std::span<const char> bytes) {
 void StepCaller::link_closed(const Error& why) { leave(why); }
 
 // Returns false for what is not to come now.
-bool StepCaller::handle(const ToHead& message) {
+bool StepCaller::handle(const ToCoordinator& message) {
   if (const auto* introduction = std::get_if<Introduction>(&message)) {
     if (!host_.empty() || !plan::valid_host_name(introduction->host)) return false;
     host_ = introduction->host;

@@ -53,7 +53,7 @@ class StepCaller final : public std::enable_shared_from_this<StepCaller>, privat
   void begin(StepProgramEvents& events, const std::string& script);
   bool is_idle() const { return !gone_ && !host_.empty() && events_ == nullptr && !begun_; }
   void send(std::string_view bytes);
-  void end_input() { link_->send(encode(ToHost(EndInput{}))); }
+  void end_input() { link_->send(encode(ToPeer(EndInput{}))); }
   std::size_t unsent() const { return link_->unsent(); }
   // The host is to leave.
   void dismiss();
@@ -66,13 +66,13 @@ class StepCaller final : public std::enable_shared_from_this<StepCaller>, privat
   void link_bytes(std::span<const char> bytes) override;
   void link_closed(const Error& why) override;
   void leave(const Error& why);
-  bool handle(const ToHead& message);
+  bool handle(const ToCoordinator& message);
 
   StepCallerOwner& owner_;
   std::shared_ptr<Link> link_;
   Ends ends_;
   ConnectionLimiter::Id id_;
-  FrameReader<ToHead> reader_;
+  FrameReader<ToCoordinator> reader_;
   std::string host_;
   StepProgramEvents* events_ = nullptr;  // null: nothing was started, or nobody is interested
   bool begun_ = false;

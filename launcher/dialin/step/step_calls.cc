@@ -29,9 +29,9 @@ std::string first_label(std::string_view name) { return lower(name.substr(0, nam
 }  // namespace
 
 // A process of the starter's tool.
-class StepCalls::Step final : public launch::TransportEvents {
+class StepCalls::Step final : public transport::TransportEvents {
  public:
-  Step(StepCalls& owner, std::vector<std::string> on, std::unique_ptr<launch::AgentTransport> made)
+  Step(StepCalls& owner, std::vector<std::string> on, std::unique_ptr<transport::AgentTransport> made)
       : hosts(std::move(on)), owner_(owner), process_(std::move(made)) {
     process_->start(*this);
   }
@@ -55,7 +55,7 @@ class StepCalls::Step final : public launch::TransportEvents {
   void transport_closed(const Error& why) override { owner_.step_ended(*this, why); }
 
   StepCalls& owner_;
-  std::unique_ptr<launch::AgentTransport> process_;
+  std::unique_ptr<transport::AgentTransport> process_;
   std::string line_;
 };
 
@@ -82,21 +82,21 @@ StepCalls::~StepCalls() {
 
 void StepCalls::accept(os::UniqueFd fd) {
   const StepCaller::Ends ends{near_address(fd.get()), far_address(fd.get())};
-  const std::optional<ConnectionLimiter::Admission> admission = door_.knock(ends.far, Clock::now());
+  const std::optional<ConnectionLimiter::Admission> admission = limiter_.knock(ends.far, Clock::now());
   if (!admission) return;
   for (const auto& caller : callers_) {
     if (caller->id() == admission->displaced) caller->abandon();
   }
   sweep();
   Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *plan_.credentials);
-  if (!link) return door_.left(admission->id, Clock::now());
+  if (!link) return limiter_.left(admission->id, Clock::now());
   callers_.push_back(
       std::make_shared<StepCaller>(static_cast<StepCallerOwner&>(*this), std::move(*link), ends, admission->id));
   callers_.back()->start();
 }
 
 void StepCalls::caller_introduces(StepCaller& caller) {
-  door_.settled(caller.id());
+  limiter_.settled(caller.id());
   Host* host = find(caller.host());
   if (host == nullptr) return caller.refuse({Reason::UnknownHost, 0, "it is no host of this job"});
   const auto is_awaited = [&](const StepAwaiter* awaiter) { return find(awaiter->awaited_host()) == host; };
@@ -107,7 +107,7 @@ void StepCalls::caller_introduces(StepCaller& caller) {
 }
 
 void StepCalls::caller_is_gone(StepCaller& caller) {
-  door_.left(caller.id(), Clock::now());
+  limiter_.left(caller.id(), Clock::now());
   Host* host = caller.host().empty() ? nullptr : find(caller.host());
   if (host != nullptr && host->caller.get() == &caller) host->caller.reset();
   asio::post(loop_, [this, here = std::weak_ptr<bool>(here_)] {
@@ -195,7 +195,7 @@ StepCalls::Host* StepCalls::find(const std::string& name) {
 void StepCalls::start_step(std::vector<std::string> hosts) {
   StepCall call = call_;
   if (plan_.most_hosts == 1) call.host = hosts.front();
-  std::unique_ptr<launch::AgentTransport> process = start_(hosts, words_of_step(plan_.file, call));
+  std::unique_ptr<transport::AgentTransport> process = start_(hosts, words_of_step(plan_.file, call));
   steps_.push_back(std::make_unique<Step>(*this, std::move(hosts), std::move(process)));
   for (const std::string& name : steps_.back()->hosts) {
     hosts_[name].step = steps_.back().get();

@@ -40,8 +40,8 @@ class StepAwaiter {
 class StepCalls final : private StepCallerOwner {
  public:
   // Makes the process of a step on those hosts; the words are run on each.
-  using Start = std::function<std::unique_ptr<launch::AgentTransport>(std::vector<std::string> hosts,
-                                                                      std::vector<std::string> words)>;
+  using Start = std::function<std::unique_ptr<transport::AgentTransport>(std::vector<std::string> hosts,
+                                                                         std::vector<std::string> words)>;
   struct Plan {
     os::UniqueFd listener;
     std::unique_ptr<Credentials> credentials;
@@ -93,7 +93,7 @@ class StepCalls final : private StepCallerOwner {
   Plan plan_;
   Start start_;
   StepCall call_;
-  ConnectionLimiter door_;
+  ConnectionLimiter limiter_;
   std::vector<std::shared_ptr<StepCaller>> callers_;
   std::map<std::string, Host, std::less<>> hosts_;  // by name
   std::vector<StepAwaiter*> awaiters_;

@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const std::vector<plan::Host>& hosts) {
 
 }  // namespace
 
-StepLauncher::StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, const Hosts& hosts,
+StepLauncher::StepLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, const Hosts& hosts,
                            const starters::Starter& starter, std::vector<std::string> environment)
     : StarterLauncher(std::move(loop), image, hosts, starter, std::move(environment)), names_(names_of(hosts.list)) {}
 
@@ -70,7 +70,7 @@ void StepLauncher::know(const plan::Host& host) {
   names_.push_back(host.name);
 }
 
-std::unique_ptr<launch::AgentTransport> StepLauncher::log_in(const plan::Host& host, const std::string& script) {
+std::unique_ptr<transport::AgentTransport> StepLauncher::log_in(const plan::Host& host, const std::string& script) {
   StepTransport::Instead pipe;
   if (starter().arguments != nullptr) pipe = [this, host, script] { return StarterLauncher::log_in(host, script); };
   Error none =
@@ -80,15 +80,15 @@ std::unique_ptr<launch::AgentTransport> StepLauncher::log_in(const plan::Host& h
                         file_, starter().tool))
           .with_hint("put sml-run into a folder that all hosts share, or take --start-by ssh");
   return std::make_unique<StepTransport>(calls_, host.name,
-                                         launch::without_variables(script, starter().not_for_workers), std::move(none),
-                                         std::move(pipe));
+                                         transport::without_variables(script, starter().not_for_workers),
+                                         std::move(none), std::move(pipe));
 }
 
-std::unique_ptr<launch::AgentTransport> StepLauncher::start_step(std::vector<std::string> hosts,
-                                                                 std::vector<std::string> words) {
+std::unique_ptr<transport::AgentTransport> StepLauncher::start_step(std::vector<std::string> hosts,
+                                                                    std::vector<std::string> words) {
   std::vector<std::string> environment = environment_of_tool(starter(), this->environment());
   if (!key_entry_.empty()) environment.push_back(key_entry_);
-  return launch::make_tool_transport(
+  return transport::make_tool_transport(
       loop(), pool(),
       {.name = std::string(starter().tool),
        .host = {},
@@ -99,7 +99,7 @@ std::unique_ptr<launch::AgentTransport> StepLauncher::start_step(std::vector<std
        .agent_has_ended = [](const ExitStatus&, std::string_view) { return true; }});
 }
 
-bool StepLauncher::tell_end(const launch::RunEnd&, std::function<void()> told) {
+bool StepLauncher::tell_end(const transport::RunEnd&, std::function<void()> told) {
   return calls_ && calls_->end(std::move(told));
 }
 

@@ -11,20 +11,20 @@
 
 namespace sml::dialin {
 
-class StepLauncher final : public launch::StarterLauncher {
+class StepLauncher final : public transport::StarterLauncher {
  public:
-  StepLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, const Hosts& hosts,
+  StepLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, const Hosts& hosts,
                const starters::Starter& starter, std::vector<std::string> environment);
 
   // Error (Deploy or Io): there is no tool or no secret, or the port cannot be opened.
   Result<void> open(Events events) override;
   void know(const plan::Host& host) override;
-  [[nodiscard]] bool tell_end(const launch::RunEnd& end, std::function<void()> told) override;
+  [[nodiscard]] bool tell_end(const transport::RunEnd& end, std::function<void()> told) override;
   void close() override;
 
  private:
-  std::unique_ptr<launch::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
-  std::unique_ptr<launch::AgentTransport> start_step(std::vector<std::string> hosts, std::vector<std::string> words);
+  std::unique_ptr<transport::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+  std::unique_ptr<transport::AgentTransport> start_step(std::vector<std::string> hosts, std::vector<std::string> words);
 
   std::vector<std::string> names_;
   std::string file_;       // this program

@@ -60,10 +60,11 @@ class StepTask final : private LinkEvents {
 
  private:
   // A program that the launcher has had started; it has a connection until that breaks.
-  class Program final : public launch::TransportEvents {
+  class Program final : public transport::TransportEvents {
    public:
     Program(StepTask& task, const std::string& script)
-        : task_(task), process_(launch::make_program_transport(task.loop_.get_executor(), {"/bin/sh", "-c", script})) {
+        : task_(task),
+          process_(transport::make_program_transport(task.loop_.get_executor(), {"/bin/sh", "-c", script})) {
       process_->start(*this);
     }
     void send(std::string bytes) { process_->send(std::move(bytes)); }
@@ -83,7 +84,7 @@ class StepTask final : private LinkEvents {
     }
 
     StepTask& task_;
-    std::unique_ptr<launch::AgentTransport> process_;
+    std::unique_ptr<transport::AgentTransport> process_;
     bool ended_ = false;
   };
 
@@ -119,7 +120,7 @@ class StepTask final : private LinkEvents {
     const std::size_t count = call_.addresses.size();
     const std::string& address = call_.addresses[next_address_++ % count];
     const std::string text = fmt::format("cannot call sml-run at {} port {}: {}", address, call_.port, why.message());
-    if (next_address_ == 1) say(StepWord::Trying, text);
+    if (next_address_ == 1) send_word(StepWord::Trying, text);
     if (next_address_ % count == 1 || count == 1) why_ = text;
     if (why.kind() == ErrorKind::Auth && ++unproved_ == kMostUnproved) return give_up(text);
     const bool has_left = was_there_ && why.kind() == ErrorKind::Connect;
@@ -131,12 +132,14 @@ class StepTask final : private LinkEvents {
     });
   }
 
-  void link_proved() override { link_->send(encode(ToHead(Introduction{.job = {}, .build = {}, .host = call_.host}))); }
+  void link_proved() override {
+    link_->send(encode(ToCoordinator(Introduction{.job = {}, .build = {}, .host = call_.host})));
+  }
 
   void link_bytes(std::span<const char> bytes) override {
     reader_.feed(bytes);
     while (link_) {
-      const Result<std::optional<ToHost>> message = reader_.next();
+      const Result<std::optional<ToPeer>> message = reader_.next();
       if (!message) return link_broke(message.error());
       if (!*message) return;
       std::visit([this](const auto& m) { handle(m); }, **message);
@@ -190,14 +193,14 @@ class StepTask final : private LinkEvents {
 
   void program_says(const Program& program, std::string_view bytes) {
     if (&program != current_ || !link_) return;
-    send_in_pieces(bytes, [this](Bytes piece) { link_->send(encode(ToHead(std::move(piece)))); });
+    send_in_pieces(bytes, [this](Bytes piece) { link_->send(encode(ToCoordinator(std::move(piece)))); });
   }
 
   // The host starts no other program then; the launcher has another step started if it has to.
   void program_ended(const Program& program, const std::string& text) {
     if (&program == current_ && link_) {
       current_ = nullptr;
-      link_->send(encode(ToHead(AgentEnded{.text = text})));
+      link_->send(encode(ToCoordinator(AgentEnded{.text = text})));
       link_->finish();
       timer_.expires_after(kTakesLeave);
       timer_.async_wait([this](boost::system::error_code error) {
@@ -221,13 +224,13 @@ class StepTask final : private LinkEvents {
   }
 
   void give_up(const std::string& why) {
-    say(StepWord::Failed, why);
+    send_word(StepWord::Failed, why);
     const std::string text = "sml-run: " + call_.host + ": " + why + "\n";
     os::write_all(STDERR_FILENO, text);
     end(kCannotCall);
   }
 
-  void say(StepWord word, const std::string& text) const {
+  void send_word(StepWord word, const std::string& text) const {
     os::write_all(STDOUT_FILENO, "\n" + to_text({.host = call_.host, .word = word, .text = text}, call_.mark));
   }
 
@@ -248,7 +251,7 @@ class StepTask final : private LinkEvents {
   asio::steady_timer timer_;
   TimePoint give_up_at_;
   std::shared_ptr<Link> link_;  // null: there is no connection
-  FrameReader<ToHost> reader_;
+  FrameReader<ToPeer> reader_;
   std::vector<std::unique_ptr<Program>> programs_;
   Program* current_ = nullptr;  // the one that has the connection
   std::size_t next_address_ = 0;

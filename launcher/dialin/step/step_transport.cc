@@ -23,7 +23,7 @@ StepTransport::~StepTransport() {
   if (caller_) caller_->abandon();
 }
 
-void StepTransport::start(launch::TransportEvents& events) {
+void StepTransport::start(transport::TransportEvents& events) {
   events_ = &events;
   calls_->await(*this);
 }

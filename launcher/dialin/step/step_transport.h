@@ -10,17 +10,17 @@
 
 namespace sml::dialin {
 
-class StepTransport final : public launch::AgentTransport, private StepAwaiter, private StepProgramEvents {
+class StepTransport final : public transport::AgentTransport, private StepAwaiter, private StepProgramEvents {
  public:
   // Another transport for a host that lacks this program; null: there is none.
-  using Instead = std::function<std::unique_ptr<launch::AgentTransport>()>;
+  using Instead = std::function<std::unique_ptr<transport::AgentTransport>()>;
 
   // Runs `script` there. `no_program` is the error for a host that lacks this program.
   StepTransport(std::shared_ptr<StepCalls> calls, std::string host, std::string script, Error no_program,
                 Instead instead);
   ~StepTransport() override;
 
-  void start(launch::TransportEvents& events) override;
+  void start(transport::TransportEvents& events) override;
   void send(std::string bytes) override;
   std::size_t unsent() const override;
   bool far_side_ended() const override;
@@ -44,9 +44,9 @@ class StepTransport final : public launch::AgentTransport, private StepAwaiter, 
   std::string script_;
   Error no_program_;
   Instead instead_;
-  launch::TransportEvents* events_ = nullptr;
+  transport::TransportEvents* events_ = nullptr;
   std::shared_ptr<StepCaller> caller_;
-  std::unique_ptr<launch::AgentTransport> other_;
+  std::unique_ptr<transport::AgentTransport> other_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
   bool ended_ = false;
   bool ended_well_ = false;

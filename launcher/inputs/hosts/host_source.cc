@@ -107,7 +107,7 @@ std::vector<std::string> names_that_begin(const plan::Environment& environment, 
   return out;
 }
 
-hosts::SourceContext surroundings_of(const Subject& s) {
+hosts::SourceContext source_context(const Subject& s) {
   return {[&here = s.here](const std::string& name) { return set_variable(here, name); },
           s.here.read_file,
           s.here.output_of,
@@ -118,7 +118,7 @@ hosts::SourceContext surroundings_of(const Subject& s) {
 
 // `train` has hosts of its own.
 FoundHosts hosts_of_step(const Subject& s) {
-  return s.options.mode == Mode::Train ? nothing() : hosts::hosts_of_step(surroundings_of(s));
+  return s.options.mode == Mode::Train ? nothing() : hosts::hosts_of_step(source_context(s));
 }
 
 // Known only by their numbers, except where a step knows more and nothing else has been said.
@@ -223,7 +223,7 @@ std::string given_counts(const Options& o) {
 
 std::optional<hosts::Step> step_of_job(const Options& options, const ThisHost& here) {
   if (options.mode == Mode::Train) return std::nullopt;
-  Result<std::optional<hosts::Step>> step = hosts::find_step(surroundings_of({options, here}));
+  Result<std::optional<hosts::Step>> step = hosts::find_step(source_context({options, here}));
   if (!step || !*step) return std::nullopt;
   const std::optional<std::uint32_t>& count = options.dial_in.hosts;
   const bool is_it = (*step)->hosts == 0 || !count || *count == (*step)->hosts;
@@ -242,7 +242,7 @@ struct HostSource {
 namespace {
 
 HostSource source_of(const hosts::BatchSystem& system) {
-  return {system.name, system.needs, [&system](const Subject& s) { return system.find(surroundings_of(s)); },
+  return {system.name, system.needs, [&system](const Subject& s) { return system.find(source_context(s)); },
           [](const Options& o) { return std::string(o.dial_in.secret_file.empty() ? "" : "secret"); }};
 }
 
@@ -353,7 +353,7 @@ bool HostFinder::may_be_late(const Options& options) {
 }
 
 bool HostFinder::in_slurm(const Options& options) {
-  const Result<std::optional<hosts::Step>> step = hosts::find_step(surroundings_of({options, here_}));
+  const Result<std::optional<hosts::Step>> step = hosts::find_step(source_context({options, here_}));
   if (step && *step && (*step)->id.starts_with("slurm ")) return true;
   const std::optional<BatchJob> job = batch_job(options);
   return job && job->system == "slurm";

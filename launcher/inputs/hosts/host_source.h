@@ -18,17 +18,18 @@ namespace sml {
 inline constexpr std::string_view kThisHost = "this machine";
 inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
 
-// The name of a host that is known only by its number among those of --nnodes.
+// The name that stands for a host whose own name is unknown: `place` is its index among the hosts of --nnodes.
 std::string name_of_place(std::uint32_t place);
 
-// The step that has started sml-run on each host of the job, if that has as many as --nnodes says; fewer or more:
-// several jobs share a step, or one job has several. An incomprehensible step is none.
+// The step of a batch system (launcher/hosts/step.h) that has started sml-run on every host of the job. nullopt if none
+// did, if it cannot be parsed, or if its number of hosts is not that of --nnodes: then several jobs share a step, or
+// one job has several.
 std::optional<hosts::Step> step_of_job(const Options& options, const ThisHost& here);
 
 struct HostSource;
 
-// Queries the sources of hosts, each at most once for the same options: files are read and programs run once per run of
-// sml-run. `here` outlives this.
+// Queries the sources of hosts. Reads files and runs programs, and blocks while it does; the results are kept in this
+// object, by source and the options that it depends on. `here` outlives this.
 class HostFinder {
  public:
   explicit HostFinder(const ThisHost& here) : here_(here) {}
@@ -37,23 +38,24 @@ class HostFinder {
   // that has started sml-run on every host (launcher/hosts/step.h), SageMaker's files (training, then processing, below
   // $SAGEMAKER_BASE_DIR), the batch systems (launcher/hosts/batch/batch_systems.h) and --rankfile, else this machine;
   // or only the one that --host-source names. If SageMaker's files and a batch system name different hosts, and this
-  // machine is one of the latter's, the batch job wins: the file is part of the image. If a batch system has started
-  // sml-run several times, that is an error even before the file is considered: each instance would run the whole job.
+  // machine is one of the latter's, the batch job wins: SageMaker's files may just be part of the container's image. A
+  // batch system that has started sml-run several times is an error before any of these is looked at: each instance
+  // would run the whole job.
   // An available source that cannot be read is an error, and is not skipped.
   Result<plan::HostList> find(const Options& options);
 
-  // A clause for the user if SageMaker's file and a batch system are both available and name different hosts, and one
-  // of them is `chosen`; else empty. Like find(), it prefers the batch system if this machine is one of its hosts.
+  // A part of a sentence for the user if SageMaker's files and a batch system name different hosts, and `chosen` is one
+  // of these two lists; else empty. It says which of them is used, as find() decides.
   std::string contradiction(const Options& options, const plan::HostList& chosen);
 
-  // Whether a platform starts sml-run on every host of its job, so that they call the first.
+  // Whether a platform starts sml-run on every host of its job, so that the others connect to the first.
   bool hosts_call(const Options& options);
 
-  // The hosts of the job of that batch system, wherever those of the plan come from; nullopt if this is no such job, or
-  // they cannot be read. `system`: as --host-source names it.
+  // The hosts of the job of that batch system, wherever those of the plan come from; nullopt outside of such a job, or
+  // if they cannot be read. `system`: as --host-source names it.
   std::optional<plan::HostList> hosts_of_job(std::string_view system, const Options& options);
 
-  // Whether sml-run reaches hosts that may not be up yet when it starts: Kubernetes, the MPI operator and clouds start
+  // Whether hosts may not be up yet when sml-run starts: Kubernetes, the MPI operator and clouds start
   // all hosts of a job at the same time, or give their names before they have their addresses.
   bool may_be_late(const Options& options);
 
@@ -68,7 +70,7 @@ class HostFinder {
 
   const hosts::FoundHosts& ask(const HostSource& source, const Options& options);
   std::optional<BatchJob> batch_job(const Options& options);
-  // Returns an error if the batch system of this job must not start sml-run as it did: once for each of several tasks.
+  // Returns an error if the batch system has started sml-run once for each of several tasks on a host.
   std::optional<Error> wrong_start(const Options& options);
 
   const ThisHost& here_;

@@ -15,56 +15,56 @@ namespace {
 using dialects::Dialect;
 using std::string_view;
 
-bool in_path(string_view program, const OptionSources& around) {
-  const std::string* path = plan::find_variable(around.environment, "PATH");
+bool in_path(string_view program, const OptionSources& sources) {
+  const std::string* path = plan::find_variable(sources.environment, "PATH");
   const string_view folders = path == nullptr ? "" : plan::value_of(*path);
   for (std::size_t at = 0; at <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', at), folders.size());
-    if (around.exists(fmt::format("{}/{}", folders.substr(at, end - at), program))) return true;
+    if (sources.exists(fmt::format("{}/{}", folders.substr(at, end - at), program))) return true;
     at = end + 1;
   }
   return false;
 }
 
 // The interpreter for scripts and modules.
-std::string python(const OptionSources& around) {
-  const std::string* named = plan::find_variable(around.environment, "PYTHON_EXEC");
+std::string python(const OptionSources& sources) {
+  const std::string* named = plan::find_variable(sources.environment, "PYTHON_EXEC");
   if (named != nullptr && !plan::value_of(*named).empty()) return std::string(plan::value_of(*named));
-  return around.exists && !in_path("python", around) && in_path("python3", around) ? "python3" : "python";
+  return sources.exists && !in_path("python", sources) && in_path("python3", sources) ? "python3" : "python";
 }
 
 // As users of torchrun write it: a file in the working directory that can only be a script.
-bool is_script(std::span<const std::string> program, const OptionSources& around) {
-  if (program.empty() || !program.front().ends_with(".py") || !around.exists || !around.executable) return false;
+bool is_script(std::span<const std::string> program, const OptionSources& sources) {
+  if (program.empty() || !program.front().ends_with(".py") || !sources.exists || !sources.executable) return false;
   const std::string& word = program.front();
-  const bool of_path = word.find('/') == std::string::npos && in_path(word, around);
-  return around.exists(word) && !around.executable(word) && !of_path;
+  const bool of_path = word.find('/') == std::string::npos && in_path(word, sources);
+  return sources.exists(word) && !sources.executable(word) && !of_path;
 }
 
-dialects::Program kind_of_program(Dialect dialect, const Scan& scanned, const OptionSources& around) {
+dialects::Program kind_of_program(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
   const bool told = dialect != Dialect::Own || scanned.program_is != dialects::Program::Unchanged;
-  return !told && is_script(scanned.program, around) ? dialects::Program::Script : scanned.program_is;
+  return !told && is_script(scanned.program, sources) ? dialects::Program::Script : scanned.program_is;
 }
 
 // Open MPI and Slurm also look for a program in the working directory, after PATH.
-bool is_here_only(Dialect dialect, const std::vector<std::string>& program, const OptionSources& around) {
+bool is_here_only(Dialect dialect, const std::vector<std::string>& program, const OptionSources& sources) {
   const bool looks = dialect == Dialect::Mpirun || dialect == Dialect::Srun;
-  if (!looks || program.empty() || !around.exists || !around.executable) return false;
+  if (!looks || program.empty() || !sources.exists || !sources.executable) return false;
   const std::string& word = program.front();
-  return word.find('/') == std::string::npos && around.exists(word) && around.executable(word) &&
-         !in_path(word, around);
+  return word.find('/') == std::string::npos && sources.exists(word) && sources.executable(word) &&
+         !in_path(word, sources);
 }
 
 }  // namespace
 
-std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const OptionSources& around) {
+std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const OptionSources& sources) {
   dialects::Command command =
-      dialects::command_of(dialect, kind_of_program(dialect, scanned, around), scanned.program, python(around));
+      dialects::command_of(dialect, kind_of_program(dialect, scanned, sources), scanned.program, python(sources));
   for (dialects::Given& variable : command.variables) {
     std::string spelling = std::string(plan::name_of(variable.value)) + "=";
     scanned.options.push_back({find_row(variable.option), std::move(spelling), std::move(variable.value)});
   }
-  if (is_here_only(dialect, command.words, around)) command.words.front().insert(0, "./");
+  if (is_here_only(dialect, command.words, sources)) command.words.front().insert(0, "./");
   return std::move(command.words);
 }
 

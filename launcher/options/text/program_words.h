@@ -11,6 +11,6 @@ namespace sml {
 
 // The command for the program of `scanned`: runs a script with Python, as the launcher by whose name sml-run is called
 // does; converts words that horovodrun treats as variables to options.
-std::vector<std::string> take_command(dialects::Dialect dialect, Scan& scanned, const OptionSources& around);
+std::vector<std::string> take_command(dialects::Dialect dialect, Scan& scanned, const OptionSources& sources);
 
 }  // namespace sml

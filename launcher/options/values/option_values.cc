@@ -224,9 +224,7 @@ Result<void> set_role(Options& o, string_view value) {
   return keep(o.role, value);
 }
 
-Result<void> set_interface(Options& o, string_view value) {
-  return store(o.interfaces, rendezvous::parse_interface_list(value));
-}
+Result<void> set_interface(Options& o, string_view value) { return store(o.interfaces, parse_interface_list(value)); }
 
 // If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
 Result<void> set_mpi(Options& o, string_view value) {

@@ -29,7 +29,7 @@ Result<void> set_restart_delay(Options& o, string_view value) {
 
 Result<void> set_max_fruitless(Options& o, string_view value) {
   constexpr std::uint32_t kMost = 1'000'000;
-  return store(o.restart.most_fruitless, number(value, {0, kMost}));
+  return store(o.restart.most_without_progress, number(value, {0, kMost}));
 }
 Result<void> set_progress_file(Options& o, string_view value) {
   if (value.empty()) return bad_value(value, "the name of a file");

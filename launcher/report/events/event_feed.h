@@ -168,7 +168,7 @@ class EventFeed {
  public:
   // `listener` must outlive the feed's last event.
   void add(EventListener& listener) { listeners_.push_back(&listener); }
-  void tell(EventPayload what, TimePoint at = Clock::now()) const {
+  void publish(EventPayload what, TimePoint at = Clock::now()) const {
     if (listeners_.empty()) return;
     const Event event{at, std::move(what)};
     for (EventListener* listener : listeners_) listener->on_event(event);

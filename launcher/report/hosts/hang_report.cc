@@ -45,14 +45,14 @@ struct Place {
 
 // The kernel's description that all members share, without the peer if that differs; empty if none is shared.
 std::string kernel_word(const Place& place) {
-  const auto all_say = [&place](auto say) {
-    const std::string first = say(main_thread(*place.members.front()));
+  const auto shared = [&place](auto describe) {
+    const std::string first = describe(main_thread(*place.members.front()));
     const bool same = std::all_of(place.members.begin(), place.members.end(),
-                                  [&](const RankTrace* one) { return say(main_thread(*one)) == first; });
+                                  [&](const RankTrace* one) { return describe(main_thread(*one)) == first; });
     return same ? first : std::string();
   };
-  const std::string exactly = all_say(kernel_place);
-  return exactly.empty() ? all_say(kernel_place_of_any) : exactly;
+  const std::string exactly = shared(kernel_place);
+  return exactly.empty() ? shared(kernel_place_of_any) : exactly;
 }
 
 std::string where_of(const Place& place) {

@@ -88,7 +88,7 @@ const AttemptFacts::WorkerEnd* root_of_cascade(const AttemptFacts& facts, const 
   return root;
 }
 
-const AttemptFacts::WorkerEnd* find_culprit(const AttemptFacts& facts) {
+const AttemptFacts::WorkerEnd* find_root_cause(const AttemptFacts& facts) {
   const AttemptFacts::WorkerEnd* first = first_failure(facts);
   if (first == nullptr || !may_follow(*first)) return first;
   if (const AttemptFacts::WorkerEnd* killed = killed_before(facts, first)) return killed;
@@ -262,7 +262,7 @@ bool was_killed_by_others(const AttemptFacts::WorkerEnd& end) {
 }
 
 void blame_hosts_for_kills(AttemptFacts& facts) {
-  const AttemptFacts::WorkerEnd* killed = find_culprit(facts);
+  const AttemptFacts::WorkerEnd* killed = find_root_cause(facts);
   if (killed == nullptr || !was_killed_by_others(*killed)) return;
   const bool lost = std::any_of(facts.lost_in_stop.begin(), facts.lost_in_stop.end(),
                                 [killed](const AttemptFacts::HostFault& fault) { return fault.host == killed->host; });
@@ -278,7 +278,7 @@ bool is_consequence(const AttemptFacts::WorkerEnd& end) { return may_follow(end)
 
 JobOutcome judge(const AttemptFacts& facts) {
   JobOutcome verdict;
-  const AttemptFacts::WorkerEnd* worker = find_culprit(facts);
+  const AttemptFacts::WorkerEnd* worker = find_root_cause(facts);
   const AttemptFacts::WorkerEnd* first =
       first_failure(facts);  // its time counts, even if another worker is the root cause
   const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);

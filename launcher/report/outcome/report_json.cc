@@ -33,7 +33,7 @@ Json cause_json(const AttemptFacts::WorkerEnd& end) {
           {"line", cause->evidence}};
 }
 
-Json culprit_json(const AttemptFacts::WorkerEnd& root_cause) {
+Json root_cause_json(const AttemptFacts::WorkerEnd& root_cause) {
   Json out;
   out["rank"] = root_cause.rank.value();
   out["host"] = root_cause.host;
@@ -78,8 +78,8 @@ Json attempt_json(const AttemptRecord& attempt) {
   out["exit_code"] = attempt.exit_code;
   out["verdict"] = attempt.words;
   out["culprit"] = attempt.root_cause ? Json(attempt.root_cause->value()) : Json();
-  out["culprit_host"] = attempt.root_cause ? Json(attempt.culprit_host) : Json();
-  out["failure"] = attempt.failure ? culprit_json(*attempt.failure) : Json();
+  out["culprit_host"] = attempt.root_cause ? Json(attempt.root_cause_host) : Json();
+  out["failure"] = attempt.failure ? root_cause_json(*attempt.failure) : Json();
   out["world_size"] = attempt.world_size;
   out["hosts"] = attempt.hosts;
   return out;
@@ -96,7 +96,7 @@ std::string report_json(const JobRecord& job, const AttemptFacts& facts, const J
   out["no_restart"] = job.no_restart.empty() ? Json() : Json(job.no_restart);
   out["started"] = job.started_unix;
   out["duration_s"] = in_seconds(job.now - (facts.first_start == TimePoint() ? facts.started : facts.first_start));
-  out["culprit"] = verdict.root_cause != nullptr ? culprit_json(*verdict.root_cause) : Json();
+  out["culprit"] = verdict.root_cause != nullptr ? root_cause_json(*verdict.root_cause) : Json();
   out["host_faults"] = faults_json(facts);
   out["no_progress"] = facts.stalled ? no_progress_json(facts.stalled->what) : Json();
   out["left_behind"] = facts.left_behind;

@@ -31,7 +31,7 @@ struct AttemptRecord {
   int exit_code = 0;
   std::string words;  // its outcome
   std::optional<Rank> root_cause;
-  std::string culprit_host;
+  std::string root_cause_host;
   std::optional<AttemptFacts::WorkerEnd> failure{};  // the end of that rank
   std::uint32_t world_size = 0;
   std::vector<std::string> hosts{};  // those with ranks, in host order

@@ -34,18 +34,18 @@ std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::Pm
 }  // namespace
 
 Check::Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-             const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
-             Say say)
+             const transport::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
+             Print print)
     : options_(options),
       plan_(plan),
       logs_(logs),
       loop_(loop),
-      say_(std::move(say)),
+      print_(std::move(print)),
       signals_(loop_),
       deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },
-                                             .passed = [this] { tell(CheckEvent::Deadline); }}),
+                                             .passed = [this] { dispatch(CheckEvent::Deadline); }}),
       machine_(options.start_timeout, Clock::now()),
-      fleet_(loop_, image, fleet::make_reach(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
+      fleet_(loop_, image, fleet::make_launcher(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
              options.heartbeat_timeout) {
   for (const int signo : os::heeded_stops()) signals_.add(signo);
   fleet_.serve(*this);
@@ -55,7 +55,7 @@ Check::~Check() = default;
 
 Result<report::CheckReport> Check::run() {
   ::signal(SIGPIPE, SIG_IGN);
-  if (Result<void> open = fleet_.open(events_of_reach()); !open) return open.error();
+  if (Result<void> open = fleet_.open(launcher_events()); !open) return open.error();
   await_signals();
   make_sessions();
   fleet_.start();
@@ -69,12 +69,12 @@ Result<report::CheckReport> Check::run() {
   return found;
 }
 
-launch::AgentLauncher::Events Check::events_of_reach() {
-  return {.say = say_,
+transport::AgentLauncher::Events Check::launcher_events() {
+  return {.print = print_,
           .come = [this] { look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
-                say_(host + " has been told to stop (" + signal_name(signo) + ")");
+                print_(host + " has been told to stop (" + signal_name(signo) + ")");
                 stop(host, signo);
               }};
 }
@@ -83,9 +83,10 @@ void Check::make_sessions() {
   const attempt::SessionSettings settings = attempt::settings_for_check(options_, plan_.map);
   fleet_.begin_group(plan_.map.places());
   const std::vector<HostIndex> places = plan_.map.places();
-  std::vector<launch::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);
-  for (launch::AgentSession::Plan& spare : attempt::spare_plans(plan_, settings)) sessions.push_back(std::move(spare));
-  for (launch::AgentSession::Plan& session : sessions) {
+  std::vector<transport::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);
+  for (transport::AgentSession::Plan& spare : attempt::spare_plans(plan_, settings))
+    sessions.push_back(std::move(spare));
+  for (transport::AgentSession::Plan& session : sessions) {
     logs_.instruct(session);
     const HostIndex index = places[session.host.value()];
     const plan::MappedHost& host = plan_.map.hosts[index.value()];
@@ -127,7 +128,7 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   report::HostCheck& found = findings.found;
   findings.prepared = true;
   if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
-  for (const wire::PreflightError& o : message.obstacles) {
+  for (const wire::PreflightError& o : message.errors) {
     found.faults.push_back(with_program_advice(fleet::error_of(o), plan_));
   }
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
@@ -151,7 +152,7 @@ void Check::host_ended(fleet::Host& host, const Error* why) {
   if (why != nullptr && !findings.dismissed && machine_.state() != CheckState::Over) {
     findings.found.faults.push_back(*why);
   }
-  if (fleet_.all_ended()) return tell(CheckEvent::AllEnded);
+  if (fleet_.all_ended()) return dispatch(CheckEvent::AllEnded);
   look_round();
 }
 
@@ -185,7 +186,7 @@ void Check::measure_clock(const fleet::Host& host) {
 
 void Check::handle(fleet::Host& host, const wire::Probed& m) {
   search_->note(host, m);
-  judge_probes();
+  evaluate_probes();
 }
 
 void Check::handle(fleet::Host& host, const wire::Bye& m) {
@@ -212,19 +213,19 @@ void Check::look_round() {
   const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
   const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
   const bool asking = machine_.state() == CheckState::Asking;
-  const std::vector<launch::AgentLauncher::Missing> missing = fleet_.missing();
-  const auto may_come = [](const launch::AgentLauncher::Missing& one) { return !one.why_not; };
+  const std::vector<transport::AgentLauncher::Missing> missing = fleet_.missing();
+  const auto may_come = [](const transport::AgentLauncher::Missing& one) { return !one.why_not; };
   const bool awaits = std::any_of(missing.begin(), missing.end(), may_come);
-  if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) tell(CheckEvent::AllAnswered);
-  judge_probes();
+  if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) dispatch(CheckEvent::AllAnswered);
+  evaluate_probes();
 }
 
-void Check::tell(CheckEvent event) {
+void Check::dispatch(CheckEvent event) {
   const CheckState before = machine_.state();
   const CheckAction action = machine_.on(event, Clock::now());
   deadline_timer_.arm();
   if (action == CheckAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    say_(ignored(name(event), name(before)));
+    print_(ignored(name(event), name(before)));
   }
   perform(action);
 }
@@ -242,11 +243,11 @@ void Check::perform(CheckAction action) {
 
 // Notes which hosts have not answered, before they are given up.
 void Check::note_unanswered() {
-  const std::vector<launch::AgentLauncher::Missing> missing = fleet_.missing();
+  const std::vector<transport::AgentLauncher::Missing> missing = fleet_.missing();
   for (const fleet::Host& host : std::as_const(fleet_).hosts()) {
     report::HostCheck& found = of(host).found;
     if (has_answered(host) || found.looked != report::Looked::Whole) continue;
-    const auto is_this = [&host](const launch::AgentLauncher::Missing& one) {
+    const auto is_this = [&host](const transport::AgentLauncher::Missing& one) {
       return one.host.value() == host.id.value() && !one.why_not;
     };
     const bool absent = std::any_of(missing.begin(), missing.end(), is_this);
@@ -266,7 +267,7 @@ void Check::time_out() {
 }
 
 // A host that has nothing to run belongs to the job all the same.
-void Check::miss(launch::AgentLauncher::Missing missing) {
+void Check::miss(transport::AgentLauncher::Missing missing) {
   const HostIndex index = plan_.map.places()[missing.host.value()];
   const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
   if (!mapped.ranks.empty()) return;  // its session reports it
@@ -280,22 +281,22 @@ void Check::miss(launch::AgentLauncher::Missing missing) {
 }
 
 void Check::probe_all() {
-  for (launch::AgentLauncher::Missing& missing : fleet_.missing()) miss(std::move(missing));
+  for (transport::AgentLauncher::Missing& missing : fleet_.missing()) miss(std::move(missing));
   if (fleet_.hosts().size() == 1) {
     master_address_ = search_->address_of_lone_host();
-    return tell(CheckEvent::AllProbed);
+    return dispatch(CheckEvent::AllProbed);
   }
-  if (port_ == 0 || !fleet_.first().runs()) return tell(CheckEvent::AllProbed);  // there is no address to probe
+  if (port_ == 0 || !fleet_.first().runs()) return dispatch(CheckEvent::AllProbed);  // there is no address to probe
   search_->begin(port_);
-  judge_probes();
+  evaluate_probes();
 }
 
-void Check::judge_probes() {
+void Check::evaluate_probes() {
   if (machine_.state() != CheckState::Probing || !search_->begun()) return;
   const auto chosen = search_->outcome(fleet::AddressSearch::Of::ThoseThatRun);
   if (!chosen) return;
   take_address(*chosen);
-  tell(CheckEvent::AllProbed);
+  dispatch(CheckEvent::AllProbed);
 }
 
 void Check::take_address(const fleet::ChosenAddress& chosen) {
@@ -316,7 +317,7 @@ void Check::dismiss_all() {
   for (fleet::Host& host : fleet_.hosts()) {
     of(host).dismissed = true;
     if (host.runs()) {
-      host.session->end_workers({SIGTERM, 0}, launch::Afterwards::Leave);
+      host.session->end_workers({SIGTERM, 0}, transport::Afterwards::Leave);
     } else {
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
@@ -334,10 +335,10 @@ void Check::await_signals() {
 }
 
 void Check::stop(std::string_view sender, int signo) {
-  const supervise::Wish wish = stop_rule_.heed(sender, signo, Clock::now());
-  if (wish != supervise::Wish::Begins && wish != supervise::Wish::Insists) return;
+  const os::Wish wish = stop_rule_.heed(sender, signo, Clock::now());
+  if (wish != os::Wish::Begins && wish != os::Wish::Insists) return;
   stop_signal_ = stop_signal_.value_or(signo);
-  tell(CheckEvent::UserStop);
+  dispatch(CheckEvent::UserStop);
 }
 
 }  // namespace sml::run

@@ -27,12 +27,13 @@ namespace sml::run {
 
 class Check final : private fleet::FleetListener {
  public:
-  using Say = std::function<void(const std::string&)>;
+  using Print = std::function<void(const std::string&)>;
 
   // All arguments passed by reference must outlive the check. `dial_in`: the hosts call, and receive what judge()
-  // decides about the report. `say` prints messages about hosts that call.
+  // decides about the report. `print` prints messages about hosts that call.
   Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-        const launch::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in, Say say);
+        const transport::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
+        Print print);
   ~Check() override;
 
   // Runs the loop on the calling thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): the
@@ -62,16 +63,16 @@ class Check final : private fleet::FleetListener {
   template <class Message>
   void handle(fleet::Host&, const Message&) {}
 
-  launch::AgentLauncher::Events events_of_reach();
+  transport::AgentLauncher::Events launcher_events();
   void make_sessions();
-  void tell(CheckEvent event);
+  void dispatch(CheckEvent event);
   void perform(CheckAction action);
   void look_round();  // checks whether all hosts have answered
   void note_unanswered();
   void time_out();
-  void miss(launch::AgentLauncher::Missing missing);
+  void miss(transport::AgentLauncher::Missing missing);
   void probe_all();
-  void judge_probes();
+  void evaluate_probes();
   void take_address(const fleet::ChosenAddress& chosen);
   void dismiss_all();
   void await_signals();
@@ -85,9 +86,9 @@ class Check final : private fleet::FleetListener {
   const plan::LaunchPlan& plan_;
   const RankLogs& logs_;
   boost::asio::io_context& loop_;
-  Say say_;
+  Print print_;
   boost::asio::signal_set signals_;
-  launch::DeadlineTimer deadline_timer_;
+  transport::DeadlineTimer deadline_timer_;
   CheckMachine machine_;
   fleet::Fleet fleet_;
   std::vector<Findings> findings_;         // by position in the fleet
@@ -95,7 +96,7 @@ class Check final : private fleet::FleetListener {
   std::optional<fleet::AddressSearch> search_;
   std::uint16_t port_ = 0;  // reserved by the first host, for the others to probe
   std::string master_address_;
-  supervise::StopRule stop_rule_;
+  os::StopRule stop_rule_;
   std::optional<int> stop_signal_;
 };
 

@@ -34,31 +34,32 @@ ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions
 
 // Reports only the first of several failures in a row.
 void ChangingHosts::failed(const Error& why) {
-  if (!std::exchange(has_failed_, true)) deps_.say(why.message() + "; the hosts stay as they were");
+  if (!std::exchange(has_failed_, true)) deps_.print(why.message() + "; the hosts stay as they were");
 }
 
 void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
   if (hosts.empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
   has_failed_ = false;
   const HostPool::News news = pool_.listed(hosts, deps_.lost(), deps_.may_come(), Clock::now());
-  tell(news);
+  announce(news);
   if (!news.come.empty() || !news.back.empty() || !news.withdrawn.empty()) {
     deps_.changed({news.come, news.back, news.withdrawn});
   }
-  for (const plan::MappedHost& host : news.reach) deps_.come(host);
+  for (const plan::MappedHost& host : news.added) deps_.come(host);
   deps_.look();
 }
 
 // Hosts that call are reported as lost when they have gone, so only new ones are reported here.
-void ChangingHosts::tell(const HostPool::News& news) const {
+void ChangingHosts::announce(const HostPool::News& news) const {
   if (options_.discovery.callers == DiscoveryOptions::Callers::AnyTime) {
-    if (!news.come.empty()) deps_.say(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
+    if (!news.come.empty())
+      deps_.print(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
     return;
   }
-  if (!news.come.empty()) deps_.say(told(news.come, "new in the list of hosts"));
-  if (!news.back.empty()) deps_.say(told(news.back, "in the list of hosts again"));
-  if (!news.withdrawn.empty()) deps_.say(told(news.withdrawn, "not in the list of hosts any more"));
-  for (const std::string& text : news.resized) deps_.say(text);
+  if (!news.come.empty()) deps_.print(told(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) deps_.print(told(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) deps_.print(told(news.withdrawn, "not in the list of hosts any more"));
+  for (const std::string& text : news.resized) deps_.print(text);
 }
 
 void ChangingHosts::add_newcomers(plan::JobMap& map) const {
@@ -140,8 +141,8 @@ std::optional<Duration> ChangingHosts::wait_for(const Result<plan::JobMap>& next
   }
   if (!wait_end_) {
     wait_end_ = now + options_.discovery.wait;
-    deps_.say(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
-              " (--elastic-timeout)");
+    deps_.print(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
+                " (--elastic-timeout)");
   }
   return now < *wait_end_ ? std::optional(options_.discovery.interval) : std::nullopt;
 }

@@ -30,7 +30,7 @@ class ChangingHosts {
     std::function<std::vector<HostId>()> lost;
     std::function<void(const plan::MappedHost& host)> come;
     std::function<bool(HostId id)> is_ready;
-    std::function<void(const std::string& text)> say;
+    std::function<void(const std::string& text)> print;
     std::function<void(report::HostListChanged how)> changed;
     std::function<void()> look;                          // called after each answer of the host discovery
     std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
@@ -66,7 +66,7 @@ class ChangingHosts {
  private:
   void listed(const std::vector<plan::Host>& hosts);
   void failed(const Error& why);
-  void tell(const HostPool::News& news) const;
+  void announce(const HostPool::News& news) const;
   using Rule = Result<plan::JobMap> (ChangingHosts::*)(plan::JobMap map, const std::vector<HostId>& hosts) const;
   Result<plan::JobMap> by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const;
   Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;

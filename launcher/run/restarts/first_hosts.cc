@@ -25,7 +25,7 @@ std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wan
 }
 
 Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, const WantedHosts& wanted,
-                                            const std::function<void(const std::string& text)>& say) {
+                                            const std::function<void(const std::string& text)>& print) {
   boost::asio::io_context loop{1};
   const TimePoint end = Clock::now() + options.wait;
   Result<std::vector<plan::Host>> found = Error(ErrorKind::Internal, "nothing was asked");
@@ -46,9 +46,9 @@ Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, con
                                  if (std::exchange(has_said, true) && now < pace.due()) return;
                                  if (now >= pace.due()) pace.printed(now);
                                  const auto so_far = std::chrono::floor<std::chrono::seconds>(pace.waited(now));
-                                 say("waiting for hosts: --host-discovery-script lists " + lack + "; " +
-                                     format_duration(so_far) + " of " + format_duration(options.wait) +
-                                     " (--elastic-timeout)");
+                                 print("waiting for hosts: --host-discovery-script lists " + lack + "; " +
+                                       format_duration(so_far) + " of " + format_duration(options.wait) +
+                                       " (--elastic-timeout)");
                                },
                            .failed =
                                [&](const Error& why) {

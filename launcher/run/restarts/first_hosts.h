@@ -21,9 +21,9 @@ struct WantedHosts {
 // there are enough. If a host has no number of slots, and `options` have no default, slots are not counted.
 std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wanted, const DiscoveryOptions& options);
 
-// Runs the script until it lists enough hosts. `say` informs the user that this takes time. Error (Config): the script
-// fails, or its output is not a host list; (Timeout): not enough hosts within the time that the options set.
+// Runs the script until it lists enough hosts. `print` informs the user that this takes time. Error (Config): the
+// script fails, or its output is not a host list; (Timeout): not enough hosts within the time that the options set.
 Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, const WantedHosts& wanted,
-                                            const std::function<void(const std::string& text)>& say);
+                                            const std::function<void(const std::string& text)>& print);
 
 }  // namespace sml::run

@@ -61,7 +61,7 @@ HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std:
     if (Known* known = find(host.name)) {
       note_listed(*known, host, news, now);
     } else if (may == MayConnect::All && host.slots.value_or(slots_) > 0) {
-      news.reach.push_back(add(host));
+      news.added.push_back(add(host));
       news.come.push_back(host.name);
     }
   }
@@ -70,7 +70,7 @@ HostPool::News HostPool::listed(const std::vector<plan::Host>& hosts, const std:
     const bool is_listed = std::any_of(hosts.begin(), hosts.end(), is_it);
     if (!is_listed && std::exchange(known.is_listed, false)) news.withdrawn.push_back(known.host.host.name);
     if (!is_listed || may == MayConnect::Nobody || !known.again || *known.again > now) continue;
-    news.reach.push_back(known.host);
+    news.added.push_back(known.host);
     known.again.reset();
     known.pause = std::min(known.pause * 2, kLongest);
   }

@@ -29,7 +29,7 @@ class HostPool {
     std::vector<std::string> withdrawn;  // no longer listed
     std::vector<std::string> resized;    // sentences: the list now gives other slots for these
     // to be connected to now: new hosts, with the next ids, and some that were lost
-    std::vector<plan::MappedHost> reach;
+    std::vector<plan::MappedHost> added;
   };
   // Which hosts may be connected to now; the others wait for a later call.
   enum class MayConnect : std::uint8_t { Nobody, All };

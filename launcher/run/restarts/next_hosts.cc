@@ -48,7 +48,7 @@ std::vector<std::string> NextHosts::blame(const report::JobOutcome& verdict, con
   if (!failures) return {};
   const std::string why =
       std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
-  events_.tell(report::HostExcluded{index, *failures});
+  events_.publish(report::HostExcluded{index, *failures});
   std::vector<std::string> news{host.host.name + " is out: " + why + " (--exclude-after)"};
   const std::string& file = options_.exclude.file;
   if (file.empty()) return news;

@@ -14,7 +14,7 @@ using report::FailureCause;
 constexpr Duration kSecondDelay = std::chrono::seconds(1);  // if the first is zero
 
 // True if the command line is wrong or the program is missing, which a restart would not change.
-bool is_lasting(const ExitStatus& status) {
+bool is_permanent(const ExitStatus& status) {
   const int code = exit_code_of(status);
   return !std::holds_alternative<Signaled>(status) && (code == 2 || code == 126 || code == 127);
 }
@@ -23,7 +23,7 @@ bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Durat
   return !window || attempt.ended > now - *window;
 }
 
-std::string lasting_reason(const PastAttempt& last) {
+std::string permanent_reason(const PastAttempt& last) {
   if (last.cause == FailureCause::Host && !last.host_is_out) return "a host has failed";
   if (last.cause == FailureCause::Host && last.lasts) return "that would come again";
   const bool mends = last.cause == FailureCause::Worker || last.cause == FailureCause::Stalled ||
@@ -32,7 +32,7 @@ std::string lasting_reason(const PastAttempt& last) {
   if (!last.no_hosts.empty()) {
     return (last.left_behind ? "processes of this attempt could not be ended; " : "") + last.no_hosts;
   }
-  if (!last.status || !is_lasting(*last.status)) return "";
+  if (!last.status || !is_permanent(*last.status)) return "";
   return "status " + std::to_string(exit_code_of(*last.status)) + " would come again";
 }
 
@@ -77,13 +77,13 @@ std::string missing_signs(const Signs& signs, std::size_t attempts) {
 
 // After how many the job ends; 0: any number. Of a program that joins nowhere nobody knows how it gets on: for such a
 // one they count only if the user says so.
-std::uint32_t most_fruitless(const RestartOptions& options, std::span<const PastAttempt> history) {
+std::uint32_t most_without_progress(const RestartOptions& options, std::span<const PastAttempt> history) {
   constexpr std::uint32_t kUsual = 2;
   const Signs& signs = history.back().signs;
   const bool can_be_seen =
       signs.file_touched || signs.line_matched ||
       std::any_of(history.begin(), history.end(), [](const PastAttempt& attempt) { return attempt.signs.some_joined; });
-  return options.most_fruitless.value_or(can_be_seen ? kUsual : 0);
+  return options.most_without_progress.value_or(can_be_seen ? kUsual : 0);
 }
 
 std::string give_up_words(const RestartOptions& options, const PastAttempt& last, std::size_t attempts) {
@@ -93,22 +93,22 @@ std::string give_up_words(const RestartOptions& options, const PastAttempt& last
   return out + ": " + missing_signs(last.signs, attempts) + "; --max-fruitless 0 keeps trying";
 }
 
-std::string fruitless_attempts(const RestartOptions& options, std::span<const PastAttempt> history) {
-  const std::uint32_t most = most_fruitless(options, history);
+std::string attempts_without_progress(const RestartOptions& options, std::span<const PastAttempt> history) {
+  const std::uint32_t most = most_without_progress(options, history);
   if (most == 0 || is_for_a_rule(options, history.back())) return "";
-  std::size_t fruitless = 0;
+  std::size_t without_progress = 0;
   std::set<std::optional<HostId>> roots;
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
     const Progress progress = progress_of(*attempt);
     if (progress == Progress::Made) break;
     if (progress == Progress::Untold) continue;
-    ++fruitless;
+    ++without_progress;
     roots.insert(attempt->root);
   }
-  if (fruitless < most) return "";
+  if (without_progress < most) return "";
   // Failures of one host may be its fault, not that of the program.
   if (options.exclude.after > 0 && roots.size() == 1 && *roots.begin()) return "";
-  return give_up_words(options, history.back(), fruitless);
+  return give_up_words(options, history.back(), without_progress);
 }
 
 Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> history) {
@@ -153,14 +153,14 @@ Decision decide(const RestartOptions& options, std::span<const PastAttempt> hist
   const PastAttempt& last = history.back();
   const bool asked_for = last.cause == FailureCause::User || last.cause == FailureCause::TimeLimit || last.is_last;
   if (options.max == 0 || last.cause == FailureCause::Success || asked_for) return EndJob{};
-  if (last.is_free && lasting_reason(last).empty()) return TryAgain{};
+  if (last.is_free && permanent_reason(last).empty()) return TryAgain{};
   for (const std::string& why :
-       {lasting_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
+       {permanent_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
     if (!why.empty()) return EndJob{why};
   }
   const bool by_host = last.cause == FailureCause::Host;
-  const std::string fruitless = by_host ? "" : fruitless_attempts(options, history);
-  if (!fruitless.empty()) return EndJob{fruitless};
+  const std::string without_progress = by_host ? "" : attempts_without_progress(options, history);
+  if (!without_progress.empty()) return EndJob{without_progress};
   const auto delay = std::chrono::duration<double>(delay_after(options.delay, history)) * (0.9 + 0.2 * chance);
   return TryAgain{std::chrono::duration_cast<Duration>(delay)};
 }

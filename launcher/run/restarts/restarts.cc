@@ -16,7 +16,7 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
                             .exit_code = verdict.exit_code,
                             .words = report::in_words(verdict),
                             .root_cause = {},
-                            .culprit_host = {},
+                            .root_cause_host = {},
                             .world_size = map.world_size(),
                             .hosts = {}};
   for (const plan::MappedHost& host : map.hosts) {
@@ -24,7 +24,7 @@ report::AttemptRecord record_of(std::uint32_t number, const plan::JobMap& map, c
   }
   if (verdict.root_cause != nullptr) {
     out.root_cause = verdict.root_cause->rank;
-    out.culprit_host = verdict.root_cause->host;
+    out.root_cause_host = verdict.root_cause->host;
     out.failure = *verdict.root_cause;
   }
   return out;

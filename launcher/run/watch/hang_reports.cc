@@ -24,7 +24,7 @@ std::vector<std::string> HangReports::table(const std::string& why, const report
   return report::hang_table("where the ranks are (" + why + ")", traces, deps_.plan().map);
 }
 
-void HangReports::tell(control::Form form, std::function<void(Result<std::string>)> done) const {
+void HangReports::make(control::Form form, std::function<void(Result<std::string>)> done) const {
   if (!deps_.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
   deps_.look(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
     const report::Traces traces = with_silence(std::move(found));
@@ -42,7 +42,7 @@ void HangReports::print(const std::string& why, TraceTools tools, std::function<
   deps_.look(tools, [this, why, report](report::Traces found) {
     report->traces = with_silence(std::move(found));
     report->table = table(why, report->traces);
-    for (const std::string& line : report->table) deps_.say(line);
+    for (const std::string& line : report->table) deps_.print(line);
     answered(*report);
   });
   if (!keeps) return;
@@ -68,8 +68,8 @@ void HangReports::keep(const Printed& report) {
                                                       .recordings = report.recordings,
                                                       .world_size = plan.map.world_size()});
   folder_failed_ = !kept;
-  if (!kept) return deps_.say("--hang-report: " + kept.error().message() + "; no further report is kept");
-  if (!kept->empty()) deps_.say("all that is known of these ranks is in " + show(*kept));
+  if (!kept) return deps_.print("--hang-report: " + kept.error().message() + "; no further report is kept");
+  if (!kept->empty()) deps_.print("all that is known of these ranks is in " + show(*kept));
 }
 
 }  // namespace sml::run

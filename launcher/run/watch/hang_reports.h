@@ -24,13 +24,13 @@ class HangReports {
     std::function<bool()> workers_run;
     std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;
     std::function<void(attempt::RecordQuery::Done done)> fetch;
-    std::function<void(const std::string&)> say;
+    std::function<void(const std::string&)> print;
     const HangFolder& folder;
   };
   explicit HangReports(Deps job) : deps_(std::move(job)) {}
 
   // Makes a report for another process. Error: no worker runs.
-  void tell(control::Form form, std::function<void(Result<std::string>)> done) const;
+  void make(control::Form form, std::function<void(Result<std::string>)> done) const;
   // Prints the report as soon as the agents have replied, and writes it to the folder once torch's recordings have
   // arrived, too. `why` is the reason in words. `then` is called afterwards, once, whether that succeeded or not.
   void print(

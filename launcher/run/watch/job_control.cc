@@ -100,7 +100,7 @@ Result<std::string> JobControl::signal(const control::Request& request) const {
     for (const Rank rank : map.hosts[host].ranks) {
       if (wanted.empty() || wanted.contains(rank.value())) there.push_back(rank);
     }
-    if (!there.empty()) deps_.tell(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
+    if (!there.empty()) deps_.send(HostIndex(host), wire::Signal{request.signo, std::move(there), target});
   }
   const std::string name = signal_name(request.signo);
   const std::string ranks = wanted.empty() ? "all ranks" : "ranks " + wanted.text();

@@ -25,7 +25,7 @@ class JobControl {
     const report::Goodput* goodput;  // null: not known
     std::function<bool()> workers_run;
     SignalTarget target;
-    std::function<void(HostIndex host, const wire::ToAgent& message)> tell;
+    std::function<void(HostIndex host, const wire::ToAgent& message)> send;
     std::function<void(int signo, const std::string& who)> signalled;  // a signal has been sent to the workers
     std::function<void(const std::string& who)> stop;
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;

@@ -15,7 +15,7 @@ constexpr Duration kLastWrite = std::chrono::seconds(1);
 Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
     : loop_(loop),
       deps_(std::move(job)),
-      notifier_(loop, deps_.options.observers, deps_.say),
+      notifier_(loop, deps_.options.observers, deps_.print),
       metrics_(deps_.progress, deps_.goodput),
       file_timer_(loop),
       writer_(loop) {}
@@ -26,7 +26,7 @@ void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
   if (!outlets.endpoint.is_open() && !outlets.file) return;
   feed.add(metrics_);
   if (outlets.endpoint.is_open()) {
-    if (deps_.options.verbosity != Verbosity::Quiet) deps_.say("metrics are at " + outlets.endpoint.url());
+    if (deps_.options.verbosity != Verbosity::Quiet) deps_.print("metrics are at " + outlets.endpoint.url());
     server_ = std::make_unique<metrics::MetricsServer>(
         loop_, std::move(outlets.endpoint),
         [this](metrics::Format format, std::function<void(std::string)> done) { render(format, std::move(done)); });
@@ -41,7 +41,7 @@ void Observers::begin_pushes(report::EventFeed& feed) {
   const ProgressLines lines = is_quiet ? ProgressLines::No : options.progress_lines;
   if (deps_.goodput == nullptr || (options.status_server.url.empty() && lines == ProgressLines::No)) return;
   pusher_ = std::make_unique<notify::ProgressPusher>(
-      loop_, notify::ProgressPusher::Deps{options.status_server, lines, *deps_.goodput, deps_.say});
+      loop_, notify::ProgressPusher::Deps{options.status_server, lines, *deps_.goodput, deps_.print});
   feed.add(*pusher_);
   pusher_->begin();
 }
@@ -83,7 +83,7 @@ void Observers::write_file(std::string text) {
                [this, outcome] {
                  file_is_written_ = false;
                  if (*outcome || std::exchange(told_of_file_, true)) return;
-                 deps_.say("--metrics-file: " + outcome->error().message() + "; the job goes on");
+                 deps_.print("--metrics-file: " + outcome->error().message() + "; the job goes on");
                });
 }
 

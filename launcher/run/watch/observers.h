@@ -33,7 +33,7 @@ class Observers {
     const report::JobProgress& progress;
     const report::Goodput* goodput;  // null: not known
     std::function<void(UsagePoller::Done)> use;
-    std::function<void(const std::string&)> say;
+    std::function<void(const std::string&)> print;
   };
   Observers(const boost::asio::any_io_executor& loop, Deps job);
 

@@ -91,7 +91,7 @@ void ProgressWatch::look() {
   const TimePoint at = now();
   if (silence_) {
     const report::SilenceWatch::News news = silence_->on_time(at);
-    for (const std::string& sentence : news.sentences) handlers_.say(sentence);
+    for (const std::string& sentence : news.sentences) handlers_.print(sentence);
     if (!news.silent.empty()) act_on(news);
   }
   if (!lines_) return;

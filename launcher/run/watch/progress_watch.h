@@ -24,7 +24,7 @@ class ProgressWatch final : private report::EventListener {
  public:
   struct Handlers {
     std::function<report::OutputFlow()> flow;             // whether the workers' output is being read
-    std::function<void(const std::string&)> say;          // about silent ranks
+    std::function<void(const std::string&)> print;        // about silent ranks
     std::function<void()> report;                         // requests a report of where the ranks are
     std::function<void(report::NoProgress)> no_progress;  // may be called more than once
   };

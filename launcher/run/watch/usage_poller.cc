@@ -13,7 +13,7 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 
 }  // namespace
 
-void UsagePoller::tell(Done done) {
+void UsagePoller::ask(Done done) {
   if (!deps_.workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
   parts_awaited_ = 2;
@@ -33,7 +33,7 @@ void UsagePoller::tell(Done done) {
   });
 }
 
-void UsagePoller::tell_sums(Done done) {
+void UsagePoller::ask_sums(Done done) {
   if (!deps_.workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
   parts_awaited_ = 1;

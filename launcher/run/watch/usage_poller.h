@@ -23,11 +23,11 @@ class UsagePoller {
 
   // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
   // Asks for disks, and for usage twice if there is no recent base for rates; without disks and rates if it joins a
-  // look of tell_sums().
-  void tell(Done done);
+  // look of ask_sums().
+  void ask(Done done);
   // The same without disks, and without rates unless there is a base for them. Asks once: a look costs each host a few
   // files per process.
-  void tell_sums(Done done);
+  void ask_sums(Done done);
 
  private:
   using UsageReplies = std::vector<attempt::HostQuery<wire::WorkersUse>::HostReply>;

@@ -9,7 +9,7 @@
 #include "common/wire/messages.h"
 #include "launcher/transport/bootstrap_script.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -39,7 +39,7 @@ Result<std::optional<SessionEvent>> AgentArrival::next(std::size_t unsent) {
     return Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
         .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution");
   }
-  return Error(ErrorKind::Protocol, "the far side began as a messenger that nobody sent");
+  return Error(ErrorKind::Protocol, "the far side began as a reconnect helper that nobody started");
 }
 
 // The script requests the agent once per folder, and only after it has consumed the bytes sent before.
@@ -82,4 +82,4 @@ Error AgentArrival::explain(const Error& why, AgentLauncher::Start start) const 
       .with_hint("does a plain \"ssh HOST true\" work there, without a question and with a POSIX /bin/sh?");
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

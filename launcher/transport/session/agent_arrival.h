@@ -11,7 +11,7 @@
 #include "launcher/transport/agent_launcher.h"
 #include "launcher/transport/session/session_machine.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class AgentArrival {
  public:
@@ -41,4 +41,4 @@ class AgentArrival {
   int times_asked_ = 0;  // requests for the agent
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -7,7 +7,7 @@
 #include "common/wire/limits.h"
 #include "launcher/transport/session/validation_result.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -31,7 +31,7 @@ void AgentProtocolValidator::note(const wire::Probe& m) {
   probed_.insert(probed_.end(), m.addresses.begin(), m.addresses.end());
 }
 void AgentProtocolValidator::note(const wire::CheckPeerOwnership& m) {
-  for (const wire::Caller& caller : m.callers) to_vouch_for_.insert(caller.id);
+  for (const wire::Caller& caller : m.callers) peers_to_check_.insert(caller.id);
 }
 void AgentProtocolValidator::note(const wire::PeerVerdicts& m) { callers_ -= std::min(callers_, m.rulings.size()); }
 
@@ -51,23 +51,23 @@ ValidationResult AgentProtocolValidator::check(const wire::ToLauncher& message) 
       if (ValidationResult asked = answered<Message>(); !asked) return asked;
     }
     if (ValidationResult texts = texts_fit(m); !texts) return texts;
-    return judge(m);
+    return validate(m);
   };
   return std::visit(check_one, message);
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::HelloAck&) {
+ValidationResult AgentProtocolValidator::validate(const wire::HelloAck&) {
   return std::exchange(greeted_, true) ? broken("greeted twice") : ValidationResult();
 }
 
 // Messages until here belonged to the previous attempt.
-ValidationResult AgentProtocolValidator::judge(const wire::Prepared& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::Prepared& m) {
   if (next_) now_ = std::move(*std::exchange(next_, nullptr));
-  return now_.judge(m);
+  return now_.validate(m);
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Output& m) {
-  if (ValidationResult one = now_.judge(m); !one) return one;
+ValidationResult AgentProtocolValidator::validate(const wire::Output& m) {
+  if (ValidationResult one = now_.validate(m); !one) return one;
   if (m.bytes.size() > credit_) {
     return broken("sent " + number(m.bytes.size()) + " bytes of output, and was allowed " + number(credit_));
   }
@@ -75,7 +75,7 @@ ValidationResult AgentProtocolValidator::judge(const wire::Output& m) {
   return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Probed& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::Probed& m) {
   if (ValidationResult few = at_most(m.results.size(), probed_.size(), "results of probes"); !few) return few;
   const auto tried = [this](const wire::ProbeResult& result) {
     return std::find(probed_.begin(), probed_.end(), result.address) != probed_.end();
@@ -87,42 +87,42 @@ ValidationResult AgentProtocolValidator::judge(const wire::Probed& m) {
   return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::AgentLog&) {
+ValidationResult AgentProtocolValidator::validate(const wire::AgentLog&) {
   return at_most(++words_, kMostRemarksOfAgent, "remarks");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Pong& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::Pong& m) {
   if (pings_.empty() || pings_.front() != m.token) return broken("answered a ping that nobody had sent");
   pings_.erase(pings_.begin());
   return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::AskPeerOwnership& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::AskPeerOwnership& m) {
   if (!now_.serves_stores()) return broken("asked about callers of stores that it does not serve");
   callers_ += m.callers.size();
   if (ValidationResult few = at_most(m.callers.size(), wire::kMaxCallers, "callers at once"); !few) return few;
   return at_most(callers_, kMostCallers, "callers");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::PeerVerdictsOfHost& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::PeerVerdictsOfHost& m) {
   for (const wire::PeerVerdict& ruling : m.rulings) {
-    const auto asked = to_vouch_for_.find(ruling.id);
-    if (asked == to_vouch_for_.end()) return broken("vouched for a caller that it was not asked about");
-    to_vouch_for_.erase(asked);
+    const auto asked = peers_to_check_.find(ruling.id);
+    if (asked == peers_to_check_.end()) return broken("vouched for a caller that it was not asked about");
+    peers_to_check_.erase(asked);
   }
   return {};
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::LeftEnded& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::LeftEnded& m) {
   return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Health& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::Health& m) {
   constexpr std::size_t kMost = 100;
   return at_most(m.faults.size(), kMost, "faults");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::HorovodNews& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::HorovodNews& m) {
   constexpr std::size_t kMost = 1'000'000;
   constexpr std::size_t kLongestSlot = 512;
   if (!now_.serves_stores()) return broken("told of Horovod's store, which it does not serve");
@@ -131,16 +131,16 @@ ValidationResult AgentProtocolValidator::judge(const wire::HorovodNews& m) {
   return at_most(m.registration.size(), wire::kMaxRegistration, "bytes by which a worker registers");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::HorovodAnswer& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::HorovodAnswer& m) {
   const auto called = called_.find(m.rank);
   if (called == called_.end()) return broken("told what a worker has answered that was not called");
   called_.erase(called);
   return at_most(m.answer.size(), wire::kMaxHorovodAnswer, "bytes of a worker's answer");
 }
 
-ValidationResult AgentProtocolValidator::judge(const wire::Inspected& m) {
+ValidationResult AgentProtocolValidator::validate(const wire::Inspected& m) {
   if (ValidationResult few = at_most(m.facts.programs.size(), now_.apps(), "programs"); !few) return few;
   return at_most(m.facts.mpi.size(), now_.apps(), "programs");
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

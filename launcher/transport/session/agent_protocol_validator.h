@@ -1,6 +1,6 @@
-// Validates what the agent of one host sends, beyond the order that the session machine checks: about which ranks, how
-// often, and how much. Pure. This bounds the launcher's memory and protects the other hosts: a compromised host is
-// limited to what a genuine agent would send.
+// Validates the content of an agent's messages: which ranks they are about, how many there are, and how large. The
+// session state machine checks their order. Pure. This bounds the launcher's memory and protects the other hosts: a
+// compromised host is limited to what a genuine agent would send.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,16 +15,16 @@
 #include "common/wire/messages.h"
 #include "launcher/transport/session/attempt_protocol_validator.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class AgentProtocolValidator {
  public:
-  // `hello` and `prepare` are the first messages to the agent; asked() gets any further Prepare.
+  // `hello` and `prepare` are the first messages to the agent; later ones are passed to asked().
   AgentProtocolValidator(const wire::Hello& hello, const wire::Prepare& prepare);
 
-  // Call when the launcher sends this message: the agent may answer it.
+  // Call before the launcher sends this message, which the agent may answer.
   void asked(const wire::ToAgent& message);
-  // Error (Protocol): the broken rule, as a clause that leaves out the host.
+  // Error (Protocol): the broken rule, as a part of a sentence without the host's name.
   Result<void> check(const wire::ToLauncher& message);
 
  private:
@@ -35,7 +35,7 @@ class AgentProtocolValidator {
   void note(const wire::CheckPeerOwnership& m);
   void note(const wire::PeerVerdicts& m);
   void note(const wire::HorovodCall& m) { called_.insert(m.rank); }
-  // All other requests belong to the attempt, or have no state but that they are unanswered.
+  // All other requests belong to the attempt, or are only counted in unanswered_.
   template <class Message>
   void note(const Message& m) {
     if constexpr (requires { now_.note(m); }) now_.note(m);
@@ -45,41 +45,41 @@ class AgentProtocolValidator {
   template <class Message>
   Result<void> answered();
 
-  Result<void> judge(const wire::HelloAck& m);
-  Result<void> judge(const wire::Prepared& m);
-  Result<void> judge(const wire::Probed& m);
-  Result<void> judge(const wire::Output& m);
-  Result<void> judge(const wire::AgentLog& m);
-  Result<void> judge(const wire::Pong& m);
-  Result<void> judge(const wire::Inspected& m);
-  Result<void> judge(const wire::AskPeerOwnership& m);
-  Result<void> judge(const wire::PeerVerdictsOfHost& m);
-  Result<void> judge(const wire::LeftEnded& m);
-  Result<void> judge(const wire::Health& m);
-  Result<void> judge(const wire::HorovodNews& m);
-  Result<void> judge(const wire::HorovodAnswer& m);
-  // All other messages belong to the attempt. Without a rule there, all their ranks are ranks of this host.
+  Result<void> validate(const wire::HelloAck& m);
+  Result<void> validate(const wire::Prepared& m);
+  Result<void> validate(const wire::Probed& m);
+  Result<void> validate(const wire::Output& m);
+  Result<void> validate(const wire::AgentLog& m);
+  Result<void> validate(const wire::Pong& m);
+  Result<void> validate(const wire::Inspected& m);
+  Result<void> validate(const wire::AskPeerOwnership& m);
+  Result<void> validate(const wire::PeerVerdictsOfHost& m);
+  Result<void> validate(const wire::LeftEnded& m);
+  Result<void> validate(const wire::Health& m);
+  Result<void> validate(const wire::HorovodNews& m);
+  Result<void> validate(const wire::HorovodAnswer& m);
+  // All other messages belong to the attempt. If it has no rule for one, every rank in it must be of this host.
   template <class Message>
-  Result<void> judge(const Message& m) {
-    if constexpr (requires { now_.judge(m); }) {
-      return now_.judge(m);
+  Result<void> validate(const Message& m) {
+    if constexpr (requires { now_.validate(m); }) {
+      return now_.validate(m);
     } else {
       return now_.ranks_belong(m);
     }
   }
 
   AttemptProtocolValidator now_;
-  std::unique_ptr<AttemptProtocolValidator> next_;  // takes effect with its Prepared
+  std::unique_ptr<AttemptProtocolValidator> next_;  // replaces now_ with the Prepared that answers it
   std::uint64_t credit_ = 0;                        // output bytes that the agent may send
   bool greeted_ = false;
   std::vector<std::uint64_t> pings_;                                            // unanswered, the oldest first
   std::array<std::uint32_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
-  std::vector<std::string> probed_;            // addresses that it was asked to try, until it has answered
-  std::multiset<std::uint32_t> to_vouch_for_;  // ids of callers about which the agent was asked
-  std::size_t callers_ = 0;  // number of callers about which the agent has asked without an answer so far
+  std::vector<std::string> probed_;              // addresses that it was asked to try, until it has answered
+  std::multiset<std::uint32_t> peers_to_check_;  // ids of callers about which the agent was asked
+  std::size_t callers_ = 0;  // connections to stores about whose owner the agent has asked, unanswered
   std::size_t horovod_news_ = 0;
   std::multiset<Rank> called_;  // by HorovodCall, and not answered
   std::size_t words_ = 0;       // AgentLog messages
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -8,7 +8,7 @@
 #include "common/core/text.h"
 #include "launcher/transport/bootstrap_script.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -26,7 +26,7 @@ SessionEvent event_for(const wire::Bye&) { return SessionEvent::Bye; }
 template <class Message>
 SessionEvent event_for(const Message&) {
   const bool at_any_time = wire::rules_of<Message>().phase == wire::Phase::Connection;
-  return at_any_time ? SessionEvent::Chatter : SessionEvent::WorkerNews;
+  return at_any_time ? SessionEvent::AnyTime : SessionEvent::WorkerNews;
 }
 
 SessionEvent event_of(const wire::ToLauncher& message) {
@@ -36,11 +36,11 @@ SessionEvent event_of(const wire::ToLauncher& message) {
 }  // namespace
 
 AgentSession::AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
-                           AgentLauncher& reach, Plan plan)
+                           AgentLauncher& agent_launcher, Plan plan)
     : loop_(std::move(loop)),
       owner_(owner),
       image_(image),
-      agent_launcher_(reach),
+      agent_launcher_(agent_launcher),
       plan_(std::move(plan)),
       mark_(make_mark()) {}
 
@@ -111,7 +111,7 @@ void AgentSession::greet() {
     if (action == SessionAction::Introduce) introduce();
     if (action != SessionAction::SendAgent) continue;
     transport_step("sending the agent");
-    transport_->send_lasting(image_.bytes());
+    transport_->send_static(image_.bytes());
   }
   if (machine_.state() != SessionState::Preparing) return;
   const std::string rest = std::exchange(arrival_, nullptr)->take_rest();
@@ -126,9 +126,9 @@ void AgentSession::introduce() {
   const auto make = std::exchange(plan_.prepare, nullptr);  // which may hold the plan of the whole job
   wire::Prepare prepare;
   if (make) prepare = make(contact_.is_local ? AgentPlace::ThisMachine : AgentPlace::Remote);
-  conduct_.emplace(plan_.hello, prepare);
+  validator_.emplace(plan_.hello, prepare);
   if (plan_.end_left) {
-    conduct_->asked(*plan_.end_left);
+    validator_->asked(*plan_.end_left);
     return transmit(wire::encode(*plan_.end_left) + wire::encode(wire::ToAgent(wire::Leave{})));
   }
   prepare.mark = mark_;
@@ -160,10 +160,11 @@ void AgentSession::handle(wire::ToLauncher message) {
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(event);
   if (action == SessionAction::Refuse) {
-    return break_off("sent \"" + std::string(launch::name(event)) + "\" while " + std::string(launch::name(before)));
+    return break_off("sent \"" + std::string(transport::name(event)) + "\" while " +
+                     std::string(transport::name(before)));
   }
   if (action == SessionAction::None) return;
-  if (Result<void> allowed = conduct_->check(message); !allowed) return break_off(allowed.error().message());
+  if (Result<void> allowed = validator_->check(message); !allowed) return break_off(allowed.error().message());
   if (const auto* ack = std::get_if<wire::HelloAck>(&message)) transport_->agree(*ack);
   if (machine_.state() == SessionState::Leaving) give(transport_->say_goodbye());
   if (action == SessionAction::TellReady) {
@@ -189,7 +190,7 @@ TimePoint AgentSession::last_said() const {
 
 void AgentSession::send(const wire::ToAgent& message) {
   if (!agent_runs()) return;
-  conduct_->asked(message);
+  validator_->asked(message);
   give(wire::encode(message));
 }
 
@@ -224,7 +225,7 @@ void AgentSession::prepare(wire::Prepare message) {
   if (machine_.on(SessionEvent::PrepareSent) == SessionAction::Refuse) return;
   transport_step("preparing");
   message.mark = mark_;
-  conduct_->asked(message);
+  validator_->asked(message);
   give(wire::encode(wire::ToAgent(std::move(message))));
 }
 
@@ -308,4 +309,4 @@ void AgentSession::transport_closed(const Error& why) {
   owner_.session_ended(*this, &explained);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

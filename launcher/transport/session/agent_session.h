@@ -19,7 +19,7 @@
 #include "launcher/transport/session/resumable_link.h"
 #include "launcher/transport/session/session_machine.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class AgentSession;
 
@@ -34,7 +34,7 @@ class SessionOwner {
   virtual ~SessionOwner() = default;
   // The agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void session_introduced(AgentSession& session) = 0;
-  // The agent runs and has prepared; `message.obstacles` may say why it cannot start its workers.
+  // The agent runs and has prepared; `message.errors` may say why it cannot start its workers.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared, Bye and
   // the like, in an order that the session machine allows, and within the bounds of AgentProtocolValidator.
@@ -72,9 +72,9 @@ class AgentSession final : private TransportEvents {
     TimePoint last_heard = Clock::now();
   };
 
-  // `owner`, `image` and `reach` outlive the session.
-  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image, AgentLauncher& reach,
-               Plan plan);
+  // `owner`, `image` and `agent_launcher` outlive the session.
+  AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
+               AgentLauncher& agent_launcher, Plan plan);
 
   // Writes down the messages from now on; outlives the session. Null: none.
   void trace(ProtocolTrace* trace) { trace_ = trace; }
@@ -141,8 +141,8 @@ class AgentSession final : private TransportEvents {
   Plan plan_;
   std::string mark_;
   SessionMachine machine_;
-  std::optional<AgentProtocolValidator> conduct_;  // set while the agent runs
-  std::unique_ptr<AgentArrival> arrival_;          // until the agent runs
+  std::optional<AgentProtocolValidator> validator_;  // set while the agent runs
+  std::unique_ptr<AgentArrival> arrival_;            // until the agent runs
   int starts_ = 0;
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<ResumableLink> transport_;
@@ -156,4 +156,4 @@ class AgentSession final : private TransportEvents {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -6,9 +6,9 @@
 #include "common/wire/limits.h"
 #include "launcher/transport/session/validation_result.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
-ValidationResult AnswerValidator::judge(const wire::Trace& m, const Belongs& belongs) {
+ValidationResult AnswerValidator::validate(const wire::Trace& m, const Belongs& belongs) {
   const auto asked = traces_asked_.find(m.id);
   if (asked == traces_asked_.end()) return broken("told where a worker is, that nobody had asked for");
   if (ValidationResult ours = belongs(m.rank); !ours) return ours;
@@ -20,12 +20,12 @@ ValidationResult AnswerValidator::judge(const wire::Trace& m, const Belongs& bel
   return at_most(process.sockets.size(), kMostSockets, "sockets");
 }
 
-ValidationResult AnswerValidator::judge(const wire::Traced& m, const Belongs&) {
+ValidationResult AnswerValidator::validate(const wire::Traced& m, const Belongs&) {
   if (traces_asked_.erase(m.id) == 1) return {};
   return broken("told where its workers are, that nobody had asked for");
 }
 
-ValidationResult AnswerValidator::judge(const wire::Recorded& m, const Belongs& belongs) {
+ValidationResult AnswerValidator::validate(const wire::Recorded& m, const Belongs& belongs) {
   const auto asked = records_asked_.find(m.id);
   if (asked == records_asked_.end() || torch_ == wire::TorchTraces::No)
     return broken("sent what was recorded, that nobody had asked for");
@@ -38,9 +38,9 @@ ValidationResult AnswerValidator::judge(const wire::Recorded& m, const Belongs& 
   return broken("sent more of what was recorded than it may");
 }
 
-ValidationResult AnswerValidator::judge(const wire::RecordedAll& m, const Belongs&) {
+ValidationResult AnswerValidator::validate(const wire::RecordedAll& m, const Belongs&) {
   if (records_asked_.erase(m.id) == 1) return {};
   return broken("said that it had sent what was recorded, that nobody had asked for");
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

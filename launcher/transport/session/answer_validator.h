@@ -11,7 +11,7 @@
 #include "common/core/strong.h"
 #include "common/wire/messages.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class AnswerValidator {
  public:
@@ -23,10 +23,10 @@ class AnswerValidator {
 
   // As those of AttemptProtocolValidator. `belongs` returns an error unless the rank is one of this host.
   using Belongs = std::function<Result<void>(Rank)>;
-  Result<void> judge(const wire::Trace& m, const Belongs& belongs);
-  Result<void> judge(const wire::Traced& m, const Belongs&);
-  Result<void> judge(const wire::Recorded& m, const Belongs& belongs);
-  Result<void> judge(const wire::RecordedAll& m, const Belongs&);
+  Result<void> validate(const wire::Trace& m, const Belongs& belongs);
+  Result<void> validate(const wire::Traced& m, const Belongs&);
+  Result<void> validate(const wire::Recorded& m, const Belongs& belongs);
+  Result<void> validate(const wire::RecordedAll& m, const Belongs&);
 
  private:
   struct Records {
@@ -39,4 +39,4 @@ class AnswerValidator {
   std::map<std::uint32_t, Records> records_asked_;        // pending queries
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -8,12 +8,12 @@
 #include "common/wire/limits.h"
 #include "launcher/transport/session/validation_result.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
-constexpr std::size_t kMostRemarks = 1000;   // warnings and failures that belong to no rank
-constexpr std::size_t kMostObstacles = 100;  // preflight errors that belong to no rank
+constexpr std::size_t kMostRemarks = 1000;         // warnings and failures that belong to no rank
+constexpr std::size_t kMostPreflightErrors = 100;  // preflight errors that belong to no rank
 static_assert(wire::kMaxErrorFile <= wire::kMaxText);
 
 std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind kind) {
@@ -21,8 +21,8 @@ std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind 
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
 }
 
-ValidationResult judge_services(const std::vector<wire::Service>& services,
-                                const std::vector<wire::ServiceWish>& wished) {
+ValidationResult validate_services(const std::vector<wire::Service>& services,
+                                   const std::vector<wire::ServiceWish>& wished) {
   Error others = broken("told a port that it was not to reserve");
   if (services.size() > wished.size()) return others;
   for (const wire::Service& service : services) {
@@ -33,7 +33,7 @@ ValidationResult judge_services(const std::vector<wire::Service>& services,
   return {};
 }
 
-ValidationResult judge_attempt(std::uint32_t attempt, std::uint32_t now) {
+ValidationResult validate_attempt(std::uint32_t attempt, std::uint32_t now) {
   if (attempt == now) return {};
   return broken("spoke of attempt " + number(attempt) + ", which it is not at");
 }
@@ -121,11 +121,11 @@ Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::started_o
   return of_rank(rank);
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Prepared& m) {
-  if (ValidationResult few = at_most(m.obstacles.size(), apps_ + ranks_.size() + kMostObstacles, "obstacles"); !few)
+ValidationResult AttemptProtocolValidator::validate(const wire::Prepared& m) {
+  if (ValidationResult few = at_most(m.errors.size(), apps_ + ranks_.size() + kMostPreflightErrors, "obstacles"); !few)
     return few;
   if (ValidationResult few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
-  if (ValidationResult services = judge_services(m.services, services_); !services) return services;
+  if (ValidationResult services = validate_services(m.services, services_); !services) return services;
   if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
   if (ValidationResult few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few)
     return few;
@@ -140,13 +140,13 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Prepared& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::MpiUse& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::MpiUse& m) {
   const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
   if (ValidationResult few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
   return belongs(m.rank);
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Started& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Started& m) {
   // Ranks that were added later may start after the agent has received the next AddWorkers.
   const auto waits = [](const RankEntry& entry) { return entry.state == RankState::Waiting; };
   const bool more = std::any_of(ranks_.begin(), ranks_.end(), waits);
@@ -161,7 +161,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Started& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Output& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Output& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if ((*entry)->state == RankState::Drained) {
@@ -171,7 +171,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Output& m) {
 }
 
 // For a worker that could not be started, this is the first message.
-ValidationResult AttemptProtocolValidator::judge(const wire::ExitedWorker& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::ExitedWorker& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
@@ -181,7 +181,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::ExitedWorker& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Drained& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Drained& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if ((*entry)->state != RankState::Exited) {
@@ -192,7 +192,7 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Drained& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::StdinCredit& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::StdinCredit& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if (m.bytes > (*entry)->input_out) {
@@ -204,8 +204,8 @@ ValidationResult AttemptProtocolValidator::judge(const wire::StdinCredit& m) {
 }
 
 // The members of the world are counted from 0.
-ValidationResult AttemptProtocolValidator::judge(const wire::FenceData& m) {
-  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+ValidationResult AttemptProtocolValidator::validate(const wire::FenceData& m) {
+  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("spoke of a fence, and none was to be");
   if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
     return broken("sent a piece of a fence that is longer than allowed");
@@ -219,8 +219,8 @@ ValidationResult AttemptProtocolValidator::judge(const wire::FenceData& m) {
   return at_most(fence_bytes_, wire::kMaxFenceOfHost, "bytes for fences");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Relay& m) {
-  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+ValidationResult AttemptProtocolValidator::validate(const wire::Relay& m) {
+  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
   if (auto entry = of_rank(m.from); !entry) return entry.error();
   if (m.to.value() >= members_) return broken("spoke of a rank that there is not");
@@ -229,10 +229,10 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Relay& m) {
   return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::SpawnWish& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::SpawnWish& m) {
   constexpr std::size_t kMost = 1024;
   constexpr std::size_t kMostWords = std::size_t{1} << 20;  // a frame has no more bytes
-  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (members_ == 0) return broken("asked for more ranks, and nobody here can");
   if (auto entry = started_one(m.from); !entry) return entry.error();
   if (m.programs.empty() || m.programs.size() > kMostWords) return broken("asked for more ranks of no program");
@@ -246,15 +246,15 @@ ValidationResult AttemptProtocolValidator::judge(const wire::SpawnWish& m) {
   return at_most(spawn_bytes_, wire::kMaxFenceOfHost, "bytes of wishes for ranks");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Added& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
   if (added_state_ != AddedState::Asked || m.first != added_->first || m.attempt != number_) {
     return broken("told of ranks that it was not asked about");
   }
   added_state_ = AddedState::Waits;
-  return at_most(m.obstacles.size(), added_->apps.size() + kMostObstacles, "obstacles");
+  return at_most(m.errors.size(), added_->apps.size() + kMostPreflightErrors, "obstacles");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::HostUsed& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::HostUsed& m) {
   constexpr std::uint64_t kMost = 32'000'000;  // one per second for a year
   constexpr std::size_t kLongestName = 64;
   if (!looks_) return broken("told how much of it is in use, and was not to look");
@@ -265,8 +265,8 @@ ValidationResult AttemptProtocolValidator::judge(const wire::HostUsed& m) {
   return broken("told an accelerator's name that is longer than allowed");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::RankFault& m) {
-  if (ValidationResult attempt = judge_attempt(m.attempt, number_); !attempt) return attempt;
+ValidationResult AttemptProtocolValidator::validate(const wire::RankFault& m) {
+  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
@@ -277,12 +277,12 @@ ValidationResult AttemptProtocolValidator::judge(const wire::RankFault& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Cleared& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Cleared& m) {
   if (m.attempt != number_) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
   return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::ErrorFile& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::ErrorFile& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
@@ -292,11 +292,11 @@ ValidationResult AttemptProtocolValidator::judge(const wire::ErrorFile& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::OutOfMemory&) {
+ValidationResult AttemptProtocolValidator::validate(const wire::OutOfMemory&) {
   return at_most(++kills_, ranks_.size(), "words on lack of memory");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::Joined& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::Joined& m) {
   if (ValidationResult few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
   if (ValidationResult few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
   for (const Rank rank : m.missing) {
@@ -305,12 +305,12 @@ ValidationResult AttemptProtocolValidator::judge(const wire::Joined& m) {
   return {};
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::LogFailed&) {
+ValidationResult AttemptProtocolValidator::validate(const wire::LogFailed&) {
   return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
 }
 
-ValidationResult AttemptProtocolValidator::judge(const wire::FifoFailed&) {
+ValidationResult AttemptProtocolValidator::validate(const wire::FifoFailed&) {
   return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -17,7 +17,7 @@
 #include "launcher/transport/session/answer_validator.h"
 #include "launcher/transport/session/validation_result.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class AttemptProtocolValidator {
  public:
@@ -37,29 +37,29 @@ class AttemptProtocolValidator {
   void note(const Message& m) { answers_.note(m); }
 
   // Error (Protocol): the broken rule, as a clause that leaves out the host.
-  Result<void> judge(const wire::Prepared& m);
-  Result<void> judge(const wire::Started& m);
-  Result<void> judge(const wire::Output& m);  // the amount of output is not checked here
-  Result<void> judge(const wire::ExitedWorker& m);
-  Result<void> judge(const wire::Drained& m);
-  Result<void> judge(const wire::StdinCredit& m);
-  Result<void> judge(const wire::Cleared& m);
-  Result<void> judge(const wire::ErrorFile& m);
-  Result<void> judge(const wire::OutOfMemory& m);
-  Result<void> judge(const wire::Joined& m);
-  Result<void> judge(const wire::LogFailed& m);
-  Result<void> judge(const wire::FifoFailed& m);
-  Result<void> judge(const wire::MpiUse& m);
-  Result<void> judge(const wire::FenceData& m);
-  Result<void> judge(const wire::Relay& m);
-  Result<void> judge(const wire::RankFault& m);
-  Result<void> judge(const wire::SpawnWish& m);
-  Result<void> judge(const wire::Added& m);
-  Result<void> judge(const wire::HostUsed& m);
+  Result<void> validate(const wire::Prepared& m);
+  Result<void> validate(const wire::Started& m);
+  Result<void> validate(const wire::Output& m);  // the amount of output is not checked here
+  Result<void> validate(const wire::ExitedWorker& m);
+  Result<void> validate(const wire::Drained& m);
+  Result<void> validate(const wire::StdinCredit& m);
+  Result<void> validate(const wire::Cleared& m);
+  Result<void> validate(const wire::ErrorFile& m);
+  Result<void> validate(const wire::OutOfMemory& m);
+  Result<void> validate(const wire::Joined& m);
+  Result<void> validate(const wire::LogFailed& m);
+  Result<void> validate(const wire::FifoFailed& m);
+  Result<void> validate(const wire::MpiUse& m);
+  Result<void> validate(const wire::FenceData& m);
+  Result<void> validate(const wire::Relay& m);
+  Result<void> validate(const wire::RankFault& m);
+  Result<void> validate(const wire::SpawnWish& m);
+  Result<void> validate(const wire::Added& m);
+  Result<void> validate(const wire::HostUsed& m);
   template <class Message>
-  requires requires(AnswerValidator answers, const Message& m) { answers.judge(m, AnswerValidator::Belongs()); }
-  Result<void> judge(const Message& m) {
-    return answers_.judge(m, [this](Rank rank) { return belongs(rank); });
+  requires requires(AnswerValidator answers, const Message& m) { answers.validate(m, AnswerValidator::Belongs()); }
+  Result<void> validate(const Message& m) {
+    return answers_.validate(m, [this](Rank rank) { return belongs(rank); });
   }
 
   // The same, of a message that has no rule of its own: it is about ranks of this host only, once about each.
@@ -113,4 +113,4 @@ class AttemptProtocolValidator {
   std::uint64_t uses_ = 0;     // HostUsed messages
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

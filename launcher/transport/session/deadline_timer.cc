@@ -1,6 +1,6 @@
 #include "launcher/transport/session/deadline_timer.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 void DeadlineTimer::arm() {
   const std::optional<TimePoint> due = handlers_.deadline();
@@ -17,4 +17,4 @@ void DeadlineTimer::arm() {
   });
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

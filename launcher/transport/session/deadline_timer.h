@@ -9,7 +9,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 class DeadlineTimer {
  public:
@@ -29,4 +29,4 @@ class DeadlineTimer {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

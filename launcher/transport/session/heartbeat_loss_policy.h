@@ -2,7 +2,7 @@
 #pragma once
 #include "common/core/clock.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 struct HeartbeatLossPolicy {
   Duration silence;  // after which it asks them to end
@@ -10,13 +10,13 @@ struct HeartbeatLossPolicy {
 };
 
 // For a job that ends when a host is lost: the agent waits as long as the launcher does.
-inline HeartbeatLossPolicy unheard_at_the_end(Duration heartbeat_timeout, Duration grace) {
+inline HeartbeatLossPolicy policy_until_job_end(Duration heartbeat_timeout, Duration grace) {
   return {heartbeat_timeout, grace};
 }
 
 // For a job that goes on without the host: its workers have ended at most `heartbeat_timeout` after the launcher sent
 // its last message, because others then take their places. Part of that time is reserved for transmission and late
 // timers.
-HeartbeatLossPolicy unheard_in_time(Duration heartbeat_timeout, Duration grace);
+HeartbeatLossPolicy policy_before_replacement(Duration heartbeat_timeout, Duration grace);
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -11,7 +11,7 @@
 #include "common/core/text.h"
 #include "common/wire/codec.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -93,4 +93,4 @@ void ProtocolTrace::received(std::string_view host, const wire::ToLauncher& mess
   write_(line);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -13,7 +13,7 @@
 #include "common/core/clock.h"
 #include "common/wire/messages.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Used on the loop thread. Writes only by `write`, which takes the line and must not call back.
 class ProtocolTrace {
@@ -31,4 +31,4 @@ class ProtocolTrace {
   TimePoint begin_ = Clock::now();
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

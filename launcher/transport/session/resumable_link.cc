@@ -11,7 +11,7 @@
 #include "common/wire/codec.h"
 #include "launcher/transport/session/agent_arrival.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -54,9 +54,9 @@ void ResumableLink::send(std::string bytes) {
   if (now_) now_->transport->send(std::move(bytes));
 }
 
-void ResumableLink::send_lasting(std::string_view bytes) {
+void ResumableLink::send_static(std::string_view bytes) {
   note_time();
-  now_->transport->send_lasting(bytes);
+  now_->transport->send_static(bytes);
 }
 
 bool ResumableLink::far_side_ended() const { return agent_gone_ || (now_ && now_->transport->far_side_ended()); }
@@ -86,8 +86,8 @@ wire::Hello ResumableLink::greet(wire::Hello hello) {
 }
 
 void ResumableLink::agree(const wire::HelloAck& ack) {
-  if (counts_ && !ack.door.empty()) {
-    place_ = {ack.door, ack.pid};
+  if (counts_ && !ack.reconnect_socket.empty()) {
+    place_ = {ack.reconnect_socket, ack.pid};
     return;
   }
   counts_ = false;
@@ -196,7 +196,7 @@ void ResumableLink::try_later() {
 void ResumableLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
   if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
     if (++times_sent_ > AgentArrival::kMaxFolders || need->architecture != image_.architecture()) return try_later();
-    return pipe.transport->send_lasting(image_.bytes());
+    return pipe.transport->send_static(image_.bytes());
   }
   if (const auto* runs = std::get_if<wire::AgentRuns>(&greeting)) {
     if (runs->version != wire::kProtocolVersion) return try_later();
@@ -212,7 +212,8 @@ void ResumableLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
 void ResumableLink::ask_to_return() {
   asked_ = received_.count();
   asked_at_ = Clock::now();
-  next_->transport->send(wire::encode(wire::Return{next_->mark(), place_->door, place_->pid, secret_, *asked_}));
+  next_->transport->send(
+      wire::encode(wire::Return{next_->mark(), place_->reconnect_socket, place_->pid, secret_, *asked_}));
 }
 
 void ResumableLink::go_on(std::uint64_t received) {
@@ -240,4 +241,4 @@ void ResumableLink::give_up(const Error& why) {
   events_.transport_closed(why);
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -19,7 +19,7 @@
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_transport.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Runs on the loop's thread only. The owner may destroy it within transport_is_local().
 class ResumableLink final {
@@ -34,7 +34,7 @@ class ResumableLink final {
 
   void start();
   void send(std::string bytes);
-  void send_lasting(std::string_view bytes);
+  void send_static(std::string_view bytes);
   std::size_t unsent() const { return now_ ? now_->transport->unsent() : 0; }
   // After transport_closed: as in AgentTransport, and also true if a reconnect helper has not found the agent any more.
   bool far_side_ended() const;
@@ -61,7 +61,7 @@ class ResumableLink final {
   class Pipe;
   // Where the agent is found.
   struct Place {
-    std::string door;
+    std::string reconnect_socket;
     std::int32_t pid = 0;
   };
 
@@ -124,11 +124,11 @@ class ResumableLink final {
   TimePoint asked_at_ = TimePoint::min();
   bool counts_ = false;
   bool agent_gone_ = false;  // unless it comes back
-  int times_sent_ = 0;       // the agent, to the messenger's host
+  int times_sent_ = 0;       // the agent, to the reconnect helper's host
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 // A random word that cannot be guessed, so that a line that begins with it is not noise.
 std::string make_mark();
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -2,7 +2,7 @@
 
 #include "common/core/transition_table.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr Row kTable[] = {
 
     {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
-    {S::Preparing, E::Chatter, S::Preparing, A::Deliver},
+    {S::Preparing, E::AnyTime, S::Preparing, A::Deliver},
     {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an earlier attempt
     {S::Preparing, E::InputTaken, S::Preparing, A::None},
     {S::Preparing, E::Added, S::Preparing, A::None},  // late, of an earlier attempt
@@ -31,7 +31,7 @@ constexpr Row kTable[] = {
 
     {S::Ready, E::Probed, S::Ready, A::Deliver},
     {S::Ready, E::StartSent, S::Running, A::None},
-    {S::Ready, E::Chatter, S::Ready, A::Deliver},
+    {S::Ready, E::AnyTime, S::Ready, A::Deliver},
     {S::Ready, E::Cleared, S::Cleared, A::Deliver},
     {S::Ready, E::Bye, S::Leaving, A::Deliver},
     {S::Ready, E::Closed, S::Ended, A::TellLost},
@@ -41,7 +41,7 @@ constexpr Row kTable[] = {
     {S::Running, E::Added, S::Running, A::Deliver},
     {S::Running, E::Cleared, S::Cleared, A::Deliver},
     {S::Running, E::Probed, S::Running, A::None},  // late
-    {S::Running, E::Chatter, S::Running, A::Deliver},
+    {S::Running, E::AnyTime, S::Running, A::Deliver},
     {S::Running, E::Bye, S::Leaving, A::Deliver},
     {S::Running, E::Closed, S::Ended, A::TellLost},
 
@@ -49,12 +49,12 @@ constexpr Row kTable[] = {
     {S::Cleared, E::InputTaken, S::Cleared, A::Deliver},
     {S::Cleared, E::Added, S::Cleared, A::Deliver},
     {S::Cleared, E::Probed, S::Cleared, A::None},  // late
-    {S::Cleared, E::Chatter, S::Cleared, A::Deliver},
+    {S::Cleared, E::AnyTime, S::Cleared, A::Deliver},
     {S::Cleared, E::Bye, S::Leaving, A::Deliver},
     {S::Cleared, E::Closed, S::Ended, A::TellLost},
 
     {S::Leaving, E::Closed, S::Ended, A::TellEnd},
-    {S::Leaving, E::Chatter, S::Leaving, A::None},
+    {S::Leaving, E::AnyTime, S::Leaving, A::None},
     {S::Leaving, E::Probed, S::Leaving, A::None},  // late
 };
 static_assert(no_pair_twice(kTable));
@@ -82,4 +82,4 @@ SessionAction SessionMachine::on(SessionEvent event) {
   return row->action;
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sml::launch {
+namespace sml::transport {
 
 enum class SessionState : std::uint8_t {
   Starting,   // the transport is being made
@@ -28,7 +28,7 @@ enum class SessionEvent : std::uint8_t {
   WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault and the like
   InputTaken,  // StdinCredit
   Added,       // the request may have crossed Cleared
-  Chatter,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, PeerVerdictsOfHost, Relay, Trace, ...
+  AnyTime,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, PeerVerdictsOfHost, Relay, Trace, ...
   Cleared,
   Bye,
   Broken,  // the connection broke before the agent's first line
@@ -60,4 +60,4 @@ class SessionMachine {
   SessionState state_ = SessionState::Starting;
 };
 
-}  // namespace sml::launch
+}  // namespace sml::transport

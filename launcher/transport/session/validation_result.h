@@ -12,7 +12,7 @@
 #include "common/wire/limits.h"
 #include "common/wire/message_rules.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Error (Protocol): the broken rule, as a clause that leaves out the host.
 using ValidationResult = Result<void>;
@@ -74,4 +74,4 @@ ValidationResult texts_fit(const Message& message) {
   return {};
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

@@ -5,7 +5,7 @@
 
 #include "common/core/clock.h"
 
-namespace sml::launch {
+namespace sml::transport {
 
 // Whole milliseconds, clamped to the range of the type.
 inline std::uint32_t milliseconds(Duration d) {
@@ -17,4 +17,4 @@ inline std::uint64_t nanoseconds(Duration d) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
 }
 
-}  // namespace sml::launch
+}  // namespace sml::transport

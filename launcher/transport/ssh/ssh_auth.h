@@ -10,12 +10,13 @@
 
 namespace sml::ssh {
 
-// Waits until the session can go on.
+// Waits until the session's socket is ready, or the deadline or `cancel` of authenticate() ends the wait.
 using WaitForSession = std::function<net::Waited()>;
 
-// Order: the identity file of the command line, the agent, the other identity files; with IdentitiesOnly the agent
-// comes last, and only if one of the files is encrypted or unreadable. Blocks; the waits end at `deadline` or with
-// `cancel`. Errors: Auth, with all attempts; Timeout; Connect if the connection broke.
+// Tries keys in this order: the file of --ssh-identity-file, those of the ssh agent, the other identity files. With
+// IdentitiesOnly the ssh agent comes last, and only if one of the files is encrypted or unreadable, as it may hold that
+// key. Blocks. Errors: Auth, which names all attempts; Timeout at `deadline`, or after `cancel`; Connect if the
+// connection broke.
 Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline,
                           net::CancelToken& cancel, const WaitForSession& wait);
 

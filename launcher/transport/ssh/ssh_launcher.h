@@ -5,14 +5,14 @@
 
 namespace sml::ssh {
 
-class SshLauncher final : public launch::RemoteShellLauncher {
+class SshLauncher final : public transport::RemoteShellLauncher {
  public:
   // `image` and `options` outlive this.
-  SshLauncher(boost::asio::any_io_executor loop, const launch::AgentImage& image, Hosts hosts,
+  SshLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, Hosts hosts,
               const SshOptions& options);
 
  private:
-  std::unique_ptr<launch::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
+  std::unique_ptr<transport::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
 
   const SshOptions& options_;
 };

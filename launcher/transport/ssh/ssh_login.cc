@@ -59,7 +59,7 @@ class Login {
 
   LoginOutcome try_once() {
     if (settings_.proxy.empty()) {
-      if (settings_.local == LocalShortcut::WhenThisMachine && launch::is_own_name(settings_.host))
+      if (settings_.local == LocalShortcut::WhenThisMachine && transport::is_own_name(settings_.host))
         return IsThisMachine{};
       auto addresses = names::addresses_of(settings_.host, settings_.port, settings_.family);
       if (!addresses) return unresolved(std::move(addresses).error());
@@ -83,7 +83,7 @@ class Login {
 
   bool any_own_address() const {
     return std::any_of(addresses_.begin(), addresses_.end(),
-                       [](const names::Address& a) { return launch::is_own_address(a.any()); });
+                       [](const names::Address& a) { return transport::is_own_address(a.any()); });
   }
 
   // Names the resolved name if HostName of the ssh config replaces the user's.

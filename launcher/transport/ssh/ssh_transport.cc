@@ -45,7 +45,7 @@ struct LoginJob {
     attached = false;
   }
   template <class Handler>
-  void tell(Handler handler) {
+  void post(Handler handler) {
     const std::lock_guard lock(mutex);
     if (attached) asio::post(loop, std::move(handler));
   }
@@ -67,7 +67,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   explicit Connection(const asio::any_io_executor& loop)
       : loop_(loop), socket_(loop), proxy_errors_(loop), timer_(loop) {}
 
-  void start(launch::TransportEvents& events, asio::thread_pool& pool, const SshOptions& options, SshTarget target) {
+  void start(transport::TransportEvents& events, asio::thread_pool& pool, const SshOptions& options, SshTarget target) {
     events_ = &events;
     job_ = std::make_shared<LoginJob>(loop_, options, std::move(target));
     job_->connection = weak_from_this();
@@ -84,14 +84,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(std::string bytes) {
     if (closed_ || bytes.empty()) return;
     unsent_ += bytes.size();
-    if (!queue_.empty() && queue_.back().lasting.empty() && queue_.back().own.size() + bytes.size() <= kJoin) {
+    if (!queue_.empty() && queue_.back().fixed.empty() && queue_.back().own.size() + bytes.size() <= kJoin) {
       queue_.back().own += bytes;
     } else {
       queue_.push_back({std::move(bytes), {}});
     }
     pump_soon();
   }
-  void send_lasting(std::string_view bytes) {
+  void send_static(std::string_view bytes) {
     if (closed_ || bytes.empty()) return;
     unsent_ += bytes.size();
     queue_.push_back({{}, bytes});
@@ -302,7 +302,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   asio::any_io_executor loop_;
-  launch::TransportEvents* events_ = nullptr;
+  transport::TransportEvents* events_ = nullptr;
   std::shared_ptr<LoginJob> job_;  // while logging in
   // Keeps the loop running while the thread works.
   std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;
@@ -315,8 +315,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   struct Queued {
     std::string own;
-    std::string_view lasting;  // instead of `own`: bytes that outlive this object
-    std::string_view bytes() const { return lasting.empty() ? std::string_view(own) : lasting; }
+    std::string_view fixed;  // instead of `own`: bytes that outlive this object
+    std::string_view bytes() const { return fixed.empty() ? std::string_view(own) : fixed; }
   };
   std::deque<Queued> queue_;
   std::size_t sent_of_front_ = 0;
@@ -338,27 +338,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
 void run_login(const std::shared_ptr<LoginJob>& job) {
   if (job->cancel.cancelled()) return;
   const auto report = [&job](std::string_view step, Duration limit) {
-    job->tell([connection = job->connection, step = std::string(step), limit] {
+    job->post([connection = job->connection, step = std::string(step), limit] {
       if (const auto alive = connection.lock()) alive->login_step(step, limit);
     });
   };
   auto outcome = std::make_shared<LoginOutcome>(log_in(job->options, job->target, job->cancel, report));
-  job->tell([connection = job->connection, outcome] {
+  job->post([connection = job->connection, outcome] {
     if (const auto alive = connection.lock()) alive->login_done(std::move(*outcome));
   });
 }
 
-class SshTransport final : public launch::AgentTransport {
+class SshTransport final : public transport::AgentTransport {
  public:
   SshTransport(const asio::any_io_executor& loop, asio::thread_pool& pool, const SshOptions& options, SshTarget target)
       : pool_(pool), options_(options), target_(std::move(target)), connection_(std::make_shared<Connection>(loop)) {}
   ~SshTransport() override { connection_->abandon(); }
 
-  void start(launch::TransportEvents& events) override {
+  void start(transport::TransportEvents& events) override {
     connection_->start(events, pool_, options_, std::move(target_));
   }
   void send(std::string bytes) override { connection_->send(std::move(bytes)); }
-  void send_lasting(std::string_view bytes) override { connection_->send_lasting(bytes); }
+  void send_static(std::string_view bytes) override { connection_->send_static(bytes); }
   std::size_t unsent() const override { return connection_->unsent(); }
   bool far_side_ended() const override { return connection_->far_side_ended(); }
   bool far_side_killed() const override { return connection_->far_side_killed(); }
@@ -373,8 +373,8 @@ class SshTransport final : public launch::AgentTransport {
 
 }  // namespace
 
-std::unique_ptr<launch::AgentTransport> make_ssh_transport(asio::any_io_executor loop, asio::thread_pool& pool,
-                                                           const SshOptions& options, SshTarget target) {
+std::unique_ptr<transport::AgentTransport> make_ssh_transport(asio::any_io_executor loop, asio::thread_pool& pool,
+                                                              const SshOptions& options, SshTarget target) {
   return std::make_unique<SshTransport>(loop, pool, options, std::move(target));
 }
 

@@ -35,8 +35,8 @@ struct SshTarget {
 //
 // transport_closed carries ErrorKind Config, Resolve, Connect, HostKey, Auth, Timeout or Io before transport_open, and
 // Lost after it.
-std::unique_ptr<launch::AgentTransport> make_ssh_transport(boost::asio::any_io_executor loop,
-                                                           boost::asio::thread_pool& pool, const SshOptions& options,
-                                                           SshTarget target);
+std::unique_ptr<transport::AgentTransport> make_ssh_transport(boost::asio::any_io_executor loop,
+                                                              boost::asio::thread_pool& pool, const SshOptions& options,
+                                                              SshTarget target);
 
 }  // namespace sml::ssh

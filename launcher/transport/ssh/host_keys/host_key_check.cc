@@ -60,15 +60,15 @@ Error unknown(const HostKey& shown, const std::optional<KnownKey>& authority, co
 
 Result<void> check_host_key(const HostKey& shown, std::span<const KnownKey> known, const LoginSettings& settings) {
   if (shown.base64.empty()) return Error(ErrorKind::HostKey, "the host showed no key that libssh can read");
-  const KeyJudgement judgement = judge(known, shown);
-  switch (judgement.verdict) {
+  const KeyComparison comparison = compare(known, shown);
+  switch (comparison.verdict) {
     case KeyVerdict::Known: return {};
     case KeyVerdict::Changed:
     case KeyVerdict::OtherType:
-    case KeyVerdict::Revoked: return refusal(judgement.verdict, shown, *judgement.against, settings);
+    case KeyVerdict::Revoked: return refusal(comparison.verdict, shown, *comparison.against, settings);
     case KeyVerdict::Unknown: break;
   }
-  if (settings.unknown_host_keys == UnknownHostKeys::Refuse) return unknown(shown, judgement.against, settings);
+  if (settings.unknown_host_keys == UnknownHostKeys::Refuse) return unknown(shown, comparison.against, settings);
   if (settings.known_hosts.empty()) return {};
   auto added = add_known_host(settings.known_hosts.front(), settings.key_name, shown);
   if (!added && added.error().kind() == ErrorKind::HostKey) return added;

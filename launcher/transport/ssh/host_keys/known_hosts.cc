@@ -91,7 +91,7 @@ Result<void> add_known_host(const std::string& file, const std::string& name, co
   if (!lock_in_time(fd.get())) return Error(ErrorKind::Io, "cannot lock " + file);
   const auto known = known_keys(std::span(&file, 1), name);
   if (!known) return known.error();
-  const auto verdict = judge(*known, key).verdict;
+  const auto verdict = compare(*known, key).verdict;
   if (verdict == KeyVerdict::Known) return {};
   if (verdict == KeyVerdict::Changed || verdict == KeyVerdict::Revoked) {
     return Error(ErrorKind::HostKey, "another key of the host was added to " + file + " meanwhile");

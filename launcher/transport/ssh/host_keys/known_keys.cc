@@ -109,7 +109,7 @@ Result<void> KeyScan::take_line(std::string_view line) {
   return {};
 }
 
-KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown) {
+KeyComparison compare(std::span<const KnownKey> known, const HostKey& shown) {
   const auto weigh = [&](const KnownKey& key) {
     const bool same = key.key.base64 == shown.base64;
     if (key.mark == KeyMark::Revoked) return same ? KeyVerdict::Revoked : KeyVerdict::Unknown;

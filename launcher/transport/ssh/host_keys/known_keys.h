@@ -59,11 +59,11 @@ class KeyScan {
 };
 
 enum class KeyVerdict : std::uint8_t { Known, Unknown, Changed, OtherType, Revoked };
-struct KeyJudgement {
+struct KeyComparison {
   KeyVerdict verdict = KeyVerdict::Unknown;
   std::optional<KnownKey> against;  // the line that decided; for an unknown key: an authority's line, if any
 };
-KeyJudgement judge(std::span<const KnownKey> known, const HostKey& shown);
+KeyComparison compare(std::span<const KnownKey> known, const HostKey& shown);
 
 // The host key algorithms, comma separated, with those of the known keys before all others, so that a host that has
 // several keys shows one that is known.

@@ -1,4 +1,4 @@
-#include "launcher/dialin/coordinator/seating.h"
+#include "launcher/dialin/coordinator/place_assignment.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ boost::asio::ip::address as_number(const std::string& address) {
 
 }  // namespace
 
-std::vector<std::uint32_t> seat(std::span<const Unplaced> callers, std::vector<bool> taken) {
+std::vector<std::uint32_t> assign_places(std::span<const Unplaced> callers, std::vector<bool> taken) {
   std::vector<std::size_t> order(callers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -19,7 +19,7 @@
 
 namespace sml::agent {
 
-struct AttemptSurroundings {
+struct AttemptDeps {
   boost::asio::io_context& loop;
   Processes& processes;
   Network& network;

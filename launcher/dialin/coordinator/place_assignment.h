@@ -15,6 +15,6 @@ struct Unplaced {
 // Assigns a free place to each caller: the one that it prefers, else the first that no one prefers. Callers are ordered
 // by their addresses as numbers, as torch's agents are by name, and within one address by the order of their calls.
 // `taken` is by place, and must leave at least as many places free as there are callers.
-std::vector<std::uint32_t> seat(std::span<const Unplaced> callers, std::vector<bool> taken);
+std::vector<std::uint32_t> assign_places(std::span<const Unplaced> callers, std::vector<bool> taken);
 
 }  // namespace sml::dialin

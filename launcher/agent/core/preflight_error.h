@@ -6,7 +6,7 @@
 
 namespace sml::agent {
 
-inline wire::PreflightError obstacle(const Error& e) {
+inline wire::PreflightError preflight_error(const Error& e) {
   return {.kind = static_cast<std::uint8_t>(e.kind()),
           .message = e.message().substr(0, wire::kMaxText),
           .hint = e.hint().substr(0, wire::kMaxText)};
