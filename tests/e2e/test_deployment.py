@@ -42,6 +42,8 @@ class Deployment(TestCase):
 
 
 class Cache(Deployment):
+    cache = CACHE
+
     def setUp(self):
         forget_agents(self.bed)
 
@@ -49,30 +51,30 @@ class Cache(Deployment):
     def test_the_first_run_sends_the_agent_and_the_second_does_not(self):
         begin = self.received()
         self.assert_runs(self.job())
-        first, cached = self.received(), cached_agents(self.bed, HOST)
+        first, cached = self.received(), cached_agents(self.bed, HOST, self.cache)
         self.assert_runs(self.job())
         second = self.received()
         self.assertEqual(len(cached), 1)
         size = int(next(iter(cached.values()))[2])
         self.assertEqual(next(iter(cached.values()))[1], FOUND_WHOLE)
-        self.assertEqual(cached_agents(self.bed, HOST), cached)
+        self.assertEqual(cached_agents(self.bed, HOST, self.cache), cached)
         self.assertGreater(first - begin, size)
         self.assertLess(second - first, size / 4)
-        self.assertEqual(sh(self.bed, HOST, f"stat -c %a {CACHE} {CACHE}/*").split(), ["700", "700"])
+        self.assertEqual(sh(self.bed, HOST, f"stat -c %a {self.cache} {self.cache}/*").split(), ["700", "700"])
 
     def test_an_agent_of_another_build_stays_beside(self):
-        sh(self.bed, HOST, f"mkdir -p {CACHE}; chmod 700 {CACHE}; printf '#!/bin/sh\\nexit 1\\n' > {CACHE}/agent-0.0.1-cafe; "
-                           f"chmod 700 {CACHE}/*")
-        old = cached_agents(self.bed, HOST)
+        sh(self.bed, HOST, f"mkdir -p {self.cache}; chmod 700 {self.cache}; printf '#!/bin/sh\\nexit 1\\n' > {self.cache}/agent-0.0.1-cafe; "
+                           f"chmod 700 {self.cache}/*")
+        old = cached_agents(self.bed, HOST, self.cache)
         self.assert_runs(self.job())
-        now = cached_agents(self.bed, HOST)
+        now = cached_agents(self.bed, HOST, self.cache)
         self.assertEqual(len(now), 2)
         self.assertEqual({k: now[k] for k in old}, old)
 
     @gate
     def test_an_agent_that_another_user_put_there_is_not_run(self):
         self.assert_runs(self.job())
-        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        agent = f"{self.cache}/{next(iter(cached_agents(self.bed, HOST, self.cache)))}"
         sh(self.bed, HOST, 'printf "#!/bin/sh\\ntouch /run/hijacked\\n" > "$1"; chmod 755 "$1"; chown tester "$1"', agent)
         self.addCleanup(sh, self.bed, HOST, "rm -f /run/hijacked")
         self.assert_runs(self.job())
@@ -80,14 +82,14 @@ class Cache(Deployment):
         self.assertEqual(sh(self.bed, HOST, 'stat -c %U "$1"', agent), "root\n")
 
     def test_a_cache_folder_of_another_user_is_not_used(self):
-        sh(self.bed, HOST, f"mkdir -p {CACHE}; chown tester {CACHE}")
+        sh(self.bed, HOST, f"mkdir -p {self.cache}; chown tester {self.cache}")
         self.assert_runs(self.job())
-        self.assertEqual(cached_agents(self.bed, HOST), {})
+        self.assertEqual(cached_agents(self.bed, HOST, self.cache), {})
 
     @gate
     def test_a_link_in_the_place_of_the_agent_is_not_written_through(self):
         self.assert_runs(self.job())
-        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        agent = f"{self.cache}/{next(iter(cached_agents(self.bed, HOST, self.cache)))}"
         sh(self.bed, HOST, 'rm "$1"; echo precious > /run/precious; ln -s /run/precious "$1"', agent)
         self.addCleanup(sh, self.bed, HOST, "rm -f /run/precious")
         self.assert_runs(self.job())
@@ -95,21 +97,21 @@ class Cache(Deployment):
 
     def test_a_foreign_agent_under_our_name_is_replaced(self):
         self.assert_runs(self.job())
-        cached = cached_agents(self.bed, HOST)
-        agent = f"{CACHE}/{next(iter(cached))}"
+        cached = cached_agents(self.bed, HOST, self.cache)
+        agent = f"{self.cache}/{next(iter(cached))}"
         sh(self.bed, HOST, 'printf "#!/bin/sh\\necho \\$2 AGENT 999\\ncat >/dev/null\\n" > "$1"; chmod 700 "$1"', agent)
         self.assert_runs(self.job())
-        self.assertEqual({k: v[2] for k, v in cached_agents(self.bed, HOST).items()}, {k: v[2] for k, v in cached.items()})
+        self.assertEqual({k: v[2] for k, v in cached_agents(self.bed, HOST, self.cache).items()}, {k: v[2] for k, v in cached.items()})
 
     @gate
     def test_a_damaged_agent_is_sent_again(self):
         """Empty, as a crash of the host may leave it, cut short, or with other bytes in it; not if it was only touched."""
         self.assert_runs(self.job())
-        agent = f"{CACHE}/{next(iter(cached_agents(self.bed, HOST)))}"
+        agent = f"{self.cache}/{next(iter(cached_agents(self.bed, HOST, self.cache)))}"
         sh(self.bed, HOST, 'touch "$1"', agent)
-        before = cached_agents(self.bed, HOST)
+        before = cached_agents(self.bed, HOST, self.cache)
         self.assert_runs(self.job())
-        self.assertEqual({k: (v[0], FOUND_WHOLE, v[2]) for k, v in before.items()}, cached_agents(self.bed, HOST))
+        self.assertEqual({k: (v[0], FOUND_WHOLE, v[2]) for k, v in before.items()}, cached_agents(self.bed, HOST, self.cache))
         whole = sh(self.bed, HOST, 'cksum < "$1"', agent)
         for damage in ('truncate -s 0 "$1"', 'truncate -s 5000 "$1"', 'truncate -s -1 "$1"',
                        'printf x | dd of="$1" bs=1 seek=900000 conv=notrunc 2>/dev/null'):
@@ -126,7 +128,7 @@ class Cache(Deployment):
                 done = job.finish()
                 self.assert_status(done, 0)
                 self.assertEqual(done.stdout, "ran\n")
-        self.assertEqual(len(cached_agents(self.bed, HOST)), 1)
+        self.assertEqual(len(cached_agents(self.bed, HOST, self.cache)), 1)
 
     @gate
     def test_an_unprivileged_user(self):

@@ -12,7 +12,8 @@ from test_output import PROC, peak_memory_mb
 # What may be said before the report.
 NOTES = r"stopping the workers|warning: limits of workers differ|SIG\w+ again: |rank \d+ on \S+ has ended, but something"
 # Of the table: a row with its number, and the tests that it names.
-ROW = re.compile(r"\| *(\d+) *\|.*")
+ROW = re.compile(r"\| *(\d+) *\|.*\|.*\|.*\|.*\|")  # of a fault
+IN_BATCH = re.compile(r"`test_faults_batch\.(\w+)`")
 TEST = re.compile(r"`(test_\w+(?:\.\w+)+)`")
 CASE = re.compile(r'`(\w+_test\.cc)` ("[^"]+")')
 
@@ -40,6 +41,11 @@ class Table(unittest.TestCase):
                 with self.subTest(case):
                     self.assertIn(f"TEST_CASE({case}", (REPO / "tests/integration" / file).read_text())
 
+    def test_the_classes_of_batch_jobs_are_in_the_table(self):
+        batch = importlib.import_module("test_faults_batch")
+        cases = [name for name, value in vars(batch).items() if isinstance(value, type) and issubclass(value, unittest.TestCase)]
+        self.assertEqual(sorted(set(IN_BATCH.findall((REPO / "tests/faults.md").read_text()))), sorted(cases))
+
 
 class FaultCase(HostsCase):
     """Hosts with two ranks each; a fault happens; then all that counts about the end is looked at in one place. It is not
@@ -48,6 +54,7 @@ class FaultCase(HostsCase):
     hosts = 3
     user, env = "root", None  # of the launcher
     events = "/run/events"
+    cache = CACHE
 
     @classmethod
     def setUpClass(cls):
@@ -388,9 +395,9 @@ class Agents(FaultCase):
     def test_cache_deleted_while_it_runs(self):
         with self.popen(*self.only(5, f"{self.await_go('algo-3')}; exit 4")) as job:
             self.await_ready(job)
-            sh(self.bed, "algo-3", f"rm -r {CACHE}")
+            sh(self.bed, "algo-3", f"rm -r {self.cache}")
             self.go("algo-3")
             done = job.finish()
         self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
         self.assert_ending(self.job("true"), 0, None)
-        self.assertEqual(len(cached_agents(self.bed, "algo-3")), 1)
+        self.assertEqual(len(cached_agents(self.bed, "algo-3", self.cache)), 1)

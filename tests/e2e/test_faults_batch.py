@@ -11,9 +11,10 @@ import test_faults
 import test_faults_hosts
 import test_faults_launcher
 import test_output
+import test_rendezvous
 import test_unreachable
 from harness import REPO, SML_RUN, scaled, wait_until
-from jobs import CACHE, sh
+from jobs import sh
 from test_grid_engine import UNPACKED
 from test_starters import MISSING, without_ssh
 
@@ -153,12 +154,18 @@ class SlurmLinks(InSlurm, test_faults_hosts.Links):
     pass
 
 
-class SlurmMachines(InSlurm, test_faults_hosts.OtherMachines):
+class MachinesInBatchJob:
+    """Before the class of a batch system and that of the faults."""
+
     without = ("test_one_host_under_two_names",)
 
     def assert_nothing_was_stored(self, host):
-        """srun may kill the shell there, whose file goes with an agent that is sent an hour later."""
-        self.assertRegex(sh(self.bed, host, f"ls -A {CACHE}"), r"^(\.new-\d+\n)?$")
+        """The starter may kill the shell there, whose file goes with an agent that is sent an hour later."""
+        self.assertRegex(sh(self.bed, host, f"ls -A {self.cache}"), r"^(\.new-\d+\n)?$")
+
+
+class SlurmMachines(MachinesInBatchJob, InSlurm, test_faults_hosts.OtherMachines):
+    pass
 
 
 class SlurmInterruptions(InSlurm, test_faults_launcher.Interruptions):
@@ -167,6 +174,10 @@ class SlurmInterruptions(InSlurm, test_faults_launcher.Interruptions):
 
 class SlurmPrograms(InSlurm, test_unreachable.Programs):
     without = ("test_bad_hosts_are_refused_before_anything_is_reached",)
+
+
+class SlurmProbes(InSlurm, test_rendezvous.UnansweredProbes):
+    hosts = 3
 
 
 class SlurmOutput(InSlurm, test_output.OverSsh):
@@ -182,6 +193,7 @@ class SlurmCache(InSlurm, test_deployment.Cache):
 class InGridEngine(InBatchJob):
     starter = "qrsh"
     user = "tester"  # its jobs are not root's
+    cache = "/home/tester/.cache/sml-run"
     events = "/home/tester/events"
     allowed_files = ("/tmp/*.all.q",)  # of the batch job
 
@@ -208,8 +220,7 @@ class GridEngineWorkers(InGridEngine, test_faults.Workers):
 
 
 class GridEngineAgents(InGridEngine, test_faults.Agents):
-    # Grid Engine itself has a folder of the job below /tmp; the cache that is looked at is root's.
-    without = (*SlurmAgents.without, "test_full_disk", "test_cache_deleted_while_it_runs")
+    without = (*SlurmAgents.without, "test_full_disk")  # Grid Engine itself has a folder of the job below /tmp
     killed_at_once = SlurmAgents.killed_at_once
 
 
@@ -226,6 +237,36 @@ class GridEngineLinks(InGridEngine, test_faults_hosts.Links):
     without = ("test_another_clock",)  # root sets it
 
 
+class GridEngineMachines(MachinesInBatchJob, InGridEngine, test_faults_hosts.OtherMachines):
+    pass
+
+
+class OwnLimits:
+    """The launcher has the limit on the stack of Grid Engine's own jobs, for tests that take a warning for a fault."""
+
+    def start(self):
+        start = self.folder / "start"
+        start.write_text(f"#!/bin/sh\nulimit -s unlimited\nexec {SML_RUN} \"$@\"\n")
+        start.chmod(0o755)
+        return start
+
+    def job(self, *argv, **kw):
+        return super().job(*argv, binary_path=self.start(), **kw)
+
+    def popen(self, *argv, **kw):
+        return super().popen(*argv, binary_path=self.start(), **kw)
+
+
+class GridEngineCache(OwnLimits, InGridEngine, test_deployment.Cache):
+    hosts = 2
+    # Their other user is the one of the job here.
+    without = (*SlurmCache.without, "test_an_agent_that_another_user_put_there_is_not_run", "test_a_cache_folder_of_another_user_is_not_used",
+               "test_an_agent_of_another_build_stays_beside")
+
+    def assert_runs(self, done, user="tester"):
+        super().assert_runs(done, user)
+
+
 class GridEngineInterruptions(InGridEngine, test_faults_launcher.Interruptions):
     steps = SlurmInterruptions.steps
 
@@ -234,15 +275,12 @@ class GridEnginePrograms(InGridEngine, test_unreachable.Programs):
     without = SlurmPrograms.without
 
 
-class GridEngineOutput(InGridEngine, test_output.OverSsh):
-    hosts = 4
+class GridEngineProbes(InGridEngine, test_rendezvous.UnansweredProbes):
+    hosts = 3
 
-    def popen(self, *argv, **kw):
-        """With the limit on the stack of Grid Engine's own jobs, for readers see whatever is said."""
-        start = self.folder / "start"
-        start.write_text(f"#!/bin/sh\nulimit -s unlimited\nexec {SML_RUN} \"$@\"\n")
-        start.chmod(0o755)
-        return super().popen(*argv, binary_path=start, **kw)
+
+class GridEngineOutput(OwnLimits, InGridEngine, test_output.OverSsh):
+    hosts = 4
 
     def log_folder(self):
         folder = super().log_folder()

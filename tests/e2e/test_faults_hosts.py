@@ -2,7 +2,7 @@
 import time
 
 from harness import PYTHON, SML_RUN, gate, scaled, wait_until
-from jobs import CACHE, assert_says, by_rank, edit_file, forget_agents, heartbeat, sh, ssh_config, wait_for_event
+from jobs import assert_says, by_rank, edit_file, forget_agents, heartbeat, sh, ssh_config, wait_for_event
 from test_faults import FaultCase
 
 WRITER = """
@@ -176,7 +176,7 @@ class LostHosts(FaultCase):
             done = job.finish()
         self.assert_ending(done, 125, r"(algo-3|\d hosts): ", hosts=self.others)
         self.bed.assert_clean()
-        self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {CACHE}"))
+        self.assertNotIn(".new", sh(self.bed, "algo-3", f"ls -A {self.cache}"))
 
     def test_a_job_that_ends_while_the_agent_is_sent(self):
         """What receives it ends with its connection, however late it is, and leaves no part of it."""
@@ -200,7 +200,7 @@ class LostHosts(FaultCase):
         self.bed.assert_clean(hosts=("algo-1", "algo-3"))
         sh(self.bed, "algo-2", "pkill -CONT -x head")
         self.bed.assert_clean()
-        self.assertNotIn(".new", sh(self.bed, "algo-2", f"ls -A {CACHE}"))
+        self.assertNotIn(".new", sh(self.bed, "algo-2", f"ls -A {self.cache}"))
 
     def test_killed_during_the_start(self):
         """At moments that its events tell of; random ones are the simulation's."""
@@ -275,7 +275,7 @@ class OtherMachines(FaultCase):
         self.assert_nothing_was_stored("algo-2")
 
     def assert_nothing_was_stored(self, host):
-        self.assertEqual(sh(self.bed, host, f"ls -A {CACHE} 2>/dev/null || true"), "")
+        self.assertEqual(sh(self.bed, host, f"ls -A {self.cache} 2>/dev/null || true"), "")
 
     @gate
     def test_one_host_under_two_names(self):
