@@ -4,6 +4,8 @@
 Not what the compiler was asked for, but what is there: in the programs, and in the objects of ours that they are made
 of. Prints a line for each thing that is missing; exits 1 when there is any.
 """
+import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
@@ -117,19 +119,25 @@ def self_test():
                "-Wl,-z,now": "-Wl,-z,lazy", "-fstack-protector-strong": "-fno-stack-protector", "-D_FORTIFY_SOURCE=3": "",
                "-D_GLIBCXX_ASSERTIONS": "", "-fstack-clash-protection": "-fno-stack-clash-protection",
                "-fcf-protection=full": "-fcf-protection=none"}
-    with tempfile.TemporaryDirectory() as folder:
-        program, archive = pathlib.Path(folder) / "program", pathlib.Path(folder) / "archive.a"
-        (pathlib.Path(folder) / "source.cc").write_text(source)
-        for missing in (None, *instead):
-            flags = [instead[flag] if flag == missing else flag for flag in (*layout, *code)]
-            compiler = ("g++", "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *" ".join(flags).split(), "-o")
-            read(*compiler, program, f"{folder}/source.cc")
-            read(*compiler, f"{folder}/object.o", "-c", f"{folder}/source.cc")
-            read("ar", "rcs", archive, f"{folder}/object.o")
-            lacks = lacks_of_layout(program) + lacks_of_code(program, program) + lacks_of_objects(archive)
-            expected = {**layout, **code}.get(missing)
-            if (expected is None and lacks) or (expected is not None and not any(expected in lack for lack in lacks)):
-                sys.exit(f"check_hardening: self-test without {missing}: {lacks}")
+    def fault_without(missing):
+        flags = [instead[flag] if flag == missing else flag for flag in (*layout, *code)]
+        compiler = ("g++", "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *" ".join(flags).split(), "-o")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "source.cc").write_text(source)
+            read(*compiler, folder / "object.o", "-c", folder / "source.cc")
+            read(*compiler, folder / "program", folder / "object.o")
+            read("ar", "rcs", folder / "archive.a", folder / "object.o")
+            lacks = lacks_of_layout(folder / "program") + lacks_of_code(folder / "program", folder / "program")
+            lacks += lacks_of_objects(folder / "archive.a")
+        expected = {**layout, **code}.get(missing)
+        found = any(expected in lack for lack in lacks) if expected else not lacks
+        return "" if found else f"check_hardening: self-test without {missing}: {lacks}"
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        faults = [fault for fault in pool.map(fault_without, (None, *instead)) if fault]
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 def main():
