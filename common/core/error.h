@@ -32,9 +32,9 @@ enum class ErrorKind : std::uint8_t {
 std::string_view name(ErrorKind kind);
 int exit_code_of(ErrorKind kind);
 
-// One failure. `message` is a clause without host, capital or full stop ("connection refused"), so that several hosts
-// with the same message can be reported in one line. Value type. (A class with a default constructor because
-// boost::system::result in Boost 1.81 needs one.)
+// One failure. `message` is a part of a sentence, without host, capital letter or full stop ("connection refused"), so
+// that several hosts with the same message can be reported in one line. Value type. (The default constructor exists
+// because boost::system::result in Boost 1.81 needs one.)
 class Error {
  public:
   Error() = default;
@@ -81,7 +81,7 @@ using Result = boost::system::result<T, Error>;
 // "permission denied": the system's description of an errno, lower case, without trailing text. Thread-safe.
 std::string errno_text(int sys_errno);
 
-// The hint of the error, for these hosts.
+// The hint of the error, with "{hosts}" replaced by these names; empty if the error has none.
 std::string hint_for(const Error& error, std::span<const std::string> hosts);
 
 // An Error whose message is "what: <errno text>".

@@ -10,8 +10,8 @@
 
 namespace sml {
 
-// Parses "eth0,10.0.0.0/8,fd00::/16" into its entries: names of interfaces, and networks of their addresses. Errors
-// (Usage) continue after "--interface: ".
+// Parses "eth0,10.0.0.0/8,fd00::/16" into its entries: names of interfaces, and networks of their addresses. The
+// message of an error (Usage) is meant to follow "--interface: ".
 Result<std::vector<std::string>> parse_interface_list(std::string_view text);
 
 // A numeric address of an interface that is up; an interface with several addresses appears several times.
@@ -25,7 +25,7 @@ struct ChosenInterfaces {
   std::vector<std::string> addresses;  // of these interfaces, in their order
 };
 
-// From where an address can be reached. Neither: it is no address, or one that no single host can have there
+// From where an address can be reached. Neither: the text is no address, or one that is not that of a single host
 // (unspecified, multicast, broadcast, reserved, or that of a cloud's metadata service).
 enum class AddressUse : std::uint8_t { Neither, ThisMachine, OtherHosts };
 AddressUse use_of_address(std::string_view numeric);

@@ -17,8 +17,8 @@ namespace sml {
 
 class Pickle {
  public:
-  static constexpr std::size_t kMaxSize = std::size_t{64} << 10;
-  static constexpr std::size_t kMaxValues = 8192;
+  static constexpr std::size_t kMaxSize = std::size_t{64} << 10;  // bytes of the input
+  static constexpr std::size_t kMaxValues = 8192;  // also the most items added to lists, dicts and objects
 
   enum class Kind : std::uint8_t { None, Bool, Int, Float, Text, Bytes, List, Dict, Class, Object };
   using Place = std::uint32_t;  // index of a value in the pickle
@@ -32,7 +32,7 @@ class Pickle {
   };
 
   // `classes` holds the permitted classes as "module name". The result refers to both arguments, which must outlive it.
-  // Error (Protocol): a clause that describes the fault.
+  // Error (Protocol): what is wrong, as a part of a sentence whose subject is "it".
   static Result<Pickle> read(std::string_view bytes, std::span<const std::string_view> classes);
 
   const Value& root() const { return values_[root_]; }

@@ -6,7 +6,7 @@
 namespace sml {
 
 inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
-inline constexpr std::uint32_t kOwnUmask = UINT32_MAX;
+inline constexpr std::uint32_t kOwnUmask = UINT32_MAX;  // not given
 
 struct SoftLimit {
   std::int32_t resource = 0;  // RLIMIT_NOFILE, ...
@@ -25,9 +25,9 @@ struct ProcessSettings {
 
 // Soft limits whose differences between hosts explain why a program works on one and fails on another.
 struct TellingLimits {
-  std::uint64_t open_files = 0;  // 0: unknown
-  std::uint64_t stack = 0;       // bytes
-  std::uint64_t locked_memory = 0;
+  std::uint64_t open_files = 0;     // 0: unknown
+  std::uint64_t stack = 0;          // bytes
+  std::uint64_t locked_memory = 0;  // bytes
   void fields(auto& a) { a(open_files, stack, locked_memory); }
   bool operator==(const TellingLimits&) const = default;
 };

@@ -23,7 +23,7 @@ struct ThreadTrace {
   char state = 0;              // as in /proc/PID/stat: R, S, D, T, Z, ...
   std::string wait_channel{};  // the kernel function in which the thread waits; empty: none, or unknown
   std::string system_call{};   // /proc/PID/task/TID/syscall: number and arguments, or "running"; empty: unknown
-  std::string held{};  // the object of the call's descriptor: "socket to 10.0.0.1:29500", "/dev/shm/x"; empty: none
+  std::string held{};  // the file or socket that the call uses: "socket to 10.0.0.1:29500", "/dev/shm/x"; empty: none
   std::string kernel_stack{};  // only if the agent runs as root
   bool operator==(const ThreadTrace&) const = default;
   void fields(auto& a) { a(tid, name, state, wait_channel, system_call, held, kernel_stack); }
@@ -32,14 +32,14 @@ struct ThreadTrace {
 struct ProcessTrace {
   std::int32_t pid = 0;  // of the rank's own process, or of its only child if it only waits for that one
   std::string command{};
-  std::uint64_t cpu_ms = 0;
+  std::uint64_t cpu_ms = 0;  // CPU time that the process has used, milliseconds
   std::uint32_t thread_count = 0;
   std::vector<ThreadTrace> threads{};  // the first ones, the main thread first
   std::uint32_t socket_count = 0;
   std::vector<std::string> sockets{};  // peers of the first connected sockets: "10.0.0.1:29500"
   std::string tool{};                  // the tool that printed `stacks`: "py-spy"; empty: there was none
   std::string stacks{};                // the output of the tool
-  std::string fault{};                 // the reason why there are no stacks, as a clause; empty: none is needed
+  std::string fault{};                 // the reason why there are no stacks, as a part of a sentence; empty: none
   bool operator==(const ProcessTrace&) const = default;
   void fields(auto& a) { a(pid, command, cpu_ms, thread_count, threads, socket_count, sockets, tool, stacks, fault); }
 };

@@ -10,9 +10,10 @@
 
 namespace sml {
 
-// A few received bytes can claim a list of any length: size() and all() end here.
+// A few received bytes can claim a list of any length, so size() and all() stop at this number.
 inline constexpr std::size_t kMostInRuns = 1'000'000;
 
+// Ids in the order in which they were added; any id may occur, and more than once.
 class HostIdRuns {
  public:
   HostIdRuns() = default;
@@ -53,16 +54,16 @@ class NameRuns {
 
  private:
   struct Run {
-    std::string head;  // with count 1, the whole name
-    std::string tail{};
-    std::uint32_t first = 0;
+    std::string head;          // before the number; with count 1, the whole name
+    std::string tail{};        // after the number
+    std::uint32_t first = 0;   // the number in the first name
     std::uint32_t digits = 0;  // at least so many, with zeros before the number
-    std::uint32_t count = 1;
+    std::uint32_t count = 1;   // of names
     std::string name(std::size_t index) const;
     void fields(auto& a) { a(head, tail, first, digits, count); }
     bool operator==(const Run&) const = default;
   };
-  static bool extend(Run& run, const std::string& name);
+  static bool extend(Run& run, const std::string& name);  // false: the name does not continue the run, which stays
 
   std::vector<Run> runs_;
 };

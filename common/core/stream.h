@@ -4,7 +4,7 @@
 
 namespace sml {
 
-// Results: bytes for the caller of sml-run (--results), which are no output: nobody prints, logs or counts them.
+// Results: bytes for the caller of sml-run (--results). They are not output: sml-run does not print, log or count them.
 enum class Stream : std::uint8_t { Stdout = 1, Stderr = 2, Results = 3 };
 
 }  // namespace sml

@@ -1,9 +1,9 @@
 // State machines as tables: {state, event, next state, action}.
 //
-// For a pair without a row find_row() returns nullptr, for which each machine returns its own action Unexpected and
-// changes nothing; its driver reports that with ignored(), for debugging. An event that may arrive late is not
+// For a pair without a row find_row() returns nullptr. The machine then stays in its state and returns its own action
+// Unexpected; the code that drives it reports that with ignored(), for debugging. An event that may arrive late is not
 // unexpected: it has a row, or the machine is already in its final state. A machine whose events come from a remote
-// side ends the session with the action Refuse instead.
+// side instead returns the action Refuse, which ends the session.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -39,7 +39,7 @@ constexpr bool no_pair_twice(const Row (&table)[N]) {
   return true;
 }
 
-// The message about an event that was Unexpected; both arguments are names.
+// The message about an event that was Unexpected. Both arguments are names; `before` is that of the machine's state.
 std::string ignored(std::string_view event, std::string_view before);
 
 }  // namespace sml

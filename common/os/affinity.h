@@ -8,7 +8,7 @@
 namespace sml::os {
 
 // The CPUs of this process's affinity mask, as narrowed by the cgroup's cpuset and by the parent process; ascending.
-// Empty if the kernel does not tell.
+// Empty if the kernel does not report them.
 std::vector<std::uint32_t> allowed_cpus();
 
 // Memory policy: default; only from, or preferably from, some NUMA nodes; from all of them in turn.
@@ -23,7 +23,7 @@ struct ProcessBinding {
   int nice = 0;                      // added to the niceness of the process that starts it
 };
 
-// `nice` stays 0. MemoryMode::Prefer takes the first node alone.
+// Leaves ProcessBinding::nice 0. MemoryMode::Prefer uses the first node alone.
 ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
                             MemoryMode mode);
 

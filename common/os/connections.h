@@ -10,21 +10,23 @@
 
 namespace sml::os {
 
-// Returns the sockets (inodes) in the text of /proc/net/tcp or tcp6 that are connected to `port` on any address.
+// Returns the sockets (inodes) in the text of /proc/net/tcp or tcp6 that are connected to a remote `port`, on any
+// address.
 std::set<ino_t> sockets_connected_to(std::uint16_t port, std::string_view table);
 
-// Returns those of the process groups `groups` in which some process holds an established connection to `port`. Scans
-// every process of the machine: do not call often.
+// Returns those of the process groups `groups` in which some process holds an established connection to a remote
+// `port`. Scans every process of the machine: do not call often.
 std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& groups);
 
 struct Listener {
-  uid_t user = 0;
-  ino_t socket = 0;
+  uid_t user = 0;    // the socket's owner
+  ino_t socket = 0;  // its inode
 };
-// Returns who listens on `port` on any address, from the text of /proc/net/tcp or tcp6.
+// Returns the socket that listens on `port` on any address, from the text of /proc/net/tcp or tcp6; nullopt: none.
 std::optional<Listener> listener_on(std::uint16_t port, std::string_view table);
-// The same of this machine, or of this container: asks the kernel for the sockets that listen (sock_diag(7)), which
-// takes microseconds where its tables of all connections take milliseconds; reads these where it does not answer.
+// The same for this machine, or for this container. Requests the listening sockets from the kernel (sock_diag(7)),
+// which takes microseconds where the tables of all connections take milliseconds; reads the tables if that request
+// fails.
 std::optional<Listener> listener_on(std::uint16_t port);
 
 struct PortHolder {
@@ -32,7 +34,8 @@ struct PortHolder {
   pid_t pid = 0;        // 0: the process belongs to another user and is not visible
   std::string program;  // empty in the same case
 };
-// Returns who listens on that port of this machine; nullopt if no one does any more.
+// Returns the process that listens on that port of this machine; nullopt if none does any more. Scans the processes of
+// the machine: do not call often.
 std::optional<PortHolder> holder_of_port(std::uint16_t port);
 
 }  // namespace sml::os

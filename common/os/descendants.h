@@ -17,14 +17,15 @@ namespace sml::os {
 // that is not supported.
 bool become_subreaper();
 
-// The pids of the current children, zombies included: workers, and adopted orphans. Their pids are not reused until
-// they are reaped, so a signal cannot hit another process.
+// The pids of this process's current children, zombies included: workers, and adopted orphans. Their pids are not
+// reused until they are reaped, so a signal cannot hit another process.
 std::vector<pid_t> children();
 
 // The children of the main thread of a process, which may be gone by now; empty if the kernel does not list them.
 std::vector<pid_t> children_of(pid_t pid);
 
-// A process and its descendants; stops looking for more once there are `most`.
+// A process, which comes first, and its descendants. The search ends when it has found at least `most` processes, so
+// that the result may be somewhat longer.
 std::vector<pid_t> family_of(pid_t pid, std::size_t most);
 
 // Whether a signal has stopped the process; false if it is gone.
@@ -36,7 +37,7 @@ std::set<uid_t> users_of_descendants();
 // Reaps every child that has ended, without waiting; calls `ended` for each. The only place where the agent reaps.
 void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended);
 
-// "pid 4711 (python3), state D, in nfs_wait_on_request": for processes that do not die.
+// "pid 4711 (python3), state D, in nfs_wait_on_request": for messages about processes that do not die.
 std::string describe_process(pid_t pid);
 
 }  // namespace sml::os

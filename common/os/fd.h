@@ -56,7 +56,8 @@ void ensure_standard_descriptors();
 void set_nonblocking(int fd);
 
 // Returns a descriptor that becomes readable when `fd` has one of the epoll `events`. Asio makes a descriptor that it
-// waits for non-blocking, which would affect all who share a socket; waiting for this one instead avoids that.
+// waits for non-blocking, which would affect all processes that share a socket; waiting for this one instead avoids
+// that.
 Result<UniqueFd> make_watch(int fd, std::uint32_t events);
 
 // Raises the soft limit on open descriptors to the hard limit; returns the soft limit that was in force before.

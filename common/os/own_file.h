@@ -33,10 +33,14 @@ struct Place {
   bool others_write_above = false;  // in the folder, or in one above
 };
 
-// Error (Io) names the obstacle. The path must not be empty.
+// Returns the folder of `path`, after the checks above, and the last name of the path. Folders::AreMade creates missing
+// folders on the way. Error (Io) names the obstacle. The path must not be empty.
 Result<Place> find_place(const std::string& path, Folders folders, mode_t folder_mode = kFolderMode);
 
+// If the file exists already. Empty: its content is deleted; Keep: writes are appended to it; Refuse: an error.
 enum class IfThere : std::uint8_t { Empty, Keep, Refuse };
+// A link in place of the file. IsRefused: followed only if it names an open file; CountsAsOthers: followed on the same
+// conditions as a link on the way.
 enum class LastLink : std::uint8_t { IsRefused, CountsAsOthers };
 enum class Access : std::uint8_t { Write, ReadAndWrite };
 
@@ -49,7 +53,7 @@ struct WriteRules {
   Access access = Access::Write;
 };
 
-// Opens the file for appending, non-blocking, and creates it if it does not exist; a FIFO must have a reader. Error
+// Opens the file for appending, with O_NONBLOCK, and creates it if it does not exist; a FIFO must have a reader. Error
 // (Io) names the file.
 Result<UniqueFd> open_own_file(const std::string& path, const WriteRules& rules);
 

@@ -10,8 +10,8 @@
 
 namespace sml::os {
 
-// The thread starts with the first work; if the system gives none, the caller does the work at once. Used by one
-// thread, that of the loop.
+// The thread starts with the first work; if the system refuses a thread, post() does the work itself before it returns.
+// Used by one thread, that of the loop.
 class SideThread {
  public:
   explicit SideThread(boost::asio::any_io_executor loop);
@@ -20,12 +20,14 @@ class SideThread {
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
 
-  // Returns whether the thread exists, for work that the caller must not do itself; starts it if needed.
+  // Starts the thread if it does not run yet; returns false if the system refuses it. For callers whose work must not
+  // run on the loop's thread.
   bool start();
-  // `work` runs on the thread, after all work posted before; data that it shares with the caller must not be touched by
-  // the caller until `then`. `then` runs on the loop, unless this object has gone.
+  // `work` runs on the thread, after all work posted before. The caller must not touch data that it shares with `work`
+  // until `then` runs: on the loop, after this call has returned, and not at all if this object has been destroyed.
   void post(std::function<void()> work, std::function<void()> then);
-  // Blocks until all work is done, for at most `limit`; Duration::max(): without a limit. Returns whether all is done.
+  // Blocks until all work is done, for at most `limit`; Duration::max(): without a limit. Returns whether all is done;
+  // the `then` of that work still runs later, on the loop.
   bool finish(Duration limit);
 
  private:

@@ -1,9 +1,9 @@
 // Channels: folders of data of which each host or worker gets its share. Pure.
 //
-// The files of a folder are keys, by their paths below it, sorted byte by byte. Of n shares, share i has the keys whose
-// position is i modulo n (Modulo), or a block of consecutive keys, where the first shares have one more if the shares
-// cannot be equal (Block). How SageMaker itself deals keys is not published; documented is only that shares differ by
-// at most one key (developer guide, "S3DataSource", ShardedByS3Key).
+// Each file of a folder is a key, named by its path below the folder; keys are sorted byte by byte. Of n shares, share
+// i has the keys whose position is i modulo n (Modulo), or a block of consecutive keys, where the first shares have one
+// more if the shares cannot be equal (Block). SageMaker does not publish how it deals keys itself; it documents only
+// that shares differ by at most one key (developer guide, "S3DataSource", ShardedByS3Key).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Channel {
 };
 
 // Parses "NAME=DIR[,mode=FullyReplicated|ShardedByS3Key][,by=host|rank][,order=modulo|block]". Errors (Usage) quote the
-// faulty part.
+// part that is wrong.
 Result<Channel> parse_channel(std::string_view text);
 
 // "SM_CHANNEL_TRAIN": the names of the variables that hold the folder. A second name, usable in shells, is added if the
@@ -47,8 +47,8 @@ struct Share {
   void fields(auto& a) { a(index, count); }
   bool operator==(const Share&) const = default;
 };
-// The share of one worker. If the folder is already sharded over the hosts, it is dealt only to the workers of each
-// host.
+// The share of one worker: the whole folder if the channel is fully replicated, and for helpers. If the folder is
+// already sharded over the hosts (OnHosts::Sharded), it is dealt only among the workers of its host.
 Share share_of(const Channel& channel, const JobMap& map, const RankAssignment& rank);
 
 // A channel on one host.
@@ -56,14 +56,14 @@ struct HostChannel {
   std::string name;
   std::string folder;
   KeyOrder order = KeyOrder::Modulo;
-  std::vector<Share> shares;  // of the host's workers
+  std::vector<Share> shares;  // of the host's workers, in their order
   void fields(auto& a) { a(name, folder, order, shares); }
 };
 
-// The positions of the keys of a share, ascending.
+// The positions of the keys of a share, ascending. `keys`: the number of all keys of the folder.
 std::vector<std::size_t> keys_of(Share share, KeyOrder order, std::size_t keys);
 
-// Returns a clause for the user about shares of unequal size; empty if all shares are equal.
+// Returns a warning about shares of unequal size, as a part of a sentence; empty if all shares are equal.
 std::string unequal_shares(std::string_view channel, std::uint32_t shares, std::size_t keys);
 
 }  // namespace sml::plan

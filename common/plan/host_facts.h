@@ -1,4 +1,5 @@
-// Properties of a host that its agent determines before a job. Pure: takes the contents of files, returns numbers.
+// Properties of a host that its agent determines before an attempt starts. Pure: takes the contents of files, returns
+// numbers and texts.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -32,17 +32,19 @@ struct Program {
   std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
 };
 
-// The starter of the agents on other hosts, and a clause that tells why it was chosen.
+// The way in which agents on other hosts are started.
 struct AgentStart {
-  std::string by;  // as --start-by names it; empty: nothing does, as the hosts call or this is the only one
-  std::string because;
+  // as --start-by names it; empty: the launcher starts none there, as the hosts call or this is the only one
+  std::string by;
+  std::string because;  // why it was chosen, as a part of a sentence
 };
 
 // Value type: contains no connection, descriptor or time.
 struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
-  Oversubscribe oversubscribe = Oversubscribe::No;  // of ranks that are spawned
-  // Unsaid: nobody has counted the slots of this machine, which are as many as there are workers, and no limit.
+  Oversubscribe oversubscribe = Oversubscribe::No;  // whether spawned ranks may exceed the slots
+  // Counted: the number of slots is known. Unsaid: only the number of workers was given; each of them has a slot, and
+  // the slots do not limit spawned ranks.
   enum class Room : std::uint8_t { Counted, Unsaid } room = Room::Counted;
   std::string host_source;            // HostList::source
   std::optional<CallingHosts> calls;  // HostList::calls
@@ -62,7 +64,7 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   std::string pmix_library;        // path on every host; empty: each host uses its own
   std::vector<FifoChannel> fifos;  // on each host
   std::vector<Channel> channels;
-  std::vector<std::string> warnings;  // clauses to show to the user once, before anything starts
+  std::vector<std::string> warnings;  // shown to the user once, before anything starts; parts of sentences
 
   std::size_t program_count() const { return 1 + more_programs.size(); }
   const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }

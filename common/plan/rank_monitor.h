@@ -1,5 +1,6 @@
-// The limits on how long a rank may send nothing to its rank monitor. Names and defaults are those of NVRx's fault
-// tolerance (nvidia_resiliency_ext/fault_tolerance/config.py, 0.4.1).
+// The limits on how long a rank may send nothing to its rank monitor, a service of the agent: a rank that exceeds one
+// hangs. Names and defaults are those of NVRx's fault tolerance (nvidia_resiliency_ext/fault_tolerance/config.py,
+// 0.4.1).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,6 +8,7 @@
 
 namespace sml::plan {
 
+// A rank reports that it enters and leaves sections, each by name.
 struct SectionLimit {
   std::string name;
   std::uint64_t limit_ms = 0;  // 0: no limit
@@ -14,7 +16,7 @@ struct SectionLimit {
   void fields(auto& a) { a(name, limit_ms); }
 };
 
-enum class RankMonitorOffer : std::uint8_t { No, Yes };
+enum class RankMonitorOffer : std::uint8_t { No, Yes };  // whether agents offer the service to their ranks
 
 // In all fields, 0 means no limit.
 struct RankMonitor {
@@ -24,7 +26,7 @@ struct RankMonitor {
   RankMonitorOffer offer = RankMonitorOffer::No;
   std::uint64_t first_ms = kFirstMs;          // from the rank's InitMsg to its first heartbeat
   std::uint64_t heartbeat_ms = kHeartbeatMs;  // between two heartbeats
-  std::uint64_t outside_ms = 0;               // outside of all sections
+  std::uint64_t outside_ms = 0;               // in no section
   std::vector<SectionLimit> sections{};
   bool operator==(const RankMonitor&) const = default;
   void fields(auto& a) { a(offer, first_ms, heartbeat_ms, outside_ms, sections); }

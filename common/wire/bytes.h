@@ -1,6 +1,7 @@
 // Serializes numbers and byte strings: big-endian, lengths before contents. Knows nothing about messages.
 //
-// One member function `fields(archive)` per struct serves both directions: Writer appends each field, Reader fills it.
+// One member function `fields(archive)` per struct serves both directions: it passes its fields to the archive, a
+// Writer, which appends each of them, or a Reader, which fills it.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -34,7 +35,7 @@ class Writer {
       out_.push_back(static_cast<char>(static_cast<unsigned char>(bits >> (shift - 8))));
     }
   }
-  void put(const char& value) { out_.push_back(value); }  // whether char is signed or not
+  void put(const char& value) { out_.push_back(value); }  // the same byte, whether char is signed or not
   template <class Tag>
   void put(const Strong<Tag>& value) {
     put(value.value());
@@ -68,6 +69,7 @@ class Reader {
     (get(values), ...);
   }
   bool ok() const { return ok_; }
+  // Whether all of the input has been read; a message with bytes left over is malformed.
   bool at_end() const { return in_.empty(); }
 
  private:

@@ -24,7 +24,8 @@ std::string encode(const ToLauncher& message);
 // The hot path, which does not build the message: appends the part of an Output frame that precedes its bytes.
 void append_output_head(std::string& out, Rank rank, Stream stream, std::uint64_t at_ns, std::size_t size);
 
-// Splits a byte stream into frames. Holds at most one frame plus what feed() added.
+// Splits a byte stream into frames, and decodes their messages. Holds at most one frame plus the bytes that feed()
+// added.
 template <class Message>
 class Decoder {
  public:
@@ -33,7 +34,7 @@ class Decoder {
   void feed_in_place(std::span<const char> bytes);
   // Returns the next whole message, which may hold views of the fed bytes, valid until the next call; nullopt if more
   // bytes are needed; an error (Protocol) for a frame that is too long, has a type of the other direction, or whose
-  // payload does not decode. After an error the stream is unusable.
+  // payload does not decode. After an error the decoder must not be used any more.
   Result<std::optional<Message>> next();
 
  private:

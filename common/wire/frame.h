@@ -16,6 +16,7 @@ namespace sml::wire {
 
 inline constexpr std::size_t kFrameHeader = 5;
 
+// Overwrites the kFrameHeader bytes of `out` from `at` on; `length` is that of the payload.
 inline void put_header(std::string& out, std::size_t at, std::uint8_t type, std::size_t length) {
   for (std::size_t i = 0; i < 4; ++i)
     out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));

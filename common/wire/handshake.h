@@ -4,10 +4,10 @@
 //   <mark> NEED <architecture> <folder>   the agent is not there; send its bytes (architecture as in uname -m)
 //   <mark> FAIL <text>               no folder can store the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline
-// If it was started as a reconnect helper, the reply to its Return message follows:
-//   <mark> AGAIN <received>          the other agent continues here; it has received this many bytes of frames, and
-//                                    its own frames follow, from the requested position on
-//   <mark> GONE <text>               there is no such agent any more, or it does not accept this launcher
+// If the process was started as a reconnect helper, the reply to its Return message follows:
+//   <mark> AGAIN <received>          the running agent continues on this connection; it has received this many bytes
+//                                    of frames, and its own frames follow, from the requested position on
+//   <mark> GONE <text>               that agent does not run any more, or does not accept this launcher
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,37 +21,38 @@
 
 namespace sml::wire {
 
-inline constexpr std::size_t kMaxNoise = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxNoise = std::size_t{4} << 20;  // bytes before the first marked line
 
-struct NeedAgent {
+struct NeedAgent {  // NEED
   std::string architecture;
   std::string folder;
 };
-struct CannotDeploy {
+struct CannotDeploy {  // FAIL
   std::string text;
 };
-struct AgentRuns {
+struct AgentRuns {  // AGENT
   std::uint32_t version = 0;
 };
-struct GoesOn {
+struct GoesOn {  // AGAIN
   std::uint64_t received = 0;
 };
-struct CannotReturn {
+struct CannotReturn {  // GONE
   std::string text;
 };
 using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns, GoesOn, CannotReturn>;
 
-// The first line of an agent, including the newline.
+// The lines AGENT, AGAIN and GONE, including the newline.
 std::string agent_line(const std::string& mark);
 std::string goes_on_line(const std::string& mark, std::uint64_t received);
 std::string cannot_return_line(const std::string& mark, std::string_view text);
 
+// The launcher's side: separates the marked lines from the noise.
 class GreetingReader {
  public:
   explicit GreetingReader(std::string mark) : mark_(std::move(mark)) {}
   void feed(std::span<const char> bytes);
-  // Returns the next marked line, or nullopt. Error (Protocol) after kMaxNoise bytes without one, or if a marked line
-  // has an unknown form.
+  // Returns the next marked line, or nullopt if more bytes are needed. Error (Protocol) after kMaxNoise bytes without
+  // one, or if a marked line has an unknown form.
   Result<std::optional<Greeting>> next();
   // After AgentRuns: returns the bytes behind its line, which are frames already.
   std::string take_rest() { return std::move(buffer_); }

@@ -10,19 +10,21 @@
 
 namespace sml::wire {
 
-// Registered: the worker can go on without others. Ready: it waits for its numbers in the next round.
+// Registered: the worker can continue without others. Ready: it waits for its numbers in the next round.
 enum class HorovodStep : std::uint8_t { Registered, Ready };
+// From the agent: a worker has taken this step.
 struct HorovodNews {
   std::uint32_t attempt = 1;
   HorovodStep step = HorovodStep::Registered;
   std::string slot;            // "HOST:LOCAL_RANK", as the worker sends it
-  std::string registration{};  // of a worker that registers: how notices reach it; empty: too long
+  std::string registration{};  // with Registered: how notices reach the worker; empty: too long
   void fields(auto& a) { a(attempt, step, slot, registration); }
   static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
 };
 
+// The numbers of one worker in a round.
 struct HorovodPlace {
-  std::string slot;
+  std::string slot;     // as in HorovodNews
   std::string numbers;  // in the format that Horovod's workers read: rank, size, and so on
   bool operator==(const HorovodPlace&) const = default;
   void fields(auto& a) { a(slot, numbers); }
@@ -40,7 +42,7 @@ struct HorovodRound {
 };
 
 // To the agent of a worker's host: send `request` to the port there at which the worker listens for notices about
-// hosts. Replied to once, within kHorovodPatienceMs.
+// hosts. The agent replies with one HorovodAnswer, within kHorovodPatienceMs.
 struct HorovodCall {
   std::uint32_t attempt = 1;
   Rank rank;
@@ -52,7 +54,7 @@ struct HorovodCall {
 struct HorovodAnswer {
   std::uint32_t attempt = 1;
   Rank rank;
-  std::string answer;  // empty: no answer
+  std::string answer;  // of the worker; empty: it sent none
   void fields(auto& a) { a(attempt, rank, answer); }
   static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
 };

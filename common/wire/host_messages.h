@@ -33,7 +33,7 @@ struct AskHealth {
   std::uint32_t id = 0;        // the same in the reply
   std::string command;         // for sh; exits with 0 on a healthy host; empty: none
   std::uint32_t limit_ms = 0;  // time limit of `command`
-  // time limit until the accelerators hold no more memory than before the first attempt, or little
+  // time limit until the accelerators use no more memory than before the first attempt, or little; 0: not checked
   std::uint32_t accelerators_ms = 0;
   void fields(auto& a) { a(id, command, limit_ms, accelerators_ms); }
 };
@@ -63,7 +63,7 @@ struct WorkersUse {
 // The file system of the working directory of one of the host's running workers.
 struct DiskSpace {
   std::uint32_t id = 0;
-  std::uint64_t free_bytes = 0;   // that the worker's user may write
+  std::uint64_t free_bytes = 0;   // available to the worker's user
   std::uint64_t total_bytes = 0;  // 0: unknown, or no worker runs
   void fields(auto& a) { a(id, free_bytes, total_bytes); }
   static constexpr Rules kRules{.phase = Phase::Connection};
@@ -72,7 +72,7 @@ struct DiskSpace {
 
 struct Health {
   std::uint32_t id = 0;
-  std::vector<std::string> faults;  // clauses; empty: the host is healthy
+  std::vector<std::string> faults;  // why no worker should start, as parts of sentences; empty: the host is healthy
   void fields(auto& a) { a(id, faults); }
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskHealth;

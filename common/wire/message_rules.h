@@ -1,7 +1,7 @@
-// The rules that a message states about itself beside its fields(): `static constexpr Rules kRules{...}`, and, in the
-// one reply to a request, `using Answers = Request`. The agent, the launcher and the hosts that call derive from them
-// how they treat a message, so that a new one needs no line in their sources. A message without kRules has the first
-// value of each rule.
+// The rules that the struct of a message declares beside its fields(): `static constexpr Rules kRules{...}`, and, in
+// the one reply to a request, `using Answers = Request`. The agent, the launcher and the hosts that call derive from
+// them how they treat the message, so that a new message needs no line in their sources. A message without kRules has
+// the first value of each rule.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,8 +10,8 @@ namespace sml::wire {
 
 // The part of the agent that handles a message. Services: the attempt and its services, while there are workers.
 enum class Receiver : std::uint8_t { Agent, Services };
-// Whether a host that calls the coordinator compares a message with its own plan before its agent gets it. Unchecked:
-// it starts nothing on the host and sends none of its bytes anywhere.
+// Whether a host that calls the coordinator compares a message with its own plan before its agent gets it. Unchecked is
+// for messages that start nothing on the host, and whose bytes the host sends nowhere.
 enum class PeerCheck : std::uint8_t { Checked, Unchecked };
 // When an agent may send a message. Attempt: between Prepared and Cleared. Connection: at any time after HelloAck.
 enum class Phase : std::uint8_t { Attempt, Connection };

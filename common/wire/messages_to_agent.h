@@ -25,7 +25,7 @@ namespace sml::wire {
 
 inline constexpr std::uint32_t kProtocolVersion = 26;
 
-enum class StdinSource : std::uint8_t { Null, Launcher };
+enum class StdinSource : std::uint8_t { Null, Launcher };  // Null: empty; Launcher: StdinData, until StdinEof
 
 // The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
 // follow, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; finally Leave, Bye.
@@ -33,11 +33,11 @@ struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::string job_id;
   std::string host;                        // the host's name in the job, for messages
-  std::uint32_t heartbeat_timeout_ms = 0;  // end everything if the launcher has been silent for this long
+  std::uint32_t heartbeat_timeout_ms = 0;  // the agent ends everything if it receives nothing for this long
   std::uint32_t grace_ms = 0;              // between SIGTERM and SIGKILL if the launcher is lost
   std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
   std::string return_secret{};             // authenticates a new connection of the launcher; empty: none is accepted
-  std::uint32_t hold_ms = 0;               // time for which the workers go on after the connection has broken
+  std::uint32_t hold_ms = 0;               // how long the workers continue after the connection has broken
   void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms); }
 };
 
@@ -56,12 +56,12 @@ struct App {
   }
 };
 
-enum class StderrPipe : std::uint8_t { Own, OfStdout };
+enum class StderrPipe : std::uint8_t { Own, OfStdout };  // OfStdout: stderr goes into the pipe of stdout
 enum class ResultPipe : std::uint8_t {
   No,
   Yes
 };  // Yes: a pipe beside stdout and stderr, whose variable is SML_RESULTS_FD
-enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe, where the host has no more of them
+enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe if none is free
 
 struct Worker {
   Rank rank;
@@ -89,8 +89,8 @@ struct WorkerLogs {
   void fields(auto& a) { a(max_size, overwrite); }
 };
 
-// A service that an agent offers for an attempt at a port of its host. WorkerPort: a free port that a worker listens
-// on.
+// A service that an agent offers for an attempt at a port of its host. WorkerPort: a free port, on which a worker will
+// listen.
 enum class ServiceKind : std::uint8_t { TorchStore, HorovodStore, WorkerPort };
 enum class ServiceReach : std::uint8_t { ThisMachine, Network };  // where its clients are
 struct ServiceWish {
@@ -206,7 +206,7 @@ struct Start {
 // Sends a signal to these workers, once; nothing else happens.
 struct Signal {
   std::int32_t signo = 0;
-  std::vector<Rank> ranks{};  // ranks, of which those on this host get the signal; empty: all
+  std::vector<Rank> ranks{};  // may include ranks of other hosts, which this agent ignores; empty: all of this host
   SignalTarget target = SignalTarget::Group;
   void fields(auto& a) { a(signo, ranks, target); }
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
@@ -286,7 +286,8 @@ struct Caller {
 };
 inline constexpr std::size_t kMaxCallers = 1024;  // in one message
 
-// No: another user's, or closed; Unknown: there is no such connection here, or its owner cannot be determined.
+// Whether a connection belongs to this job. No: its owner is a user who runs none of the job's processes, or it is
+// closed; Unknown: there is no such connection here, or its owner cannot be determined.
 enum class PeerOwnership : std::uint8_t { No, Yes, Unknown };
 struct PeerVerdict {
   std::uint32_t id = 0;
@@ -318,15 +319,15 @@ struct Inspect {
 // Sent instead of Prepare: an earlier agent of this job is gone without a Bye, and what it has left on this host is to
 // be ended. The agent replies with LeftEnded.
 struct EndLeft {
-  std::string mark;  // Prepare::mark, and what HelloAck told:
-  std::string cgroup;
-  std::string scratch;
+  std::string mark;     // Prepare::mark of that agent
+  std::string cgroup;   // HelloAck::cgroup of that agent
+  std::string scratch;  // HelloAck::scratch of that agent
   void fields(auto& a) { a(mark, cgroup, scratch); }
 };
 
-// Additional workers, a world of their own in which the ranks are counted from `first`: the agent checks that they can
-// be started, and starts nothing. Sent while workers run, or while the agent waits for the first; the agent replies
-// with Added. At most one such world waits for StartAdded at a time.
+// Additional workers, with a world of their own, whose first rank is `first` in the job. The agent checks that they can
+// be started, starts nothing, and replies with Added. Sent while workers run, or while the agent waits for the first
+// ones (LateStart). At most one such world waits for StartAdded at a time.
 struct AddWorkers {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;  // the service by which they find each other, and which requested them

@@ -13,16 +13,17 @@
 
 namespace sml::wire {
 
+// The reply to Hello.
 struct HelloAck {
   std::uint32_t version = kProtocolVersion;
   std::string build_id;
-  std::int32_t pid = 0;
-  std::uint64_t now_ns = 0;
-  std::vector<std::string> addresses;  // of this host: the one that the login used first, no loopback
+  std::int32_t pid = 0;                // of the agent
+  std::uint64_t now_ns = 0;            // the agent's clock when it sends this
+  std::vector<std::string> addresses;  // of this host: first the one that the login used; no loopback
   std::string machine{};               // equal for agents on one machine; empty: unknown
   std::string cgroup{};                // folder of the cgroup made for the workers; empty: none
   std::string scratch{};               // the agent's folder; empty: none
-  std::string reconnect_socket{};      // name of the agent's own; empty: none
+  std::string reconnect_socket{};      // where a reconnect helper finds the agent; empty: nowhere
   void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, reconnect_socket); }
 };
 
@@ -34,17 +35,18 @@ struct PreflightError {
   void fields(auto& a) { a(kind, message, hint); }
 };
 
+// The binding of a worker, for BindingWish::report.
 struct Bound {
   Rank rank;
   std::string where;  // "socket 0, NUMA node 0, core 2, CPUs 2,18"; empty: not bound
   void fields(auto& a) { a(rank, where); }
 };
 
-// Whether a rank received what its library needs to find the others.
+// Whether a rank received the variables by which its library finds the others.
 enum class MpiOffer : std::uint8_t { None, Made };
 
-// A program that uses MPI, whose ranks no service here connects. Once per host: in Prepared if the program file shows
-// it, otherwise while it runs.
+// A program that uses MPI, but whose ranks no service of this host connects. Sent once per host: in Prepared if the
+// program's file shows it, otherwise while the program runs.
 struct MpiUse {
   Rank rank;
   std::int32_t pid = 0;  // the worker's own process or a descendant; 0: nothing has been started
@@ -54,17 +56,19 @@ struct MpiUse {
   void fields(auto& a) { a(rank, pid, program, library, offer); }
 };
 
+// A service of Prepare::services, with its port.
 struct Service {
   ServiceKind kind = ServiceKind::WorkerPort;
   std::uint16_t port = 0;
   void fields(auto& a) { a(kind, port); }
 };
 
+// The reply to Prepare.
 struct Prepared {
-  std::vector<PreflightError> errors;
+  std::vector<PreflightError> errors;    // empty: the workers can be started
   std::vector<Service> services{};       // as in Prepare::services; those of one kind in their order
   std::vector<std::string> addresses{};  // of the requested interfaces
-  std::vector<std::string> warnings{};   // clauses for the user
+  std::vector<std::string> warnings{};   // for the user, as parts of sentences
   std::vector<Bound> bindings{};         // if requested
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
   std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
@@ -116,14 +120,16 @@ struct ExitedWorker {  // sent at once, while output may still be in flight
   void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns, usage); }
 };
 
-enum class DrainEnd : std::uint8_t { Eof, Quiet };  // Quiet: another process still holds its pipe
-struct Drained {                                    // no more output of this rank will follow
+// Eof: all ends of its pipes are closed. Quiet: another process still holds one, and the agent has stopped to read.
+enum class DrainEnd : std::uint8_t { Eof, Quiet };
+struct Drained {  // no more output of this rank will follow
   Rank rank;
   DrainEnd end = DrainEnd::Eof;
   void fields(auto& a) { a(rank, end); }
 };
 
 enum class LogLevel : std::uint8_t { Warning, Info, Debug };
+// A message of the agent for the user or for debugging.
 struct AgentLog {
   LogLevel level = LogLevel::Info;
   std::string text;
@@ -132,12 +138,13 @@ struct AgentLog {
 };
 
 struct Pong {
-  std::uint64_t token = 0;
-  std::uint64_t now_ns = 0;
+  std::uint64_t token = 0;   // as in Ping
+  std::uint64_t now_ns = 0;  // the agent's clock when it sends this
   void fields(auto& a) { a(token, now_ns); }
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
+// Allows this many more bytes of StdinData for the rank.
 struct StdinCredit {
   Rank rank;
   std::uint64_t bytes = 0;
@@ -169,18 +176,19 @@ inline constexpr std::size_t kMaxErrorFile = std::size_t{64} << 10;
 // The kernel has killed processes in the agent's cgroup for lack of memory, since the last such message or the start;
 // sent before the ExitedWorker of a worker that was killed by SIGKILL.
 struct OutOfMemory {
-  std::uint64_t kills = 0;
-  std::string evidence;  // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
+  std::uint64_t kills = 0;  // processes
+  std::string evidence;     // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
   void fields(auto& a) { a(kills, evidence); }
 };
 
 struct Joined {
-  // from the agent that serves the store: clients that have joined; otherwise workers here that hold a connection to
-  // the requested port, or, of those that no longer run, that have joined others by MPI
+  // From the agent that serves the store: clients that have joined it. From other agents: workers here that hold a
+  // connection to the requested port; if no port was requested and no worker runs any more, workers that had joined
+  // others by MPI.
   std::uint64_t count = 0;
   std::uint64_t since_first_ms = 0;  // time since the first of them joined
   std::vector<Rank> missing;         // running workers here without a connection to the requested port
-  std::uint64_t with_torch = 0;      // if that was asked: workers here that have torch's library loaded
+  std::uint64_t with_torch = 0;      // with TorchLook::Yes: workers here that have torch's library loaded
   void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskJoined;
@@ -194,6 +202,7 @@ struct AskPeerOwnership {
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
+// The reply to CheckPeerOwnership; its verdicts may come in several of these messages.
 struct PeerVerdictsOfHost {
   std::vector<PeerVerdict> rulings;
   void fields(auto& a) { a(rulings); }
@@ -222,7 +231,7 @@ struct Inspected {
 };
 
 struct LeftEnded {
-  std::uint32_t count = 0;        // processes
+  std::uint32_t count = 0;        // processes that the agent has ended
   std::vector<std::string> left;  // as in Cleared
   void fields(auto& a) { a(count, left); }
   static constexpr Rules kRules{.phase = Phase::Connection};
@@ -239,7 +248,7 @@ struct RankFault {
   Rank rank;
   FaultKind kind = FaultKind::Broken;
   std::int32_t code = 1;  // exit status for the job
-  std::string why;        // a clause that follows "rank 3 on algo-1"
+  std::string why;        // the rest of a sentence that begins with "rank 3 on algo-1"
   std::uint64_t at_ns = 0;
   void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
 };

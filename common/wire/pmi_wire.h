@@ -21,10 +21,10 @@ enum class PmiDialect : std::uint8_t { One, Two };
 inline constexpr std::size_t kPmiKey = 64;           // bytes of a key
 inline constexpr std::size_t kPmiValue = 1024;       // bytes of a value
 inline constexpr std::size_t kPmiMessage = 8 << 10;  // bytes of one message; MPICH's clients send 1 KB and read no more
-inline constexpr std::size_t kPmiSpawn = 64 << 10;   // bytes of a message with programs to spawn
+inline constexpr std::size_t kPmiSpawn = 64 << 10;   // bytes of a message with programs to spawn, and of any in PMI-2
 
 struct PmiMessage {
-  std::string name;
+  std::string name;                                        // the value of "cmd" or "mcmd"
   std::vector<std::pair<std::string, std::string>> pairs;  // in order; without "cmd" or "mcmd"
 
   // The first value of that key; null: none.
@@ -35,8 +35,8 @@ struct PmiMessage {
 class PmiReader {
  public:
   void feed(std::string_view bytes);
-  // The next whole message; nullopt if more bytes are needed. Error (Protocol): a clause that follows "it"; the stream
-  // is unusable then.
+  // The next whole message; nullopt if more bytes are needed. Error (Protocol): the rest of a sentence that begins with
+  // "it"; the stream is unusable then.
   Result<std::optional<PmiMessage>> next(PmiDialect dialect);
   std::size_t size() const { return buffer_.size(); }  // of the buffered bytes
 
@@ -55,7 +55,7 @@ class PmiWriter {
   PmiWriter& add(std::string_view key, std::string_view value);
   PmiWriter& add(std::string_view key, std::int64_t value);
   PmiDialect dialect() const { return dialect_; }
-  std::string take();
+  std::string take();  // ends the message and returns it; to be called once
 
  private:
   PmiDialect dialect_;

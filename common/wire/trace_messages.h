@@ -1,4 +1,4 @@
-// Messages between launcher and agent about where the workers are (part of messages.h).
+// Messages between launcher and agent about the code that the workers execute (part of messages.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sml::wire {
 
-// Yes: tells workers where torch should serve stack requests, and to record their communication with each other.
+// Yes: variables of the workers make torch serve stack requests, and record the workers' communication with each other.
 enum class TorchTraces : std::uint8_t { No, Yes };
 
 // Requests the stacks of the workers. The agent replies with a Trace for each running worker, in any order, and then
@@ -23,6 +23,7 @@ struct AskTraces {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
+// The state and the stacks of one worker.
 struct Trace {
   std::uint32_t id = 0;
   Rank rank;
@@ -31,6 +32,7 @@ struct Trace {
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
+// The end of the replies to AskTraces.
 struct Traced {
   std::uint32_t id = 0;
   void fields(auto& a) { a(id); }

@@ -16,7 +16,7 @@ enum class WireUp : std::uint8_t { Pmi, Pmix };
 
 // ---- fences and relayed messages
 
-enum class Piece : std::uint8_t { More, Last };
+enum class Piece : std::uint8_t { More, Last };  // More: further pieces of this host's data follow
 // The data that a host has collected from its ranks for a fence; the launcher sends the data of all hosts back to each
 // of them as Fenced.
 struct FenceData {
@@ -40,8 +40,8 @@ struct Fenced {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
-// From the service on one host to the one on the host of another rank; the launcher forwards it without interpreting
-// it. In both directions.
+// From the service on one host to its counterpart on the host of another rank. The agent sends it to the launcher,
+// which forwards it to the other agent without interpreting it.
 struct Relay {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
@@ -79,8 +79,8 @@ struct SpawnWish {
 };
 
 enum class Go : std::uint8_t { No, Yes };
-// To all hosts: that world starts, and the job has `ranks` ranks from now on; or it does not start, and is discarded.
-// Hosts with workers of it reply with Started.
+// To all hosts: the world of AddWorkers with this `first` starts, and the job has `ranks` ranks from now on; or
+// (Go::No) it does not start, and is discarded. Hosts with workers of that world reply with Started.
 struct StartAdded {
   std::uint32_t attempt = 1;
   Rank first;
@@ -96,7 +96,7 @@ struct SpawnAnswer {
   WireUp service = WireUp::Pmi;
   Rank to;           // as in the request
   std::string call;  // as in the request
-  std::string why;   // a clause; empty: the ranks start
+  std::string why;   // why the ranks do not start, as a part of a sentence; empty: they start
   void fields(auto& a) { a(attempt, service, to, call, why); }
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };

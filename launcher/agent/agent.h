@@ -1,9 +1,9 @@
 // The agent: starts and ends the workers of one host on behalf of a launcher at the other end of a pipe.
 //
-// One thread, one event loop. This class owns everything that lasts for the whole run: the link, the guardian's process
-// id, the heartbeat timeout, the greeting and the exit; a HostAttempt owns everything that belongs to the workers. If
-// the launcher's end of the pipe closes and the launcher does not reconnect in time, or if the launcher is silent for
-// longer than the heartbeat timeout, the agent ends all workers and exits.
+// One thread, one event loop. This class handles everything that lasts for the whole run: the link, the guardian, the
+// heartbeat timeout, the greeting and the exit. A HostAttempt, one at a time, owns everything that belongs to the
+// workers. If the launcher's end of the pipe closes and the launcher does not reconnect in time, or if the launcher is
+// silent for longer than the heartbeat timeout, the agent ends all workers and exits.
 #pragma once
 #include <csignal>
 #include <memory>
@@ -53,13 +53,16 @@ class Agent final : private AttemptOwner {
     std::string cgroup;                // os::Cgroup::current()
     std::vector<int> ignored_signals;  // os::ignored_signals()
   };
-  // `login_environment` is what the agent was started with. `descriptor_limit` is the soft limit for workers.
+  // `login_environment` is the environment that the agent was started with. `descriptor_limit` is the soft limit of
+  // open descriptors for workers. `silence` is the heartbeat timeout until the launcher's Hello sets another.
   Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
 
-  // Returns when there is nothing left to do. The exit status of the agent does not depend on the workers.
+  // Runs the event loop until the session is over, and the last message has been sent or the launcher is lost. The exit
+  // status of the agent does not depend on the workers.
   void run();
-  // Handles a signal that this process has received; called from the loop. Accepts these signals and kStopSignals.
+  // The signals that, together with kStopSignals, must be passed to signalled().
   static constexpr int kSignals[] = {SIGCHLD, kParentDied};
+  // Handles a signal that this process has received. To be called from the loop.
   void signalled(int signo);
 
  private:
@@ -68,13 +71,14 @@ class Agent final : private AttemptOwner {
   // launcher. The default `message` is a placeholder for events that come with no message; nothing reads it.
   AgentAction dispatch(AgentEvent event, wire::ToAgent message = wire::Leave{});
   void perform(AgentAction action, wire::ToAgent& message);
+  // Actions of the state machine.
   void greet(const wire::Hello& m);
   void refuse(const wire::Hello& m);
   void prepare(wire::Prepare& m);
   void end_left(const wire::EndLeft& m);
   void start(wire::Start& m);
-  void stop(const wire::Stop* m);
-  // Messages that are answered or noted in any state.
+  void stop(const wire::Stop* m);  // null: the agent ends the workers by itself, without a Stop of the launcher
+  // Messages that are answered or noted in any state after the greeting.
   void answer(const wire::Probe& m);
   void answer(const wire::Credit& m);
   void answer(const wire::Ping& m);
@@ -84,22 +88,27 @@ class Agent final : private AttemptOwner {
   void answer(const wire::CheckPeerOwnership& m);
   void answer(const wire::AskHealth& m);
   template <class Message>
-  void answer(const Message&) {}  // needs no reply; receiving any message resumes
+  void answer(const Message&) {}  // needs no reply; any message that is received ends a suspension
 
   void attempt_changed() override;
+  // True for a child that the agent runs for itself (preload, health check, guardian): no attempt may end it.
   bool is_own(pid_t child) const;
   wire::ToLauncher cleared() const;
-  void leave(const std::string& words);
+  void leave(const std::string& words);  // `words` are encoded frames
+  // Advances the attempt after any change, and ends the loop once the session is over. To be called after each event.
   void settle();
-  void resume();
-  void wake_workers();
+  void resume();        // ends a suspension, if there is one
+  void wake_workers();  // more output may be sent
+  // Sets timer_ to the earliest deadline of the heartbeat, the reconnect window and the attempt.
   void arm_timer();
   void on_timer(TimePoint due);
   void heed(int signo);
   void reap();
   void guardian_died();
+  // Ends the workers for a reason that does not come from the launcher. Bye gets `why`, unless they are ending already.
   void told_to_end(const std::string& why);
   void launcher_lost(const Error& why);
+  // Notes the result for a connection of CheckPeerOwnership; it is sent soon, together with others.
   void rule(std::uint32_t caller, wire::PeerOwnership ours);
 
   Deps deps_;
@@ -108,20 +117,20 @@ class Agent final : private AttemptOwner {
   ControlLink link_;
   ReconnectWindow hold_;
   boost::asio::steady_timer timer_;
-  std::optional<TimePoint> armed_for_;
+  std::optional<TimePoint> armed_for_;  // when timer_ fires; nullopt: it is not armed
   AgentMachine machine_;
-  Duration heartbeat_timeout_;
-  Duration grace_;  // used if the launcher is lost
-  TimePoint last_heard_;
-  std::string told_to_end_;  // by whom, when it was not the launcher
-  bool suspended_ = false;   // by the launcher, which is silent itself
-  bool settling_ = false;
+  Duration heartbeat_timeout_;  // how long the launcher may be silent before it counts as lost
+  Duration grace_;              // used if the workers are ended without a Stop of the launcher
+  TimePoint last_heard_;        // when the launcher last sent a message; the heartbeat timeout counts from here
+  std::string told_to_end_;     // why the agent ends, if the launcher did not ask for it: the reason in Bye; else empty
+  bool suspended_ = false;      // by the launcher, which sends nothing until it resumes: no heartbeat timeout
+  bool settling_ = false;       // a call of settle() is queued in the loop
   LocalCallers callers_;
-  std::vector<wire::PeerVerdict> rulings_;  // not sent yet
+  std::vector<wire::PeerVerdict> rulings_;  // results of rule() that have not been sent yet
   Preload preload_;
   HealthCheck health_;
-  std::unique_ptr<HostAttempt> attempt_;
-  Lifetime probing_;  // renewed for each attempt, so that a later one does not get an earlier one's results
+  std::unique_ptr<HostAttempt> attempt_;  // null before the first Prepare; kept until the next
+  Lifetime probing_;  // renewed for each attempt, so that a later one does not get an earlier one's Probed
 };
 
 }  // namespace sml::agent

@@ -34,43 +34,52 @@ class AttemptOwner {
 
 class HostAttempt final : private WorkerOwner {
  public:
-  // `grace` is the grace period if the launcher is lost.
+  // `grace` is the grace period if the launcher is lost, or if the stop does not come from it.
   HostAttempt(const AttemptDeps& deps, AttemptOwner& owner, Duration grace);
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
-  // To be called first, and once. Starts no worker; returns what the launcher must know before the start.
+  // To be called first, and once. Starts no worker; returns what the launcher must know before the start, with the
+  // preflight errors.
   wire::Prepared prepare(wire::Prepare plan);
-  std::uint32_t number() const { return service_context_.attempt; }
+  std::uint32_t number() const { return service_context_.attempt; }  // Prepare::attempt
+  // Starts the workers once the imports of --preload are over: within this call, or later from the loop. Does not start
+  // them if the attempt has been stopped by then.
   void start(wire::Start message);
-  // See HostMachine::stop(). Workers that have not been started need not be waited for.
+  // See HostMachine::stop(). Before the workers have been started, this ends the attempt at once.
   void stop(const wire::Stop& m);
   void stop_by_itself();
+  // Ends the workers as stop_by_itself() does, and discards their output.
   void launcher_lost();
 
-  // Returns true once: when no process of the workers is left, or those left could not be ended; they remain as
-  // children of this process.
+  // Returns true once, when the attempt is over: no process of the workers is left, or the ones that are left could not
+  // be ended. The latter remain children of this process.
   bool take_end() { return over() && !std::exchange(end_taken_, true); }
-  bool ending() const;  // true if the workers need not be asked to end any more
+  bool ending() const;  // true if the workers have been asked to end, or all have ended
 
-  // Sends the workers' reports and advances the machine. To be called after each of the calls above and below.
+  // Sends the workers' reports and advances the machine. The owner must call it after each call that may change the
+  // state of the attempt, and after attempt_changed().
   void settle();
   void reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
-  std::optional<TimePoint> due() const;  // when to call on_time()
+  std::optional<TimePoint> due() const;  // when to call on_time(); nullopt: there is no deadline
   void on_time(TimePoint now);
 
   void wake() { workers_.wake(*this); }  // output may be sent again
+  // Sends SIGSTOP or SIGCONT to the workers and to all children of the agent but a guardian.
   void suspend();
   void resume();
   void handle(const wire::ToAgent& message);  // messages for workers or services
+  // How many ranks have found each other so far.
   wire::Joined joined(const wire::AskJoined& asked) const;
-  // Sends what has only been counted so far.
+  // Makes the services send what they have only counted so far.
   void sum_up() const;
+  // Null before prepare().
   const WorkerEnvironments* environments() const { return starter_ ? &starter_->environments() : nullptr; }
 
  private:
   // WorkerOwner
   std::size_t output_allowance() const override;
+  // True also once the link is lost: send_output_of() would leave the bytes in the pipe then.
   bool looks_at_output() const override { return !readers_.empty() || deps_.link.lost(); }
   void worker_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes) override;
   void worker_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size) override {
@@ -83,14 +92,14 @@ class HostAttempt final : private WorkerOwner {
 
   bool over() const { return machine_.state() == HostState::Gone; }
   void dispatch(HostEvent event);
-  // Performs an action of the machine.
   void perform(HostAction action);
   void spawn_all();
   void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);          // workers by their process groups, and orphans
-  void signal_descendants(int signo);  // all of them but a guardian
-  void look_round();
+  void signal_descendants(int signo);  // the workers' process groups, and all children of the agent but a guardian
+  void look_round();                   // sends the machine the events that are due: all reaped, all done, nothing left
   void look_for_mpi(TimePoint now);
+  // Reports a fault of a rank that has ended with status 0 if its MPI ran without the other ranks.
   void look_if_it_was_alone(Rank rank);
   void end_services() const;
 
@@ -109,7 +118,7 @@ class HostAttempt final : private WorkerOwner {
   MpiWatch mpi_watch_;
   RankNews news_;
   bool end_taken_ = false;
-  bool terminals_missed_ = false;  // and the launcher knows
+  bool terminals_missed_ = false;  // a worker has a pipe in the place of a terminal, and the launcher knows
   Lifetime lifetime_;
 };
 

@@ -1,5 +1,6 @@
 // One attempt: one run of all workers of a plan, from connecting the first host to the end of the last one. It drives
-// its AttemptMachine and the hosts of the fleet; state that outlives the workers belongs to the run.
+// its AttemptMachine and the hosts of the fleet, and owns the parts below. State that outlives the workers belongs to
+// the run (AttemptOwner). One thread: that of the loop.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +41,7 @@ struct Terms {
   // when the workers of the first attempt started, from which --timeout counts; zero: this is the first
   TimePoint first_start;
   std::uint32_t restarts_used = 0;  // restarts that earlier attempts used up
-  // hosts of the previous plan that the event feed already knows; 0: there is no previous plan
+  // number of hosts of the previous plan, which the event feed already knows; 0: there is no previous plan
   std::size_t hosts_told = 0;
 };
 
@@ -59,23 +60,27 @@ class Attempt final : public fleet::FleetListener {
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
   bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another attempt may follow
 
-  // Watches the start timeout, which counts from the construction, asks for the hosts' health, and begins the spare
-  // hosts. The fleet is started by the caller.
+  // Begins to watch the start timeout, which counts from the construction, and asks the agents that run already, those
+  // of spare hosts too, for their hosts' health. Does not start the fleet: the caller does.
   void begin();
-  // Call after news of a host, for example that a missing one has arrived: continues once all hosts are ready.
+  // Call after news of a host, for example that a missing one has arrived: takes the attempt's next step if all hosts
+  // are ready.
   void look_round();
-  // Releases the agents. The attempt is cleared, and no other follows.
+  // Call when the attempt is cleared and no other follows: releases the agents.
   void leave() { dispatch(AttemptEvent::NoMore); }
-  // Stops the attempt on the user's request. A stop that is already under way continues, but no other attempt follows
-  // it.
+  // Stops the attempt on the user's request, which came as the signal `signo`. A stop that is already under way
+  // continues, but no other attempt follows it.
   void stop(int signo);
-  // The user does not want to wait until the stop is over: kills the workers at once.
+  // Call if the user does not want to wait until the stop is over: kills the workers at once.
   void stop_at_once(int signo);
+  // The launcher's output cannot be written any more, with the errno `sys_errno`: stops, since the workers would block.
   void stop_for_lost_output(int sys_errno);
-  // Stops because of a fault of the launcher itself: a log that cannot be kept, or no plan.
+  // Stops for a reason in the launcher itself: a log that cannot be kept, or no plan to go on with.
   void stop_for(Error why);
+  // Stops because ranks make no progress (--watch). Does nothing unless the workers run.
   void stop_for_no_progress(report::NoProgress what);
-  // Ends the workers so that the next attempt can place them on other hosts, or on more.
+  // Ends the workers so that the next attempt can place them on other hosts, or on more. Does nothing unless the
+  // workers run.
   void stop_to_regroup();
   HostQueries& questions() { return questions_; }
   SpareHosts& spares() { return spares_; }
@@ -94,10 +99,11 @@ class Attempt final : public fleet::FleetListener {
   void hosts_pinged() override;
 
  private:
-  // Messages that only one component needs go to it by its own handle(); those that none handles need no reaction.
+  // Passes the message to the one component that has a handle() for it. A message for which none has one needs no
+  // reaction.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
-  // Messages to which the attempt itself reacts. Overload resolution prefers these to the template.
+  // The messages to which the attempt itself reacts. Overload resolution prefers these to the template.
   void handle(fleet::Host& host, const wire::HelloAck& m);
   void handle(fleet::Host& host, const wire::Probed& m);
   void handle(fleet::Host& host, const wire::ExitedWorker& m);
@@ -122,7 +128,9 @@ class Attempt final : public fleet::FleetListener {
   void look_for_end();
   void finish(AttemptOwner::End end);
   void look_for_refused();
-  void add_fault(HostIndex host, Error why);
+  void add_fault(HostIndex host, Error why);  // records and publishes it; changes no state
+  // Reports that the host has failed, and passes HostFailed to the machine unless the job is elastic and can do without
+  // the host.
   void fail_host(fleet::Host& host, Error why);
 
   const JobOptions& options_;
@@ -149,8 +157,8 @@ class Attempt final : public fleet::FleetListener {
   ElasticJob elastic_;
   StopSequence ending_;
   RootCauseWait root_cause_wait_;
-  double started_unix_ = 0;
-  std::vector<hosts::MachineNames> machines_;
+  double started_unix_ = 0;                    // AttemptOutcome::started_unix
+  std::vector<hosts::MachineNames> machines_;  // AttemptOutcome::machines
 };
 
 }  // namespace sml::attempt

@@ -11,14 +11,16 @@ namespace sml::attempt {
 struct AttemptOutcome {
   report::AttemptFacts facts;
   std::vector<report::RankRecord> ranks;
-  double started_unix = 0;   // of the workers, wall clock; 0: none was started
-  bool all_joined = false;   // all had met, in torch's store or by MPI; known where another attempt may follow
-  bool some_joined = false;  // some had
-  // Not empty: the hosts are fewer machines than the plan has them, so nothing was started, and the rest says nothing.
+  double started_unix = 0;  // when the workers started, in seconds since 1970; 0: they did not
+  // Whether all workers had joined the others, in torch's store or by MPI, and whether some had. Counted only if
+  // another attempt may follow; otherwise false.
+  bool all_joined = false;
+  bool some_joined = false;
+  // Not empty: some hosts of the plan are one machine, so no worker was started, and the other members mean nothing.
   // Each list has the names of one machine.
   std::vector<hosts::MachineNames> machines;
-  // For an elastic job: the number of times that workers went on without others, and the hosts of the workers that were
-  // left out.
+  // For an elastic job: the number of rounds after the first, and the hosts that later rounds have done without because
+  // workers failed there.
   std::uint32_t resets = 0;
   std::vector<HostId> hosts_out{};
 };

@@ -1,4 +1,4 @@
-// --checkpoint-signal: the time that workers get to save their state before they are asked to end.
+// The pause of --checkpoint-signal, in which workers may save their state before they are asked to end.
 #pragma once
 #include <functional>
 #include <memory>
@@ -19,10 +19,11 @@ class PreStopCheckpoint {
 
   // The longest pause; zero: no pause.
   Duration most() const { return options_.checkpoint ? options_.checkpoint->most : Duration::zero(); }
-  // Sends the signal to all workers; calls `over` when the time has passed, unless end() is called first.
+  // Sends the signal of the options to all workers; calls `over`, from the loop, after most(), unless end() is called
+  // first. Call only if most() is above zero.
   void begin(std::function<void()> over);
   bool is_on() const { return over_ != nullptr; }
-  // Ends the pause without calling `over`; returns the time that was left.
+  // Ends the pause without calling `over`; returns the time that was left, zero if there is no pause.
   Duration end();
 
  private:

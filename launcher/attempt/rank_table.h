@@ -1,4 +1,4 @@
-// The state of each rank of one attempt. Pure.
+// Records the state of each rank of one attempt: what it printed, whether and why it failed, how it ended. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,41 +27,39 @@ class RankTable {
   void grow(const plan::LaunchPlan& plan);
 
   void started(Rank rank, std::int32_t pid);
-  // So many bytes have come of its stdout.
+  // The rank has written `bytes` more bytes to its stdout.
   void printed(Rank rank, std::size_t bytes) { ranks_[rank.value()].printed += bytes; }
   // `bytes` is part of the rank's stderr.
   void wrote_errors(Rank rank, std::string_view bytes);
-  // The rank's own account of its failure, which arrives before its end.
+  // The rank's own report of its failure, from its error file. It counts only before ended().
   void explained(Rank rank, report::WorkerError error);
 
-  // The rank has failed with the status `code`, before its end and whatever its exit status will be; `why` as in
-  // wire::RankFault.
+  // The rank has failed, before its end and whatever its exit status will be. The first call counts; `code` becomes its
+  // status. `why` as in wire::RankFault.
   void condemned(Rank rank, int code, std::string why, TimePoint at);
-  // The same of one that has asked for the end of the job.
+  // The same for a rank that has asked for the end of the job.
   void aborted(Rank rank, int code, std::string why, TimePoint at);
 
-  enum class Weight : std::uint8_t {
-    Nothing,
-    Failure
-  };  // no weight: it succeeded, or it only served others, which have ended
-  // Once for each rank.
+  // No failure (Nothing): the rank succeeded, or it only served workers, which have all ended.
+  enum class Weight : std::uint8_t { Nothing, Failure };
+  // The rank's process has ended. Call once for each rank.
   [[nodiscard]] Weight ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at);
   // The resources that the rank used until its end.
   void cost(Rank rank, const Usage& usage) { ranks_[rank.value()].record.usage = usage; }
-  // Evidence that the rank was killed for lack of memory.
+  // Records the evidence that the rank was killed for lack of memory.
   void ran_out_of_memory(Rank rank, std::string evidence);
 
-  // The outcome of this rank, past or future, does not count.
+  // From now on failures() and unseen() leave this rank out, however it has ended or will end.
   void do_without(Rank rank) { ranks_[rank.value()].counts = false; }
 
-  // Ranks that do the job's work and have not ended.
+  // The number of ranks that do the job's work (plan::Part::Worker) and have not ended.
   std::uint32_t workers_left() const { return workers_left_; }
-  // The end of a rank that has failed. The last lines of its output may still arrive.
+  // The end of a rank that has ended or has been condemned. The last lines of its output may still arrive.
   report::AttemptFacts::WorkerEnd end_of(Rank rank) const;
   bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
   // The number of ranks whose end was not reported, or that never ran.
   std::size_t unseen() const;
-  // In the order in which they became known.
+  // The failed ranks, in the order in which their failures became known.
   std::vector<report::AttemptFacts::WorkerEnd> failures() const;
   std::vector<report::RankRecord> records() const;
 
@@ -70,11 +68,12 @@ class RankTable {
     report::RankRecord record;
     report::LastLines last_lines;
     report::WorkerError error;
-    std::string out_of_memory;
-    std::uint64_t printed = 0;   // bytes
-    bool flushes_lines = false;  // whatever its stdout is
+    std::string out_of_memory;   // evidence; empty: none
+    std::uint64_t printed = 0;   // bytes of stdout
+    bool flushes_lines = false;  // the program writes each line at once, even to a pipe
     plan::Part part = plan::Part::Worker;
-    bool counts = true;
+    bool counts = true;  // false: see do_without()
+    // Set by condemned() or aborted().
     struct Fault {
       int code = 1;
       std::string why;
@@ -83,10 +82,11 @@ class RankTable {
     };
     std::optional<Fault> fault;
   };
+  // Whether the last lines of the rank may have been lost in its own output buffer.
   static bool may_keep_lines(const Entry& entry, const ExitStatus& status);
 
   std::vector<Entry> ranks_;  // by rank
-  std::vector<Rank> failed_;
+  std::vector<Rank> failed_;  // in the order in which this became known
   std::uint32_t workers_left_ = 0;
 };
 

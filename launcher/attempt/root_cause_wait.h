@@ -16,12 +16,13 @@ namespace sml::attempt {
 // One thread, the loop's.
 class RootCauseWait {
  public:
-  // `table` outlives this. `over` is called once, from the loop, when a wait is over; never after the destructor.
+  // `table` outlives this. There is at most one wait, of report::kRootCauseWindow from the first such failure on.
+  // `over` is called once, from the loop, when it is over; never after the destructor.
   RootCauseWait(const boost::asio::any_io_executor& loop, const RankTable& table, std::function<void()> over)
       : table_(table), over_(std::move(over)), timer_(loop) {}
 
-  // `rank` has failed by itself while the workers ran. True: the job is to be stopped at once. False: it
-  // ended as a rank that has lost a peer, and others still run; a wait is under way.
+  // Call when `rank` has failed by itself while the workers ran. True: stop the job at once. False: the rank ended as
+  // one that has lost a peer does, and others still run; a wait is under way, and `over` will be called.
   [[nodiscard]] bool stops_now(Rank rank);
 
  private:

@@ -1,4 +1,4 @@
-// Derives from the plan of a job what each host's agent receives. Pure.
+// Derives from the plan of a job the session plans: what each host's agent receives. Pure.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -16,19 +16,19 @@ namespace sml::attempt {
 
 using transport::AgentPlace;
 
-// Come: other hosts may get workers while those of the first run.
+// Come: further hosts may get workers while those of the first hosts run.
 enum class HostsMay : std::uint8_t { Stay, Come };
 
 struct SessionSettings {
   transport::HeartbeatLossPolicy heartbeat_loss;
   Duration start_timeout = std::chrono::seconds(60);
-  std::uint64_t output_window = 0;        // bytes of output that a host may send ahead
-  std::vector<std::string> interfaces{};  // that the workers must use; empty: any
+  std::uint64_t output_window = 0;        // bytes of output that an agent may send before it gets more credit
+  std::vector<std::string> interfaces{};  // network interfaces that the workers must use; empty: any
   wire::StderrPipe stderr_pipe = wire::StderrPipe::Own;
   wire::StdoutEnd stdout_end = wire::StdoutEnd::Pipe;
   wire::ResultPipe result_pipe = wire::ResultPipe::No;
   UsageLook usage = UsageLook::Yes;
-  std::vector<std::string> preload{};  // modules
+  std::vector<std::string> preload{};  // Python modules to import before the start
   plan::RankMonitor monitor{};
   wire::TorchTraces torch_traces = wire::TorchTraces::No;
   std::function<bool(Rank)> wants_stdin;  // whether the rank gets the launcher's stdin; empty: no rank does
@@ -36,25 +36,27 @@ struct SessionSettings {
   wire::AcceleratorLook accelerators = wire::AcceleratorLook::No;
 };
 
-// The settings that the options define. The coordinator and the hosts that call it must derive them alike: each
-// compares them with what the other derives from its options. `options` outlive the result.
+// Returns the settings that the options define. The coordinator and the hosts that call it must derive the same
+// settings: each compares those of the other with its own. `options` outlives the result.
 SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map);
-// The same for a check, which starts nothing.
+// The same for a check of the hosts, which starts nothing.
 SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map);
 
+// Whether the rank gets the launcher's stdin.
 bool wants_stdin(const JobOptions& options, Rank rank);
 
-// Whether the attempt is elastic as Horovod's are. Hosts that call are not: they run only what they were started with.
+// Whether workers of the attempt may outlive others, as with hvd.elastic. No with hosts that call: they run only what
+// they were started with.
 bool is_elastic(const JobOptions& options, const plan::LaunchPlan& plan);
 
 // The number of hosts that may have workers in some attempt of the run; the same in each attempt.
 std::size_t hosts_that_print(const plan::JobMap& map);
 
-// Bytes of output that each of `hosts` hosts may send ahead: its share of what the launcher buffers for a slow reader,
-// within fixed bounds.
+// The output window: the bytes of output that each of `hosts` hosts may send without further credit. It is the host's
+// share of what the launcher buffers for a slow reader, within fixed bounds.
 std::uint64_t output_window(std::size_t hosts);
-// The part of this window that a host gets before it is known to be another machine. It fits into the pipe to an agent
-// of this machine, so that such an agent never finds the pipe full.
+// The part of the output window that a host gets before it is known to be another machine. It fits into the pipe to an
+// agent of this machine, so that such an agent never finds the pipe full.
 std::uint64_t first_output_window(std::size_t hosts);
 
 // Names of the variables that look like secrets and therefore do not reach the workers of other hosts.
@@ -63,7 +65,7 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 // One per host with ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
-// The programs that a rank's spawn request adds, to follow the programs of the plan.
+// Returns the programs that a spawn request of the rank `asks` adds; they are to follow the programs of the plan.
 std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
                                             const std::vector<plan::SpawnProgram>& programs);
 
@@ -72,21 +74,23 @@ struct AddedWorld {
   std::vector<HostIndex> hosts;
   std::vector<wire::AddWorkers> messages;  // one per entry of `hosts`
 };
-// `place` returns nullopt for hosts that need no message; hosts with ranks of that world get one in any case.
+// `place` returns where the agent of a host runs, or nullopt if the host needs no message; hosts with ranks of that
+// world get one in any case.
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
                        const std::function<std::optional<AgentPlace>(HostIndex)>& place);
 
-// For a host that runs nothing and is to have ranks of the plan from `first` on, which are spawned: the ranks
-// themselves follow in the messages of added_world(), by that service.
+// The session plan of a host that runs nothing and is to have spawned ranks, those of the plan from `first` on. Its
+// agent only looks for their programs: the ranks themselves follow in a message of added_world(). `service`: the
+// service by which they find each other.
 transport::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
                                         const SessionSettings& settings, wire::WireUp service);
 
-// For a host that is to have ranks of `world`, which are the last of the plan's; local ranks count within that world.
-// The ranks' variables are sent at the start.
+// The session plan of a host that is to have ranks of `world`, which are the last of the plan's (hvd.elastic). Local
+// ranks count within that world. The ranks' variables are sent at the start.
 transport::AgentSession::Plan joining_plan(HostIndex host, const plan::LaunchPlan& plan, const plan::JobMap& world,
                                            const SessionSettings& settings);
 
-// For a host that is to wait: its agent looks for the programs and has nothing to start.
+// The session plan of a host that is to wait: its agent looks for the programs and has nothing to start.
 transport::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,
                                          const SessionSettings& settings);
 // One per spare host.

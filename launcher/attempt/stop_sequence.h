@@ -33,37 +33,40 @@ class StopSequence {
     Workers& workers;
     RendezvousSetup& meeting;
     AttemptOwner& owner;
-    std::function<void()> moved;  // call after changing the machine's deadline
+    std::function<void()> moved;  // called after a change of the machine's deadline
   };
   StopSequence(const boost::asio::any_io_executor& loop, Deps attempt);
 
   static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of a hanging worker
-  // Before the next stop, the user is shown where the workers are; `signo` is the signal of that stop.
+  // Makes the next begin() show the user first where the workers are (AttemptOwner::before_end()). `signo` is the
+  // signal of that stop.
   void look_before(int signo) { looked_at_ = signo; }
   // Call when `rank` hangs. With OnFailure::Abort, arms look_before() for the stop that follows; otherwise the other
   // ranks go on, so the user is shown where the ranks are and only this one is killed.
   void found_hanging(Rank rank);
+  // Begins the stop, and returns before its steps are over.
   void begin();
-  // Stops the workers without any of these steps.
+  // Asks the workers to end now, without the steps before, and releases hosts that are not ready.
   void at_once();
   // Whether the pause in which workers may save is under way.
   bool lets_save() const { return pause_.is_on(); }
   // Ends that pause and stops the workers now.
   void cut_saving_short();
+  // Ends that pause and does nothing else.
   void saving_is_over() { pause_.end(); }
   // The user has asked for the end in the meantime: no other attempt follows.
   void no_more() { no_more_ = true; }
 
  private:
   int stop_signal() const;
-  bool may_save() const;
+  bool may_save() const;  // whether the workers get the pause
   void let_save();
   static void let_go(fleet::Host& host, const wire::Stop& stop);
 
   Deps deps_;
   PreStopCheckpoint pause_;
-  std::optional<int> looked_at_;
-  int signo_ = SIGTERM;
+  std::optional<int> looked_at_;  // the signal of look_before(); nullopt: not called
+  int signo_ = SIGTERM;           // of this stop, unless the user has sent one
   bool no_more_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

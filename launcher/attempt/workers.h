@@ -1,4 +1,5 @@
-// Records what the workers of one attempt do, as their agents report it, passes it on, and bounds output by credit.
+// Takes what the agents report about the workers of one attempt: records it in the rank table, passes it on to the
+// WorkerSink and the event feed, and limits the flow of output by credit. It ends no worker.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,15 +23,15 @@ class Workers {
   Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const report::EventFeed& events,
           AttemptOwner& owner, WorkerSink& sink);
 
-  // The plan has more ranks now, behind the planned ones.
+  // Call when the plan has more ranks, behind the planned ones.
   void grow(const plan::LaunchPlan& plan) { table_.grow(plan); }
   // The host joined the fleet while the workers run, or joined again; its output window is that of one of `sharing`
   // hosts.
   void add(const fleet::Host& host, std::size_t sharing);
-  // The workers start now: events of workers are dated no earlier.
+  // The workers start now: no event of a worker gets an earlier time.
   void begin(TimePoint started) { started_ = started; }
 
-  // Grants a host on another machine the rest of its output window.
+  // Call when the host's agent runs: grants an agent on another machine the rest of its output window.
   void greet(const fleet::Host& host);
   void handle(const fleet::Host& host, const wire::Started& m);
   void handle(const fleet::Host& host, const wire::Output& m);
@@ -42,9 +43,9 @@ class Workers {
 
   void handle(const fleet::Host& host, const wire::HostUsed& m);
 
-  // However the rank ends, or has ended: the others go on, and its end does not decide the attempt's outcome.
+  // The others go on without the rank: however it ends or has ended, that does not decide the attempt's outcome.
   void do_without(Rank rank) { table_.do_without(rank); }
-  // A service has found that the rank failed.
+  // A service on the host has found that the rank has failed.
   void condemn(const fleet::Host& host, const wire::RankFault& m) {
     const TimePoint at = on_our_clock(host, m.at_ns);
     if (m.kind == wire::FaultKind::Aborted) return table_.aborted(m.rank, m.code, m.why, at);
@@ -55,8 +56,9 @@ class Workers {
     bool failed_by_itself = false;
     bool was_last = false;  // of the workers that do the job's work
   };
-  // The workers have been asked to end: one that ends from then on has not failed by itself.
+  // The workers are asked to end at the time `from`: one that ends later has not failed by itself.
   void are_to_end(TimePoint from) { to_end_ = from; }
+  // The process of a worker has ended.
   [[nodiscard]] End ended(const fleet::Host& host, const wire::ExitedWorker& m);
 
   // Call when the launcher's reader has taken output. A slow reader stops the flow here: without credit the agents
@@ -64,14 +66,14 @@ class Workers {
   void give_credit();
   // No more output of this attempt comes, and another may follow: returns all outstanding credit to the agents.
   void settle_credit();
-  // Held: some host may have used up its credit, and gets no more until the launcher's reader has taken the pending
+  // Held: some agent may have used up its credit, and gets no more until the launcher's reader has taken the pending
   // output.
   report::OutputFlow flow() const;
   const RankTable& table() const { return table_; }
 
  private:
   struct OfHost {
-    bool started = false;
+    bool started = false;         // its workers run
     std::uint64_t owed = 0;       // output bytes for which credit has not been returned
     std::string out_of_memory{};  // evidence for the next worker that fails there
     std::size_t remarks = 0;      // log lines of its agent that were shown
@@ -79,7 +81,7 @@ class Workers {
   };
   TimePoint on_our_clock(const fleet::Host& host, std::uint64_t agent_ns) const;
   void give_credit(const fleet::Host& host);
-  std::uint64_t credit_step(const fleet::Host& host) const;
+  std::uint64_t credit_step(const fleet::Host& host) const;  // bytes owed from which credit is returned
 
   fleet::Fleet& fleet_;
   const JobOptions& options_;
@@ -87,7 +89,7 @@ class Workers {
   AttemptOwner& owner_;
   WorkerSink& sink_;
   TimePoint started_ = Clock::now();
-  TimePoint to_end_ = TimePoint::max();
+  TimePoint to_end_ = TimePoint::max();  // see are_to_end()
   RankTable table_;
   std::vector<OfHost> hosts_;  // by position in the fleet
 };

@@ -1,8 +1,8 @@
-// A running job's end of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
+// The launcher's side of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
 // which serves this user only.
 //
-// Runs on the loop's thread. Nothing here blocks, fails the job or slows its output: a slow reader loses part of the
-// ranks' output, and receives the number of lost bytes.
+// Runs on the loop's thread. Only tell_end() may block, and no call fails the job or slows its output: a slow reader
+// loses part of the ranks' output, and receives the number of lost bytes.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -22,16 +22,17 @@
 
 namespace sml::control {
 
+// How the socket gets what clients request. Called on the loop's thread.
 struct Handlers {
   std::function<report::JobSummary()> summary;
   // Calls `done` with the answer, once, immediately or later.
   std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
-  std::function<void(pid_t asker)> stop;
-  // Returns what has been done, for the requesting user. Error: it cannot be done now.
+  std::function<void(pid_t asker)> stop;  // begins the stop of the job; `asker`: the process of the client
+  // Returns a sentence about what was done, for the requesting user. Error: it cannot be done now.
   std::function<Result<std::string>(const Request& request)> signal;
   // Calls `done` with the answer, once, later. Error: the stacks are not available now.
   std::function<void(Form form, std::function<void(Result<std::string>)> done)> stacks;
-  // The last bytes that a rank has printed on that stream.
+  // The last bytes that a rank has printed on that stream, as far as they are kept.
   std::function<std::string_view(Rank rank, Stream stream)> tail;
   std::function<std::uint32_t()> ranks;  // number of ranks in the job
 };
@@ -47,14 +48,15 @@ class ControlSocket {
   Result<void> open(std::string_view job_id);
   // Sends the rank's output to the clients that follow it, as far as they read it.
   void output(Rank rank, Stream stream, std::string_view bytes);
-  // The job has ended: notifies the clients that wait for that. May block for a moment if one of them reads slowly.
+  // The job has ended: notifies the clients that wait for that. Blocks for 200 ms at most, if one of them reads slowly.
+  // `verdict`: the job outcome in words.
   void tell_end(int exit_code, const std::string& verdict);
-  // Removes the socket, and the folder if it is empty.
+  // Removes the socket, and the folder if it is empty; closes all connections.
   void close();
 
  private:
   struct State;
-  struct Visit;
+  struct Visit;  // a connected client
   static void accept(const std::shared_ptr<State>& state);
   static void await_visitors(const std::shared_ptr<State>& state);
   static void read(const std::shared_ptr<Visit>& visit);

@@ -15,13 +15,14 @@ namespace sml::control {
 
 class LogPrinter {
  public:
-  enum class Control : std::uint8_t { Pass, Show };  // handling of control characters, see output::TerminalFilter
+  // Handling of control characters: unchanged, or shown as text (output::TerminalFilter). `control`: of stdout, stderr.
+  enum class Control : std::uint8_t { Pass, Show };
   LogPrinter(Form form, std::array<Control, 2> control);
 
   void add(const Output& output);
-  // Terminates incomplete lines.
+  // Call at the end: turns incomplete lines into output too.
   void finish();
-  // Returns the output for the two streams, stdout first, and clears it.
+  // Returns the formatted output since the last call, for stdout and stderr. JSON is all for stdout.
   std::array<std::string, 2> take();
 
  private:

@@ -1,6 +1,6 @@
-// The messages between sml-run ps, status, stop, signal, stacks and logs and the launcher of a running job. Frames of
-// common/wire/frame.h over a Unix socket. Pure. Both sides may be different builds: the version comes first in a
-// Request, and its place never changes.
+// The messages between sml-run ps, status, stop, signal, stacks, logs and top, and the launcher of a running job. They
+// are frames of common/wire/frame.h over a Unix socket. Pure. The two sides may be different builds: the version comes
+// first in a Request, and its place never changes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxRequest = std::size_t{64} << 10;  // bytes of a
 inline constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 
-// ---- to the launcher: exactly one
+// ---- to the launcher: exactly one for each connection
 
 enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs, Stacks };
 enum class Form : std::uint8_t { Text, Json };
@@ -31,7 +31,7 @@ struct Request {
   std::uint32_t version = kVersion;
   Topic topic = Topic::Summary;
   Form form = Form::Text;
-  Lasts follow = Lasts::No;  // for Logs
+  Lasts follow = Lasts::No;  // for Logs: whether later output follows, until the job ends
   std::int32_t signo = 0;    // for Signal
   std::uint32_t lines = 0;   // for Logs: the last ones of each stream; 0: all that are kept
   std::string ranks{};       // in the format of RankSet; empty: all
@@ -44,7 +44,7 @@ struct Summary {
   report::JobSummary job;
   void fields(auto& a) { a(job); }
 };
-// The whole answer, in the requested form.
+// The whole answer, in the requested form; the last message.
 struct Text {
   std::string text;
   void fields(auto& a) { a(text); }
@@ -66,14 +66,14 @@ struct Skipped {
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(bytes); }
 };
-// The answer is complete, and the job goes on.
+// The answer of several messages is complete, and the job goes on; the last message.
 struct Done {
   void fields(auto& a) { a(); }
 };
-// The job has ended.
+// The job has ended; the last message.
 struct Ended {
   std::uint8_t exit_code = 0;
-  std::string verdict;
+  std::string verdict;  // the job outcome in words
   void fields(auto& a) { a(exit_code, verdict); }
 };
 
@@ -81,11 +81,11 @@ using Answer = std::variant<Summary, Text, Refused, Output, Skipped, Done, Ended
 
 std::string encode(const Request& request);
 std::string encode(const Answer& answer);
-// The part of an Output that precedes its bytes.
+// The encoded part of an Output that precedes its `size` bytes of output.
 std::string output_head(Rank rank, Stream stream, std::size_t size);
 
 // Removes the first whole message from the front of `buffer`; nullopt: more bytes are needed. Error (Protocol): the
-// bytes are no message, or of another version, and the rest is unusable.
+// bytes are no message, or one of another version; do not call again for this buffer. `longest`: limit of a message.
 Result<std::optional<Request>> take_request(std::string& buffer);
 Result<std::optional<Answer>> take_answer(std::string& buffer, std::size_t longest = kMaxAnswer);
 

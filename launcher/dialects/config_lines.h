@@ -1,5 +1,5 @@
-// Reads settings files of launchers in YAML; supports only the subset that these need, "key: value" and sections of
-// these.
+// Reads settings files of launchers in YAML. Supports only the part of YAML that these files need: lines "key: value",
+// and sections of such lines. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,15 +10,17 @@
 
 namespace sml::dialects {
 
+// A line that has a key.
 struct ConfigLine {
   std::string where;    // "FILE:3"
   std::string section;  // empty: outside of any section
   std::string key;
-  std::string value;  // without quotes; empty if there is no value, or for null, {} or []
+  std::string value;  // without quotes; empty if the line has no value, or has null, ~, {} or []
 };
 
-// The lines with a key, in order; those that begin a section, too. Errors (Config) name the line: for lists, aliases,
-// and values of several lines. Nested sections are not distinguished from sections.
+// The lines that have a key, in order, including those that begin a section. All indented lines after the beginning of
+// a section belong to it, however deep they are indented. Error (Config), which names the line: a list, an alias, or a
+// value of several lines.
 Result<std::vector<ConfigLine>> config_lines(std::string_view text, std::string_view path);
 
 // A boolean of YAML 1.1, as PyYAML reads it; nullopt for any other text.

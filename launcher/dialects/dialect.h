@@ -1,4 +1,7 @@
-// Translates options of other launchers to options of sml-run. One table for each launcher; pure.
+// Translates options of other launchers to options of sml-run. Pure.
+//
+// sml-run accepts the command line of another launcher if it is started by the name of that launcher. Each such command
+// line is a dialect, and has a table of its options.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,48 +15,52 @@
 
 namespace sml::dialects {
 
+// Own: the command line of sml-run itself. Mpirun: Open MPI's mpirun. Hydra: MPICH's mpiexec.
 enum class Dialect : std::uint8_t { Own, Mpirun, Hydra, Horovodrun, Torchrun, Srun, Deepspeed, Accelerate };
 
-// The dialect for the name of a link: "/usr/local/bin/mpirun" → Mpirun. Own for any other name.
+// The dialect for the name, or the path, by which sml-run is started: "/usr/local/bin/mpirun" → Mpirun. Own for any
+// other name.
 Dialect dialect_called(std::string_view program);
 
 // "mpirun": the launcher's usual name.
 std::string_view name_of(Dialect dialect);
 
-// One option of sml-run, in its documented spelling. For a flag, "no" withdraws it.
+// One option of sml-run, in its documented spelling. The value "no" withdraws a flag; any other value sets it.
 struct Given {
   std::string option;
   std::string value;
   bool operator==(const Given&) const = default;
 };
 
-// How to treat the words after the options as a program.
-// HorovodVersion, HorovodBuild: there is no program; Horovod itself is queried.
+// How to run the words after the options. Unchanged: in the way that is usual for the dialect. Module, Script: with
+// Python. Executable: as they are. HorovodVersion, HorovodBuild: there is no program; a line of Python prints facts
+// about Horovod.
 enum class Program : std::uint8_t { Unchanged, Module, Script, Executable, HorovodVersion, HorovodBuild };
 
-// An option as written, with its value.
+// An option of another launcher, spelled as on the command line, and its value.
 struct Said {
   std::string written;
   std::string value;
   bool operator==(const Said&) const = default;
 };
 
-// The options of a launcher that is started on every host which describe the hosts: their number, the index of this
-// one, and the address of the first.
+// The facts about the hosts of the job that another launcher's options give: how many hosts there are, which of them
+// this one is, and where the first one is. Launchers that are started on every host have such options. nullopt: the
+// option is not given.
 struct RendezvousOptions {
   std::optional<Said> hosts;
-  std::optional<Said> least_hosts;  // set if their number may vary; `hosts` is then the maximum
-  std::optional<Said> place;
-  std::optional<Said> address;
-  std::optional<Said> port;
-  std::optional<Said> endpoint;      // ADDR[:PORT], used if there is no address
+  std::optional<Said> least_hosts;   // set if their number may vary; `hosts` is then the maximum
+  std::optional<Said> place;         // index of this host; 0 is the first
+  std::optional<Said> address;       // of the first host
+  std::optional<Said> port;          // at that address
+  std::optional<Said> endpoint;      // ADDR[:PORT] of the first host; used only without `address`
   std::optional<Said> own;           // an address of this host
   std::optional<Said> is_first;      // "1" if the endpoint is on this host, "0" if not
   std::optional<Said> patience;      // seconds until all hosts must have connected
   std::optional<Said> last_call;     // seconds to wait for more hosts once the least number is there
-  std::optional<Said> on_each;       // set if it is started on every one of the named hosts
-  std::vector<std::string> refused;  // a clause for each unsupported option, reported together
-  // this launcher's option that each host's command line needs
+  std::optional<Said> on_each;       // set if the launcher is started on each of the named hosts
+  std::vector<std::string> refused;  // an error text for each unsupported option; settle() reports all together
+  // the option that the command line of each host needs, for error messages
   std::string naming_option = "--rdzv-endpoint HOST:PORT";
   bool operator==(const RendezvousOptions&) const = default;
 };
@@ -61,108 +68,115 @@ struct RendezvousOptions {
 // The translation of an option of another launcher.
 struct OptionTranslation {
   std::vector<Given> options;
-  std::string note;  // an option without effect here, as written
+  std::string note;  // an option without effect here, as written; empty: none
   Program program = Program::Unchanged;
-  std::string needs_hosts;  // an error, unless hosts are given on the same line
-  std::string needs_count;  // an error under the name sml-run, unless something says how many workers there are
+  std::string needs_hosts;  // the error to report if no hosts are given on the same line; empty: none
+  std::string needs_count;  // the same, under the name sml-run, if the number of workers is not given
   RendezvousOptions meeting;
-  std::string config_file;  // path of a settings file of the launcher
+  std::string config_file;  // path of a settings file of the launcher; empty: none
   bool operator==(const OptionTranslation&) const = default;
 };
 
-// AfterEquals: "--nice[=N]", for which the next word is never the value. InFirst: "-genv NAME VALUE" may also be "-genv
-// NAME=VALUE".
+// Exceptions from the number of values. AfterEquals: "--nice[=N]", for which the next word is never the value. InFirst:
+// "-genv NAME VALUE" may also be "-genv NAME=VALUE".
 enum class OptionalValue : std::uint8_t { No, AfterEquals, InFirst };
 
+// One option in the table of a dialect.
 struct Row {
-  std::string_view names;  // without dashes, the longest last; "_" and "-" are equivalent
-  std::size_t values = 0;  // number of words that follow
-  // Receives `values` of that number; `written` is the spelling. Error messages continue after "OPTION: ".
+  std::string_view names;  // without dashes, separated by blanks, the longest last; "_" and "-" are equivalent
+  std::size_t values = 0;  // number of words that follow the option
+  // Translates the option. `written` is its spelling, `values` has the words that follow it. Error messages continue
+  // after "OPTION: ".
   std::function<Result<OptionTranslation>(std::string_view written, std::span<const std::string> values)> meaning;
   OptionalValue optional = OptionalValue::No;  // AfterEquals: `values` is 0, and one value is optional
   std::string_view choice{};                   // rows with the same choice exclude each other; empty: no such group
 };
 
-// The row for a word such as "--bind-to" or "-n": from the dialect, else a long option of a related one; for Own, whose
-// own options are not in these tables, a long option of any launcher but accelerate. Long options may have one dash or
-// two. Null if there is none.
+// The row for a word such as "--bind-to" or "-n", of this dialect, or, for a long option, of a related dialect. Own has
+// no rows: for it, finds long options of every launcher but accelerate. Long options may have one dash or two. Null if
+// there is none.
 const Row* find_row(Dialect dialect, std::string_view word);
 
-// The same for an abbreviated long option, if the launcher accepts these and only one name begins with it.
+// The row for an abbreviated long option, if the launcher accepts abbreviations. Null unless exactly one name begins
+// with `word`.
 const Row* find_cut_short(Dialect dialect, std::string_view word);
 
-// Normalizes a line to separate words. Short options of srun may be combined: "-lN2" becomes "-l", "-N", "2", up to the
-// program. For accelerate, removes the command launch, and rejects its other commands.
+// Puts each option of a line into a word of its own. Short options of srun may be combined: "-lN2" becomes "-l", "-N",
+// "2", up to the program. For accelerate, removes the command launch, and rejects its other commands. Leaves the lines
+// of other dialects as they are.
 Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const std::string> words);
 
-// The input of a launcher: its command line, and variables of its own.
+// The input on which a launcher's defaults depend: its command line and its environment.
 struct Told {
   std::span<const Given> given;  // as options of sml-run
   RendezvousOptions meeting{};
   std::span<const std::string> environment{};
-  std::function<bool(const std::string& path)> exists{};
+  std::function<bool(const std::string& path)> exists{};  // null: no file exists
 };
 
-// The launcher's defaults that differ from those of sml-run.
+// The launcher's defaults that differ from those of sml-run, as options of sml-run.
 std::vector<Given> defaults_of(Dialect dialect, const Told& told);
 
-// Options that have no effect because another option is missing.
+// Texts that name the options that have no effect because another option is missing.
 std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
 
 // Merges `more` into `all`; values of `more` take precedence.
 void merge(RendezvousOptions& all, const RendezvousOptions& more);
 
-// Some launchers take options from variables, as torchrun takes --nproc-per-node from PET_NPROC_PER_NODE: the words of
-// those that are set, each with its variable.
+// Options from a variable or from a line of a settings file. torchrun, for example, takes --nproc-per-node from
+// PET_NPROC_PER_NODE.
 struct OfVariable {
-  std::string variable;
-  std::vector<std::string> words;  // "--nproc-per-node=2"
+  std::string variable;            // its name, or the place in a file: "FILE:3"
+  std::vector<std::string> words;  // of a command line: "--nproc-per-node=2"
 };
+// The options from the variables of the launcher that are set.
 std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
 
-// The same from the text of a launcher's settings file, each with its place, "FILE:3". For Horovod, unknown keys are
-// ignored, as by Horovod itself; for Accelerate, settings that sml-run does not support are rejected. Errors (Config)
-// name the line.
+// The options from the text of a launcher's settings file. For Horovod, unknown keys are ignored, as by Horovod itself;
+// for Accelerate, settings that sml-run does not support are rejected. Errors (Config) name the line.
 Result<std::vector<OfVariable>> options_of_config(Dialect dialect, std::string_view text, std::string_view path);
 Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
 Result<std::vector<OfVariable>> options_of_accelerate_config(std::string_view text, std::string_view path);
 
-// The default paths of such a file; the first that exists is used.
+// The default paths of the launcher's settings file; the first that exists is used.
 std::vector<std::string> config_files(Dialect dialect, const Told& told);
 
-// Adds torch's default port to an endpoint without one.
+// Adds torch's default port, 29400, to an endpoint without one.
 std::string with_torch_port(const std::string& endpoint);
 
-// Stores a number of hosts, "N" or "MIN:MAX", with the option as written. A value with a colon that is not a range is
-// rejected.
+// Stores a number of hosts, "N" or "MIN:MAX", with the option as written. Any other value is stored, too, and is added
+// to `refused`.
 void tell_hosts(RendezvousOptions& meeting, const std::string& written, std::string_view value);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 
-// Other facts from the command line that matter if hosts call.
+// Facts from the command line, beyond RendezvousOptions, on which settle() depends.
 struct Rest {
   HostsNamed named = HostsNamed::No;
-  std::string secret_advice;  // if the hosts share no secret; empty: they do
+  std::string secret_advice;  // advice if the hosts share no secret; empty: they share one
 };
 
-// The options that a rendezvous description amounts to. If hosts are named, sml-run is started once, for that many of
-// them; a single unnamed host is this machine; otherwise each host calls the first. The error names all unsupported and
-// missing options, as written.
+// The result of settle().
 struct Settled {
   std::vector<Given> options;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;  // options without effect here, as written
 };
+// Turns these facts into options of sml-run. If hosts are named, sml-run is started once, for that many of them; a
+// single unnamed host is this machine; otherwise each host calls the first. The error (Usage) names all unsupported and
+// missing options, as written.
 Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest);
 
-// Makes the workers' command from the words after the options. `python` runs scripts and modules. Leading NAME=VALUE
-// words, which horovodrun treats as variables, become -x in `variables`.
+// The workers' command, and the variables that stood before it.
 struct Command {
   std::vector<std::string> words;
-  std::vector<Given> variables;
+  std::vector<Given> variables;  // as -x NAME=VALUE
 };
+// Makes the workers' command from the words after the options. `python` is the interpreter for scripts and modules. The
+// leading NAME=VALUE words of horovodrun, which it treats as variables, go into Command::variables.
 Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python);
 
-// Open MPI's "--bind-to core:overload-allowed", and what to write here.
+// Whether a value of Open MPI's --bind-to allows several workers on a core, as "core:overload-allowed" does, which is
+// not supported; kNoOverload is the hint for that error.
 inline bool asks_for_overload(std::string_view value) { return value.ends_with(":overload-allowed"); }
 inline constexpr std::string_view kNoOverload =
     "no two workers are bound to the same core; write core with at most one worker for each, or leave it out";

@@ -8,12 +8,12 @@
 
 namespace sml::dialin {
 
-// Derives a key from a secret of any length; `purpose` separates keys for different uses of one secret. A secret that
-// can be guessed gives a key that can be guessed. Error (Internal): the library fails.
+// Derives a key from a secret of any length. Different values of `purpose` give independent keys of one secret. Fast:
+// if the secret can be guessed, so can the key. Error (Internal): the crypto library fails.
 Result<Key> derive_key(std::string_view secret, std::string_view purpose);
 
 // Derives a key from guessable facts by scrypt (RFC 7914), so that each guess costs some 0.1 s and 64 MiB. Error
-// (Internal).
+// (Internal): the crypto library fails.
 Result<Key> derive_slowly(std::string_view facts, std::string_view purpose);
 
 // A random key. Error (Internal): the system has no random bytes. Not pure.

@@ -17,25 +17,25 @@
 
 namespace sml::dialin {
 
+// Which end of a link this process is. The coordinator accepts the connection, a host makes it.
 enum class Side : std::uint8_t { Coordinator, Host };
 
-// The TLS settings of one side; holds the key, and threads on which the proof is made and checked. Outlives the links
-// that are made with it.
+// The TLS settings of one side: the key and, with a peer proof, threads on which the proof is made and checked.
+// Outlives the links that are made with it.
 class Credentials {
  public:
   virtual ~Credentials() = default;
 };
-// Error (Internal): the library fails.
-// `proof` is null where the key suffices.
+// `proof`: what each side shows beyond the key; null: the key suffices. Error (Internal): the TLS library fails.
 Result<std::unique_ptr<Credentials>> make_credentials(Side side, const Key& key, std::shared_ptr<PeerProof> proof);
 
 // Callbacks of a link; on the loop thread, never from within a call of the owner into the link.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
-  // Both sides have proved the key, and themselves; bytes may be sent.
+  // Both sides have proved the key and, with a peer proof, themselves. Bytes may be sent from now on.
   virtual void link_proved() = 0;
-  // The view is valid during the call only.
+  // Received bytes. The view is valid during the call only.
   virtual void link_bytes(std::span<const char> bytes) = 0;
   // Last call. Auth: the other side has not proved the key or itself, or has rejected this side's proof. Timeout: the
   // handshake took more than 10 s or, on the coordinator's side, the peer has not identified itself within that time.
@@ -43,7 +43,8 @@ class LinkEvents {
   virtual void link_closed(const Error& why) = 0;
 };
 
-// One thread. Operations under way keep the link alive: an owner that drops it must call abandon().
+// All calls are on the loop's thread. Pending operations keep the link alive: an owner that drops its pointer must call
+// abandon() first.
 class Link {
  public:
   virtual ~Link() = default;
@@ -62,8 +63,8 @@ class Link {
   virtual void abandon() = 0;
 };
 
-// Takes over a connected TCP socket. `credentials` must outlive the loop's handlers. The process must
-// ignore SIGPIPE.
+// Makes a link of a connected TCP socket, which it owns from then on. `credentials` must outlive the loop's handlers.
+// The process must ignore SIGPIPE. Error (Io): the socket cannot be used.
 Result<std::shared_ptr<Link>> make_link(const boost::asio::any_io_executor& loop, os::UniqueFd socket,
                                         Credentials& credentials);
 

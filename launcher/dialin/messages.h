@@ -1,5 +1,12 @@
-// The messages between a peer and the coordinator, as frames in a byte stream (common/wire/frame.h). Pure. They come
-// over a connection on which both sides have proved the job's key, and are bounded and checked all the same.
+// The messages between a peer and the coordinator, as frames in a byte stream (common/wire/frame.h). Pure. Both sides
+// of the connection have proved the job's key; the messages are bounded and checked nevertheless.
+//
+// A peer sends Introduction, and the coordinator answers Welcome or Refused. Begin starts the agent, whose input and
+// output both sides carry as Bytes. JobEnd is last. After a break the peer sends Reconnect on a new connection, the
+// coordinator answers Resumed or Refused, and the stream goes on.
+//
+// The calls of a step (step/step_caller.h) use some of these messages in another way: no Welcome is sent, a Begin
+// carries the command line to run, and a JobEnd dismisses the host.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,14 +24,15 @@
 namespace sml::dialin {
 
 inline constexpr std::uint32_t kProtocolVersion = 7;
-inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // among the hosts: the head is to choose one
+inline constexpr std::uint32_t kAnyPlace = 0xffffffff;            // no place: the coordinator is to choose one
 inline constexpr std::size_t kMaxPiece = std::size_t{256} << 10;  // of bytes from or to an agent in one frame
 inline constexpr std::size_t kMaxPayload = kMaxPiece + 64;        // of any frame
 
-// Whether a host has a plan of the job. One without a plan calls only to report the reason, in place of its agent.
+// Whether a host has a plan of the job. A host without one calls only to report the reason: it starts no agent, and
+// sends the reason as AgentEnded.
 enum class Calls : std::uint8_t { WithPlan, ToSayWhyNot };
 
-// First message of a peer: its identity, and what it assumes about the job.
+// First message of a peer: its identity, and what it assumes about the job. The coordinator refuses it if that differs.
 struct Introduction {
   std::uint32_t version = kProtocolVersion;
   std::string job;            // name of the job; may be empty
@@ -34,8 +42,8 @@ struct Introduction {
   std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
   std::string host;           // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
-  std::uint32_t wished = kAnyPlace;  // of kAnyPlace: which it would like to have
-  plan::HostShare share{};           // where each host says its own
+  std::uint32_t wished = kAnyPlace;  // if `index` is kAnyPlace: the place that it prefers; kAnyPlace: none
+  plan::HostShare share{};           // its Settings::share; the default where it has none
 
   void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, wished, share); }
   bool operator==(const Introduction&) const = default;
@@ -46,64 +54,66 @@ enum class Reason : std::uint8_t {
   Version,      // another protocol version
   Build,        // another build of sml-run
   Job,          // it belongs to another job
-  Attempt,      // it belongs to another attempt
+  Attempt,      // it belongs to another attempt; see Refused::attempt
   UnknownHost,  // the job has no such host
   Twice,        // that host is here already
   Plan,         // its settings of the job differ
   Address,      // it calls from an address that is not one of the host that it claims to be
   Ending,       // the job is ending
   Full,         // every place is taken
-  Gone,         // it reconnects after it has been given up
+  Gone,         // it reconnects, and the coordinator has given it up or lacks bytes of the stream
 };
 
+// The peer is let in.
 struct Welcome {
-  std::uint32_t place = 0;       // the host's, among those of the job
-  std::uint32_t hosts = 0;       // so many the job has
-  std::string ticket = {};       // by which the head knows it again when it comes back
-  plan::HostShares shares = {};  // of all, where each host has said its own, and the job has been planned
+  std::uint32_t place = 0;       // the peer's, among the hosts of the job
+  std::uint32_t hosts = 0;       // the number of hosts of the job
+  std::string ticket = {};       // a secret by which the coordinator recognizes it when it reconnects
+  plan::HostShares shares = {};  // of all hosts, by place; empty: all are alike, or the job has no plan yet
 
   void fields(auto& archive) { archive(place, hosts, ticket, shares); }
   bool operator==(const Welcome&) const = default;
 };
 // First message on a new connection of a peer whose earlier connection has broken: the stream continues here.
 struct Reconnect {
-  std::string ticket;
-  std::uint64_t heard = 0;  // Heard::bytes
+  std::string ticket;       // of Welcome
+  std::uint64_t heard = 0;  // what the peer has received, counted as Acknowledge::bytes
 
   void fields(auto& archive) { archive(ticket, heard); }
   bool operator==(const Reconnect&) const = default;
 };
 // Answer to Reconnect. The bytes that the peer has not received follow.
 struct Resumed {
-  std::uint64_t heard = 0;  // Heard::bytes
+  std::uint64_t heard = 0;  // what the coordinator has received, counted as Acknowledge::bytes
 
   void fields(auto& archive) { archive(heard); }
   bool operator==(const Resumed&) const = default;
 };
-// Acknowledgement: the number of bytes received in frames after Introduction or Welcome. The sender need not keep them
-// any longer (resume_buffer.h).
+// Acknowledgement: the number of bytes that the sender of this message has received in frames since Welcome, over all
+// connections. The other end need not keep them any longer (resume_buffer.h).
 struct Acknowledge {
   std::uint64_t bytes = 0;
 
   void fields(auto& archive) { archive(bytes); }
   bool operator==(const Acknowledge&) const = default;
 };
+// The peer is not let in. The coordinator ends the stream after it.
 struct Refused {
   Reason reason = Reason::Version;
   std::uint32_t attempt = 0;  // the coordinator's
-  std::string text;           // a clause for people
+  std::string text;           // the reason, for people, to be put behind a colon: "it belongs to another job"
 
   void fields(auto& archive) { archive(reason, attempt, text); }
   bool operator==(const Refused&) const = default;
 };
-// Start the agent; it opens with this mark (wire/handshake.h).
+// Asks the peer to start its agent.
 struct Begin {
-  std::string mark;
+  std::string mark;  // begins the agent's output (wire/handshake.h); in a call of a step: the command line for /bin/sh
 
   void fields(auto& archive) { archive(mark); }
   bool operator==(const Begin&) const = default;
 };
-// A part of the agent's output or input.
+// A part of the agent's output (from the peer) or input (from the coordinator).
 struct Bytes {
   std::string bytes;
 
@@ -117,7 +127,7 @@ struct EndInput {
 };
 // The agent has ended, or could not be started.
 struct AgentEnded {
-  std::string text;
+  std::string text;  // the reason, for people; in a call of a step empty if it ended with status 0
   std::uint8_t kind = static_cast<std::uint8_t>(ErrorKind::Lost);  // an ErrorKind: decides the job's exit status
 
   void fields(auto& archive) { archive(text, kind); }
@@ -130,15 +140,15 @@ struct StopAsked {
   void fields(auto& archive) { archive(signo); }
   bool operator==(const StopAsked&) const = default;
 };
-// Heartbeat, sent now and then.
+// Heartbeat, sent by both sides. It has no answer.
 struct Alive {
   void fields(auto&) {}
   bool operator==(const Alive&) const = default;
 };
-// Last message: the outcome of the job.
+// Last message of the coordinator: the job outcome.
 struct JobEnd {
   std::uint8_t exit_code = 0;
-  std::string text;     // in words
+  std::string text;     // the outcome, for people
   std::string failure;  // for the failure file of each host; empty: none
 
   void fields(auto& archive) { archive(exit_code, text, failure); }
@@ -151,7 +161,7 @@ using ToPeer = std::variant<Welcome, Refused, Begin, Bytes, EndInput, Alive, Job
 std::string encode(const ToCoordinator& message);
 std::string encode(const ToPeer& message);
 
-// Calls `send` with each piece of `bytes` that fits into a message.
+// Calls `send` with `bytes` as a sequence of Bytes messages, each with at most kMaxPiece bytes.
 template <class Send>
 void send_in_pieces(std::string_view bytes, Send send) {
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPiece))) {

@@ -1,4 +1,5 @@
-// Credentials of MUNGE, the authentication service of a cluster, as proof of who is at the other end of a connection.
+// Credentials of MUNGE, the authentication service of a cluster, as a peer proof: they show which user, on which host,
+// is at the other end of a connection.
 // Source: munge(1), unmunge(1), munge_strerror(3).
 #pragma once
 #include <cstdint>
@@ -15,18 +16,19 @@
 
 namespace sml::dialin {
 
-// The user and the hosts of whom a credential is believed.
+// A credential is accepted only if this user has made it, on one of these hosts.
 struct Credentialed {
   uid_t user = 0;
-  // The job's hosts, names of which the first label counts; empty: any host of the cluster.
+  // The job's hosts, as names or addresses; only the first label of a name counts. Empty: any host of the cluster.
   std::vector<std::string> hosts;
 };
 
-// Checks the output of unmunge for a credential that is valid. Pure. Error (Auth): as PeerProof::check().
+// Checks the output of unmunge: whether the credential is valid, was made for `claim` and is one of `maker`. Pure.
+// Error (Auth): as PeerProof::check().
 Result<void> check_unmunged(std::string_view output, std::string_view claim, const Credentialed& maker);
 
-// Runs munge and unmunge, as found in the PATH of the environment. Null if this host has none that this user can trust,
-// or whose service does not answer.
+// A proof that runs munge and unmunge, as found in the PATH of the environment. Null if this host has no such programs
+// that this user can trust, or if MUNGE's service does not answer; blocks while it tries that.
 std::shared_ptr<PeerProof> find_munge(const plan::Environment& environment, Credentialed maker);
 
 }  // namespace sml::dialin

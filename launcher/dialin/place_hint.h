@@ -11,7 +11,7 @@ namespace sml::dialin {
 
 struct PlaceHint {
   std::uint32_t place = 0;
-  std::string_view variable;
+  std::string_view variable;  // the name of the variable that has given it
 };
 
 // Reads the variables of srun, mpirun, hydra, Kubernetes' Indexed Jobs, AWS Batch, Flux, and launchers of torch's

@@ -18,8 +18,8 @@ Result<os::UniqueFd> listen_on(std::uint16_t port);
 // The same, but returns nullopt if the port is already taken.
 Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
 
-// Accepts the next connection as a non-blocking socket with TCP_NODELAY that detects a silent peer. Empty if there is
-// none, or the system has no descriptor left.
+// Accepts the next connection. Returns a non-blocking socket with TCP_NODELAY and the kernel's detection of a silent
+// peer. Empty if no connection waits, or if this process or the system has no descriptor left.
 os::UniqueFd accept_one(int listener);
 
 // The port of a socket; 0: unknown.
@@ -29,10 +29,11 @@ std::uint16_t own_port(int fd);
 std::string near_address(int fd);
 std::string far_address(int fd);
 
-// The addresses that a name has now. Blocks for the resolver without a timeout of its own. Error: Resolve.
+// The numeric addresses that a name has now. Blocks for the resolver, without a timeout of its own. Error: Resolve.
 Result<std::vector<std::string>> addresses_of(const std::string& name);
 
-// The addresses of this machine that others may reach, at most kMostAddresses.
+// The addresses of this machine that others may reach: not those of loopback, nor link-local ones. At most
+// kMostAddresses; empty if they cannot be found out.
 inline constexpr std::size_t kMostAddresses = 8;
 std::vector<std::string> own_addresses();
 

@@ -18,15 +18,15 @@ using Key = std::array<unsigned char, kKeySize>;
 
 // From which addresses a host may call.
 enum class Callers : std::uint8_t {
-  Anywhere,     // the names of the hosts are made up, and no resolver knows them
+  Anywhere,     // from any address: the names of the hosts are made up, or hosts of a step have several networks
   ListedHosts,  // from an address of the host that it claims to be
 };
 
-// The meaning of a port of the coordinator that is taken on this host: an error or, as for torch's agents, that another
-// process on this machine is the coordinator.
+// The meaning of a coordinator's port that is already taken on this host: an error or, as for torch's agents, that
+// another process on this machine is the coordinator.
 enum class PortTaken : std::uint8_t { IsError, HeadIsHere };
 
-// Whether a peer knows its place among the hosts of the job.
+// Whether a peer knows its place among the hosts of the job, or the coordinator ("head") assigns it.
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
 // A setting that must be equal on all hosts, by a name that people know: {"--nnodes", "4"}.
@@ -42,37 +42,42 @@ class PeerProof;
 
 // The key space of PMI-1 in which the tasks of a step exchange what they need to find each other (step_space.h).
 struct StepSpace {
-  int descriptor = -1;   // connected to the server: PMI_FD
-  std::string server{};  // else its HOST:PORT and this task's id there: PMI_PORT, PMI_ID
-  std::string id{};
-  std::uint32_t task = 0;  // this one's number
-  // Whether the first task is the head and says in the space where it is; else the head is known.
+  int descriptor = -1;     // a socket connected to the PMI server, from PMI_FD; -1: connect to `server`
+  std::string server{};    // its HOST:PORT, from PMI_PORT
+  std::string id{};        // of this task at that server, from PMI_ID
+  std::uint32_t task = 0;  // the number of this task in the step
+  // FirstTask: the first task is the coordinator, and publishes its address in the space. Known: an option names the
+  // coordinator; the space only carries the key.
   enum class Head : std::uint8_t { FirstTask, Known } head = Head::FirstTask;
 };
 
 struct Settings {
-  // Whether the job begins only when every host is here.
+  // Whether the job needs all of `hosts` to begin.
   bool needs_all() const { return least_hosts.value_or(hosts.size()) == hosts.size(); }
 
-  std::vector<std::string> hosts;              // of the job, in their order; the first is the head
-  std::optional<std::uint32_t> least_hosts{};  // so many of these do; nothing: all are needed
-  Duration last_call{};                        // for the others then
-  std::uint32_t own_index = 0;                 // with ChosenByHead any but the head's
+  std::vector<std::string> hosts;  // names of the job's hosts, by place, at most so many; the first is the coordinator
+  // The number of hosts with which the job may begin; it is planned when so many have called (coordinator/quorum.h).
+  // nullopt: the job needs all of `hosts`, and is planned before they call.
+  std::optional<std::uint32_t> least_hosts{};
+  Duration last_call{};         // how long the job waits for further hosts once `least_hosts` are here
+  std::uint32_t own_index = 0;  // this host's place; with ChosenByHead any but 0, which is the coordinator's
   PlaceRule place = PlaceRule::Known;
-  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that this host prefers
+  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that this host prefers; nullopt: none
   std::string head;                     // name or address of the coordinator
   std::uint16_t port = kDefaultPort;
-  Key key{};                                // random and known to the head only, if there is a `space` to learn it from
-  std::optional<StepSpace> space{};         // see meet_in_space()
+  Key key{};  // the job key; with a `space`, valid on other hosts than the first only after meet_in_space()
+  std::optional<StepSpace> space{};         // where meet_in_space() exchanges the key; nullopt: there is none
   std::shared_ptr<PeerProof> peer_proof{};  // what each side shows beyond the key; null: the key suffices
-  std::string proof;   // for people: by what the hosts know each other, "the key space of srun's step"
-  std::string advice;  // about the key, for people; empty: none
-  std::string part;    // for people: what made this host the coordinator or a peer; empty: the options
-  std::string job;
-  std::uint32_t attempt = 0;
-  std::string build;  // of sml-run
-  Terms terms{};
-  std::optional<plan::HostShare> share{};  // of this host; all are known before the job is planned. Nothing: all alike
+  std::string proof;                        // for people: JobKey::proof
+  std::string advice;                       // about the key, for people; empty: none
+  std::string part;           // for people: what made this host the coordinator or a peer; empty: the options
+  std::string job;            // name of the job; empty: it has none
+  std::uint32_t attempt = 0;  // attempt of the job, counted by the platform or given by the user
+  std::string build;          // of sml-run
+  Terms terms{};              // what the coordinator compares with its own
+  // This host's share, which it chose itself; the coordinator plans the job with the shares of all. nullopt: the hosts
+  // do not choose, and all are alike.
+  std::optional<plan::HostShare> share{};
   Callers callers = Callers::ListedHosts;
   PortTaken port_taken = PortTaken::IsError;
 };

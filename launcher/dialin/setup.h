@@ -1,4 +1,4 @@
-// Jobs whose hosts call the coordinator: determines this host's role and its settings.
+// Hosts that call: determines whether the hosts of a job call a coordinator, this host's role, and its settings.
 #pragma once
 #include <functional>
 #include <optional>
@@ -15,27 +15,31 @@
 
 namespace sml {
 
-// Returns nullopt if sml-run is started on one host only and reaches the others. Otherwise: the place of this host
-// among those of the plan, the coordinator, and the key of job_key.h. Reads files. Errors: Usage or Config. `build`
-// identifies the build of sml-run.
+// Returns nullopt if sml-run is started on one host only and reaches the others itself. Otherwise returns all settings,
+// with this host's place, the coordinator's address and the job key (find_job_key(), which may block). With
+// Settings::space they are complete only after meet_in_space(). `build` identifies the build of sml-run (build_of()).
+// Error: Usage, Config or Timeout.
 Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, const Training& training,
                                                        const plan::LaunchPlan& plan, const ThisHost& here,
                                                        const std::string& build);
 
-// True if the hosts of the job call a coordinator and this one is not among them: it belongs to another instance group.
+// True if the hosts of the job call a coordinator and this host is not one of them, since it belongs to another
+// instance group of the platform.
 bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan);
 
-// Completes the plan of such a job: each host starts from its own environment, and this host has its name.
+// Changes the plan of a job whose hosts call: workers start from the environment of their own host, without the
+// launcher's, and without $SML_JOB_SECRET; and the plan knows this host by its name in the job.
 void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings);
 
-// For a peer that has no plan of the job: settings for tell_head(), computed from what the command line and the machine
-// give about the hosts, whatever is to run there. Returns nullopt if the coordinator cannot be found, the hosts do not
-// call, or this host is the coordinator.
+// For a peer that cannot plan the job: settings for tell_head(), computed only from the options and facts about the
+// hosts, not from the program to run. Returns nullopt if the coordinator cannot be found, if the hosts do not call, or
+// if this host is the coordinator.
 std::optional<dialin::Settings> find_head(const Options& options, const ThisHost& here, HostFinder& finder,
                                           const std::string& build);
 
-// Calls the coordinator for as long as a host that takes part would, and sends it the reason why this host does not;
-// the job ends with that reason. Passes progress messages to `print`.
+// Calls the coordinator, sends it `why`, the reason why this host cannot take part, and waits for the outcome: the job
+// ends with that reason. It tries for as long as a host that takes part would. Blocks; has no result, also if the
+// coordinator is never reached. Passes progress messages to `print`.
 void tell_head(const Options& options, const dialin::Settings& settings, const Error& why,
                const transport::AgentImage& image, const std::function<void(const std::string&)>& print);
 

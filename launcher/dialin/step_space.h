@@ -1,5 +1,6 @@
-// A client of PMI-1, for a step with one sml-run on each host: in the key space that its starter gives to all tasks of
-// the step and nobody else, the first task tells the others the job's key and where it listens.
+// A client of PMI-1, for a step with one sml-run on each host. Its starter gives the tasks of the step, and no other
+// process, a key space: a small key-value store. There the first task publishes the job key and the address where it
+// listens, and the others read them.
 //
 // Source: MPICH, maint/pmi-1.1.txt; Flux RFC 13. Slurm's mpi/pmi2 and Flux serve PMI-1 to a client that asks for it.
 #pragma once
@@ -18,34 +19,37 @@
 
 namespace sml::dialin {
 
-// The space of this task; nullopt if its starter gives none.
+// The key space of this task, from PMI variables; nullopt if its starter gives none. Does not connect.
 std::optional<StepSpace> find_space(const plan::Environment& environment);
 
-// The word of the first task to the others.
+// The value that the first task publishes for the others.
 struct SpaceWord {
   Key key{};
-  std::uint16_t port = 0;              // 0: as the hosts know it
-  std::vector<std::string> addresses;  // of the head, a name first; empty: as the hosts know it
+  std::uint16_t port = 0;              // of the coordinator; 0: an option gives it
+  std::vector<std::string> addresses;  // of the coordinator, its name first; empty: an option gives it
 
   bool operator==(const SpaceWord&) const = default;
 };
-// A value of the space. Pure.
+// SpaceWord as a value of the key space, and back; nullopt: the value is no SpaceWord. Pure.
 std::string to_value(const SpaceWord& word);
 std::optional<SpaceWord> parse_word(std::string_view value);
 
-// How long to wait for the other tasks, and where to say so after 5 s.
+// How long to wait for the other tasks, and where to print after 5 s that they are awaited.
 struct SpaceWait {
   Duration patience{};
   std::function<void(const std::string& text)> print;
 };
 
-// Exchanges the word: of the first of `tasks` tasks `own`, which the others get. Blocks until all have come. The space
-// cannot be used again. Error (Timeout, Protocol or Lost): it names the space and what was waited for.
+// The first task passes `own`, which it publishes; the others pass nullopt. Every task gets the SpaceWord of the first.
+// Blocks until all tasks have called this, or `wait.patience` has passed. `tasks`: their number, for the error text.
+// The space cannot be used again. Error: Timeout, Protocol or Lost, or that of a failed connection to the PMI server;
+// it names the space and what was waited for.
 Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks, const std::optional<SpaceWord>& own,
                                     const SpaceWait& wait);
 
-// Completes the settings of a job that has a space: the key, and unless the head is known, where it is. Returns the
-// head's listener, on a free port; empty for others, or if the head's port is known. Errors: as above, and Io.
+// Completes settings that have a space: exchanges the key and, unless an option names the coordinator, its address and
+// port. `host_name`: this host's name, published if it is the coordinator. Returns the coordinator's listener, on a
+// free port; empty on the other hosts, or if an option names the coordinator. Errors: as above, and Io.
 Result<os::UniqueFd> meet_in_space(Settings& settings, const std::string& host_name, const SpaceWait& wait);
 
 }  // namespace sml::dialin

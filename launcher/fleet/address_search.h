@@ -1,5 +1,5 @@
-// Finds an address of the first host that every other host reaches: asks the agents to probe candidates and collects
-// the results.
+// Finds an address of the fleet's first host, rank 0's, that every other host can connect to: sends Probe with the
+// candidates to the other agents, and collects their results. Opens no connection itself.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,24 +13,27 @@ namespace sml::fleet {
 
 class AddressSearch {
  public:
-  // `hosts` outlives this. `wanted` is used as it is; empty: any address.
+  // `hosts` outlives this; rank 0's is first. `wanted`: the only candidate, as the user gives it; empty: any address.
   AddressSearch(std::span<const Host> hosts, std::string wanted);
 
-  // The first host accepts probes at `port`: asks all hosts whose agents run to try.
+  // The first host listens at `port` from now on: asks all other hosts whose agents run to connect to it.
   void begin(std::uint16_t port);
   bool begun() const { return port_ != 0; }
-  // Call when an agent runs: asks it once, as soon as the search has begun.
+  // Call when an agent runs: asks it, if the search has begun and it has not been asked.
   void ask(const Host& host);
-  // Asks the hosts again that were asked before all addresses were known. Returns true if there are such hosts; their
-  // replies are pending.
+  // Asks those hosts again that were asked before all candidates were known. Returns true if there are such hosts;
+  // their replies are then pending.
   [[nodiscard]] bool ask_again();
+  // The host's agent has sent its results.
   void note(const Host& host, const wire::Probed& answer);
   bool has_answered(const Host& host) const { return asked_[host.position].answer.has_value(); }
 
+  // The hosts to wait for: all, or only those whose agents run now.
   enum class Of : std::uint8_t { All, ThoseThatRun };
-  // Returns nullopt while replies of these hosts are pending.
+  // The address that all hosts reach that have answered, or the faults (choose_address()). Returns nullopt while
+  // replies of `hosts` are pending. Empty, without faults, if no host has answered.
   std::optional<ChosenAddress> outcome(Of hosts) const;
-  // For a fleet of one host, whose workers rendezvous there.
+  // The address for a fleet of one host: the loopback address, unless the user chose an address or interface.
   std::string address_of_lone_host() const;
 
  private:
@@ -46,7 +49,7 @@ class AddressSearch {
   std::uint16_t port_ = 0;
   std::vector<std::string> locals_;  // the launcher's ends of the connections to hosts whose agents run, each once
   std::vector<Asked> asked_;         // by position
-  std::shared_ptr<const std::vector<std::string>> last_candidates_;  // that a host was asked about
+  std::shared_ptr<const std::vector<std::string>> last_candidates_;  // of the host asked last
 };
 
 }  // namespace sml::fleet

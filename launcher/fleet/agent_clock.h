@@ -18,15 +18,16 @@ class AgentClock {
   // transmission; ignored after the first answered().
   void heard(Reading reading, TimePoint now);
   // A reply with `reading` arrived at `now` to a request that was sent at `asked`. Accurate up to half of the round
-  // trip. The shortest round trip is used; each longer one doubles the threshold, so that clocks that drift apart are
-  // followed.
+  // trip. Only a reply with a short round trip changes the offset. It sets the threshold for what is short, and each
+  // longer round trip doubles the threshold, so that in time the offset follows clocks that drift apart.
   void answered(TimePoint asked, Reading reading, TimePoint now);
 
+  // The time on the launcher's clock at that reading. Before the first heard() or answered() the offset is 0.
   TimePoint ours(Reading reading) const;
 
  private:
   Duration offset_{};              // the launcher's clock minus the agent's
-  std::optional<Duration> short_;  // round trips up to this count as short; empty: no reply yet
+  std::optional<Duration> short_;  // round trips up to this count as short; nullopt: no reply yet
 };
 
 }  // namespace sml::fleet

@@ -1,4 +1,4 @@
-// Pings the agents that run, so that agents and launcher know that the other side lives, and gives up silent ones.
+// Pings the agents that run, so that each side knows that the other lives, and gives up the hosts of silent agents.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,14 +14,15 @@ namespace sml::fleet {
 
 class Heartbeat {
  public:
-  // `hosts` outlives this. `passed` is called after each round of pings.
+  // `hosts` outlives this. A host is given up after `timeout` without a byte from it. `passed` is called after each
+  // round of pings.
   Heartbeat(const boost::asio::any_io_executor& loop, HostTable& hosts, Duration timeout, std::function<void()> passed)
       : hosts_(hosts), timeout_(timeout), passed_(std::move(passed)), timer_(loop) {}
 
   // Call when the first host is reached; later calls have no effect.
   void begin();
   // The time by which the last worker has ended on hosts whose agents are lost: an agent that receives nothing from the
-  // launcher ends its workers by itself. nullopt: they have ended.
+  // launcher ends its workers by itself. nullopt: they have ended, or there are none.
   std::optional<TimePoint> lost_workers_end() const;
 
  private:
@@ -33,8 +34,8 @@ class Heartbeat {
   Duration timeout_;
   std::function<void()> passed_;
   boost::asio::steady_timer timer_;
-  TimePoint awake_since_ = TimePoint::min();
-  std::optional<TimePoint> next_;  // nullopt: no host has been reached yet
+  TimePoint awake_since_ = TimePoint::min();  // when this process last went on after it was stopped; min: never
+  std::optional<TimePoint> next_;             // the time of the next round; nullopt: begin() was not called
 };
 
 }  // namespace sml::fleet

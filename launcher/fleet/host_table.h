@@ -1,4 +1,6 @@
-// The hosts of a fleet in their order: those that have workers in this attempt, rank 0's first, then the others.
+// The hosts of a fleet in their order: first the members, which have workers in this attempt, rank 0's host first of
+// all; then the others. A reference to a host is one to its position: after make_member() it may refer to another host,
+// and put() invalidates it once the table has more hosts than begin_group() had places.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -12,19 +14,20 @@ namespace sml::fleet {
 
 class HostTable {
  public:
-  // Begins another attempt, in whose plan the hosts have these places, by HostId. No host has workers then.
+  // Begins another attempt. `places`: each host's index in its plan, by HostId. No host is a member then.
   void begin_group(std::vector<HostIndex> places);
   HostIndex place_of(HostId id) const { return places_[id.value()]; }
-  // Gives a host that the plan does not have, with the next id, a place behind all others. Returns false if the plan
-  // has it.
+  // Gives a host that is not in the plan, and has the next id, an index behind all others. Returns false, and does
+  // nothing, if the host is in the plan.
   bool give_place(HostId id);
 
   // Returns null if the host has never been in the table.
   Host* find(HostId id);
+  // The host must be in the table.
   Host& of(HostId id) { return *find(id); }
-  // Replaces the host with the same id, if there is one.
+  // Adds the host, not as a member; or replaces the host with the same id, at its position.
   Host& put(Host host);
-  // Moves the host behind the last one with workers: it has workers, too.
+  // Makes the host the last member: swaps it with the host at that position. Call for a host that is no member.
   void make_member(Host& host);
   bool is_member(const Host& host) const { return host.position < members_; }
 
@@ -33,11 +36,12 @@ class HostTable {
   std::span<Host> members() { return std::span(hosts_).first(members_); }
   std::span<const Host> members() const { return std::span(hosts_).first(members_); }
   std::span<Host> others() { return std::span(hosts_).subspan(members_); }
+  // Removes all hosts; keeps the places.
   void clear();
 
  private:
-  std::vector<Host> hosts_;                            // those with workers first
-  std::size_t members_ = 0;                            // number of hosts with workers
+  std::vector<Host> hosts_;                            // members first
+  std::size_t members_ = 0;                            // number of members
   std::vector<HostIndex> places_;                      // by HostId
   std::vector<std::optional<std::size_t>> positions_;  // by HostId; nullopt: never in the table
 };

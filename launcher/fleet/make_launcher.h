@@ -1,4 +1,4 @@
-// Chooses the way by which the hosts of a run are reached.
+// Chooses how the agents on the hosts of a job are started: makes the agent launcher that the plan asks for.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,8 +13,9 @@
 
 namespace sml::fleet {
 
-// With `calls`, the hosts call the launcher. Host ids are the positions in the plan's list of hosts. `image` and
-// `options` outlive the result.
+// `calls`: the settings for hosts that call; nullopt: the launcher reaches the hosts by the user's command, a starter
+// or SSH. HostIds are the positions in the plan's list of hosts. Does not connect to a host. `image` and `options`
+// outlive the result.
 std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
                                                         const transport::AgentImage& image,
                                                         const plan::LaunchPlan& plan, const SshOptions& options,

@@ -11,9 +11,9 @@
 
 namespace sml::hosts {
 
-// Merges the hosts that are named in `own_names` and have neither user nor port: the first one keeps its position and
-// gets the slots of all. Every host must have its slots filled in. Names are not resolved. Returns a warning for each
-// host that was removed. Error (Usage): too many slots.
+// Merges the hosts that are this machine, whose names are `own_names`, unless they have a user or a port. The first one
+// keeps its position and gets the slots of all. Every host must have its slots filled in. Names are not resolved.
+// Returns a warning for each host that was removed. Error (Usage): too many slots.
 Result<std::vector<std::string>> merge_aliases(std::vector<plan::Host>& hosts, std::span<const std::string> own_names);
 
 // The names of one machine; the first one is used.

@@ -15,7 +15,8 @@ struct ExcludedHost {
   std::string name;
   std::optional<std::int64_t> since;  // seconds of Unix time; nullopt: the line has only the name
 
-  // `cool_down`: how long a host stays excluded; nullopt: forever.
+  // Whether the host is still excluded at `now`, in seconds of Unix time. `cool_down`: how long a host stays excluded;
+  // nullopt: forever. A host without `since` is always excluded.
   bool is_out(std::int64_t now, const std::optional<Duration>& cool_down) const;
 };
 

@@ -26,12 +26,14 @@ class HostCollector {
   // repeated many times.
   std::size_t room() const { return plan::kMaxHosts - added_; }
 
-  // Adds at most room() hosts. Errors (kind Usage) are clauses that follow the quoted expression: the host is named
-  // both with and without slots, with another user or port, or gets too many slots.
+  // Adds at most room() hosts. Error messages (kind Usage) continue a sentence that begins with the quoted expression:
+  // the host is named both with and without slots, with another user or port, or gets too many slots.
   Result<void> add(plan::Host host);
   Result<void> add_each(AlikeHosts hosts);
 
   bool empty() const { return hosts_.empty(); }
+  // The hosts in the order of their first mention. If a host without slots was added more than once, each host without
+  // slots gets its number of mentions; otherwise such hosts stay without.
   std::vector<plan::Host> take() &&;
 
  private:

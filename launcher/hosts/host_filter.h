@@ -8,13 +8,13 @@
 
 namespace sml::hosts {
 
+// Include keeps only the hosts and slots that the filter names, Exclude removes them.
 enum class Filter : std::uint8_t { Include, Exclude };
 
 // FILTER = part *( "@" part ); part = name [ ":" slot *( "," slot ) ]; name with ranges as in name_pattern.h; slots
-// count from 0. Include keeps only the named hosts and slots, Exclude removes them; a host that has no slot left is
-// removed. The order of the hosts stays. For hosts whose slots are named, Host::slot_numbers lists those that are left.
-// Every host must have its slots filled in. Errors (kind Usage) quote the part: an unknown host, a slot that it does
-// not have, or no host left.
+// count from 0. A host that has no slot left is removed. The order of the hosts stays. If the filter names slots of a
+// host, Host::slot_numbers lists those that are left. Every host must have its slots filled in. Errors (kind Usage)
+// quote the part: an unknown host, a slot that it does not have, or no host left.
 Result<void> filter_hosts(std::vector<plan::Host>& hosts, std::string_view filter, Filter what);
 
 }  // namespace sml::hosts

@@ -17,8 +17,8 @@ enum class PatternOrder : std::uint8_t {
 };
 
 // NAME = 1*( text | "[" range *( "," range ) "]" ); range = number [ "-" number ]. Returns at most `limit` names: a
-// larger pattern is refused before it is expanded. The names are not checked with valid_host_name(). Errors (kind
-// Usage) are clauses that follow the quoted name: "has a range that runs backwards; ...".
+// larger pattern is refused before it is expanded. The names are not checked with valid_host_name(). Error messages
+// (kind Usage) continue a sentence that begins with the quoted name: "has a range that runs backwards; ...".
 Result<std::vector<std::string>> expand_name_pattern(std::string_view pattern, PatternOrder order, std::size_t limit);
 
 }  // namespace sml::hosts

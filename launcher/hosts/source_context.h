@@ -1,4 +1,5 @@
-// Everything that a source of hosts may read from this machine. Passed as functions, so that the sources stay pure.
+// Everything that a source of hosts may read from this machine. The caller passes it as functions, so that the sources
+// stay pure.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,11 +22,11 @@ struct SourceContext {
   std::function<std::optional<std::string>(const std::string& name)> variable;
   // Reads at most `limit` bytes. The error message does not contain the path.
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;
-  // Returns the output of a program; empty if the program does not exist or hangs.
+  // Returns a program's standard output; empty if the program does not exist or hangs.
   std::function<std::string(const std::vector<std::string>& argv)> output_of;
   std::string host_name;  // of this machine
   JobSecret job_secret = JobSecret::None;
-  // The names of all variables that begin so. Null: there are none.
+  // The names of all variables of the launcher's environment that begin with `prefix`. Null: there are none.
   std::function<std::vector<std::string>(std::string_view prefix)> names{};
 };
 

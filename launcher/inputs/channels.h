@@ -11,7 +11,8 @@ namespace sml {
 // sharded over them again; a warning of the plan says so.
 Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here);
 
-// Refuses a channel of the same name as FIFOs: both would define where the data is.
+// Error (Usage): a channel of --channel and one of --pipe-fanout have the same name; both would define where its data
+// is.
 Result<void> check_channels(const plan::LaunchPlan& plan);
 
 }  // namespace sml

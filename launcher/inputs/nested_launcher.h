@@ -1,4 +1,5 @@
-// A program of the job that is a launcher itself: torchrun, mpirun and their like start ranks of their own.
+// Recognizes a program of the job that is a launcher itself, such as torchrun or mpirun, and would start ranks of its
+// own.
 #pragma once
 #include <span>
 #include <string>
@@ -8,12 +9,12 @@
 
 namespace sml {
 
-// Warnings about programs of `plan` that are launchers, which most often is a word too much on the line. None for links
-// to this program, nor where each of several hosts has one copy, as launchers that are started on every host have it.
-// Looks for files, and starts none.
+// Warns about programs of `plan` that are launchers: usually the user has left the other launcher in the command line
+// by mistake. Does not warn about links to sml-run itself, nor if each of several hosts runs one copy, as that is how
+// launchers are started that need one process on every host. Looks for files, and starts none.
 std::vector<std::string> warnings_of_launchers(const plan::LaunchPlan& plan);
 
-// The pure part: the advice for that command; empty: it starts no launcher.
+// The advice about one command; empty: the command starts no launcher. Pure.
 std::string advice_on_launcher(std::span<const std::string> command);
 
 }  // namespace sml

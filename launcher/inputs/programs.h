@@ -10,7 +10,7 @@
 
 namespace sml {
 
-// The share of each program in the job's ranks. The last are those that presets add.
+// The share of each program in the job's ranks. Programs that a preset adds come last.
 Result<std::vector<plan::ProgramShare>> shares_of(const Options& options, const plan::HostList& list,
                                                   const ThisHost& here);
 

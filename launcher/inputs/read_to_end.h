@@ -7,8 +7,8 @@
 
 namespace sml {
 
-// Reads from a non-blocking descriptor to its end, at most `limit` bytes; a pipe may take 30 s for each piece. Error
-// (Config).
+// Reads from a non-blocking descriptor to its end. Blocks; waits up to 30 s for each piece of data from a pipe. Error
+// (Config): more than `limit` bytes, no data in time, or a failed read.
 Result<std::string> read_to_end(int fd, std::size_t limit);
 
 }  // namespace sml

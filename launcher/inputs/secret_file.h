@@ -1,5 +1,5 @@
-// Files with the secret of a job whose hosts call each other: checks whether one can be trusted, and creates the
-// user's.
+// Files with the secret of a job whose hosts call: checks whether such a file can be trusted, and creates the user's
+// own.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,42 +12,45 @@
 
 namespace sml {
 
+// Sizes of a secret, in bytes.
 inline constexpr std::size_t kLeastSecret = 16;
 inline constexpr std::size_t kMostSecret = 65536;
 
 enum class SecretKind : std::uint8_t {
-  Named,   // of --secret-file: may be a link, as Kubernetes makes them, or what a shell's <(command) opens
-  Default  // the user's own: no link, and owned by nobody else
+  Named,   // of --secret-file: may be a link, as in Kubernetes, or the FIFO of a shell's <(command)
+  Default  // the user's own: must be a regular file that belongs to the user
 };
 
 struct SecretFileFacts {
   mode_t mode = 0;  // including the file type
   uid_t owner = 0;
-  // On an in-memory file system that is mounted read-only: platforms mount secrets into a container this way, readable
-  // by all users in it.
+  // The file is on an in-memory file system that is mounted read-only. Platforms mount secrets into a container this
+  // way, readable by all users in it.
   bool is_mounted_secret = false;
 };
 
-// Why a secret's file cannot be trusted by the user `self`; nullopt: it can. Pure. Always refuses files that others can
-// write, that belong to another user than `self` or (if named) root, or that others can read and that are no mounted
-// secret.
+// The reason why the user `self` cannot trust a secret's file; nullopt: it can be trusted. Pure. Refuses files that
+// others can write, that belong to another user than `self` or (if named) root, or that others can read, unless it is a
+// named file that is a mounted secret.
 std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind kind, uid_t self);
 
-// The contents without trailing newlines. Error (Config): the message has no path.
+// Checks the file, and returns its contents without trailing newlines. Error (Config): the message has no path.
 Result<std::string> read_secret_file(const std::string& path, SecretKind kind);
 
-// The path of the user's secret, below the folder for configurations.
+// The path of the user's own secret below `config_folder`.
 std::string default_secret_file(const std::string& config_folder);
 
-// Creates it, whole at once, with 32 random bytes and mode 0600, in folders of mode 0700. Error (Config): it exists
-// already, or cannot be created; nothing has changed.
+// Creates the user's secret file with 32 random bytes, written in hexadecimal, and mode 0600, in folders of mode 0700.
+// The file appears under its name only when it is complete. Error (Config): the file exists already, and is left as it
+// is, or it cannot be created.
 Result<void> make_secret_file(const std::string& path);
 
 // Which host makes the secret of a job whose hosts share a home.
 enum class SecretMaker : std::uint8_t { ThisHost, Another };
 
-// Waits until the user's secret is there: makes it, unless it is, or waits for another host to make it, until
-// `patience` has passed. Nobody ever sees a part of it. Error (Config or Timeout): names the path.
+// Makes sure that the user's secret is there. ThisHost: makes the file, unless it exists. Another: waits for another
+// host to make it, and looks five times a second until `patience` has passed; blocks. No host ever sees an incomplete
+// file. Error (Config or Timeout): names the path.
 Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration patience);
 
 // Overwrites a variable in the memory that the kernel shows in /proc/PID/environ, and removes it from the environment

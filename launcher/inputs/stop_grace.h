@@ -1,4 +1,4 @@
-// The time that a container platform leaves sml-run for the start and the stop of a job.
+// Chooses how long a job may take to start and to stop where a container platform sets limits to both.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace sml {
 
-// The containers of one job start minutes apart.
+// The start timeout on such platforms, as the containers of one job may start minutes apart.
 inline constexpr Duration kContainersStart = std::chrono::minutes(15);
 
-// If a platform starts sml-run on every host of its job, or gives their names before they are up: sets
-// options.start_timeout, unless it is given, to a value that lets all of them start. In the second case absent hosts
-// are awaited, unless options.ssh.absent_hosts says otherwise.
+// Changes options for platforms that start sml-run on every host of a job, or that give the hosts' names before the
+// hosts are up. Sets options.start_timeout, unless it is given, to kContainersStart. In the second case sml-run also
+// waits for absent hosts, unless options.ssh.absent_hosts says otherwise.
 void choose_start_timeout(Options& options, HostFinder& finder);
 
-// How long workers may take to end when the job is stopped. Applies to containers, where the platform sends KILL some
-// time after TERM: SageMaker after 120 s, AWS Batch and Kubernetes after 30 s. Sets options.stop_grace, unless it is
-// given, so that sml-run has time to end in order; reduces a longer value, and returns a warning then. Changes nothing
-// elsewhere.
+// Sets options.stop_grace, the time that workers get to end when the job is stopped. Applies to containers, to which
+// the platform sends SIGKILL some time after SIGTERM: SageMaker after 120 s, AWS Batch and Kubernetes after 30 s.
+// Chooses a time that lets sml-run end in order, unless the option is given; reduces a longer value, and returns a
+// warning then. Changes nothing elsewhere.
 std::vector<std::string> choose_stop_grace(Options& options, const ThisHost& here, HostFinder& finder);
 
 }  // namespace sml

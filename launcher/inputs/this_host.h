@@ -30,10 +30,12 @@ struct WatchedText {
   std::optional<unsigned> other_owner{};  // an owner that is neither root nor this user
 };
 
-// The machine as the planner sees it; injected so that tests need no real one.
+// The launcher's machine as the planner sees it. Values that cost time are functions, called only when needed. Tests
+// make their own ThisHost; this_host() makes the real one.
 struct ThisHost {
-  std::int64_t unix_time = 0;
+  std::int64_t unix_time = 0;  // seconds, when this was made
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
+  // See read_secret_file().
   std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
   // See share_secret_file(). Null: the hosts share no folder.
   std::function<Result<void>(const std::string& path, SecretMaker maker, Duration patience)> share_secret{};
@@ -46,34 +48,37 @@ struct ThisHost {
   std::function<std::string(const std::vector<std::string>& argv)> output_of;
   std::string host_name;                       // this machine's
   std::string working_directory;               // absolute; empty if it no longer exists
-  std::function<std::string()> config_folder;  // for the user's configurations, absolute; empty: there is none
+  std::function<std::string()> config_folder;  // the user's folder for configurations, absolute; empty: none
   plan::Environment environment;
-  ProcessSettings process{};                                              // of the launcher, as it was started
-  std::function<transport::Whose(const std::string& host)> whose_host{};  // may block on a name server; null: unknown
-  std::string job_id;                                                     // a new id
-  std::string name_space{};                                               // a new name
-  std::vector<hosts::MachineNames> machines{};          // names that have turned out to be one machine
-  std::optional<std::vector<plan::Host>> discovered{};  // listed by --host-discovery-script
-  // Like read_file, also with others' access to a regular file or a FIFO; null: unknown.
+  ProcessSettings process{};  // the launcher's limits and umask, as it was started
+  std::function<transport::Whose(const std::string& host)> whose_host{};  // may block on a name server; null: Unknown
+  std::string job_id;                                                     // a new one, for the job that is planned
+  std::string name_space{};                                               // a new random name, for LaunchPlan::job
+  std::vector<hosts::MachineNames> machines{};          // hosts that have turned out to be one machine
+  std::optional<std::vector<plan::Host>> discovered{};  // as --host-discovery-script lists them; nullopt: no list
+  // Like read_file; also says which other users can access the file, if it is a regular file or a FIFO. Null: read_file
+  // is used, and access is not known.
   std::function<Result<WatchedText>(const std::string& path, std::size_t limit)> read_watched{};
-  // Whether nobody else can change what the path names, see common/os/trust.h; null: unknown.
+  // Error if another user can change the file that the path names, see common/os/trust.h. Null: not checked.
   std::function<Result<void>(const std::string& path)> check_trust{};
   // Whether a program of this machine listens on that TCP port; null: not known.
   std::function<bool(std::uint16_t port)> listens{};
-  // Programs that output_of() has passed over, and why: clauses. Null: none.
+  // Programs that output_of() has not run because others could change them: each entry is a part of a sentence with the
+  // reason. Null: none.
   std::function<std::vector<std::string>()> passed_over{};
-  // The programs of that name in PATH that are passed over, and why: clauses. Runs none of them. Null: none.
+  // The programs of that name in PATH that output_of() would not run for this reason; entries as in passed_over. Runs
+  // none of them. Null: none.
   std::function<std::vector<std::string>(const std::string& name)> passed_over_of{};
-  // Whether there is a program for that starter which may be run; null: unknown.
+  // Whether this machine has the program of that starter, and sml-run may run it; null: unknown.
   std::function<bool(const starters::Starter& starter)> has_tool{};
-  // Folders that the platform has sharded over the hosts of the job; null: the platform does not do so.
+  // The folders whose files the platform has divided among the hosts of the job; null: the platform does not do so.
   std::function<Result<std::vector<std::string>>()> sharded_folders{};
 };
 
 // A variable of the environment; empty if it is not set.
 std::string variable(const ThisHost& here, std::string_view name);
 
-// Uses read_file for a file whose contents are obeyed: refuses one that others can have written.
+// Reads a file whose contents sml-run obeys. Error (Config): another user may have written the file.
 Result<std::string> read_own_file(const ThisHost& here, const std::string& path, std::size_t limit);
 
 // The real machine.

@@ -1,4 +1,4 @@
-// The socket at which metrics are served. Linux.
+// The listening socket at which metrics are served. Linux.
 #pragma once
 #include <string>
 
@@ -15,21 +15,22 @@ class Endpoint {
   Endpoint& operator=(Endpoint&& other) noexcept;
   ~Endpoint() { close(); }
 
-  // Listens there. A Unix socket has the mode that the umask leaves; one that an earlier job has left is replaced, one
-  // at which another process listens, and any other file, is not. Error (Usage): names the address and why.
+  // Listens at `address`. A Unix socket gets the mode that the umask leaves. It replaces a socket that an earlier job
+  // has left, but neither a socket at which another process listens nor any other file. Error (Usage): names the
+  // address and the reason.
   static Result<Endpoint> open(const MetricsAddress& address);
 
   bool is_open() const { return static_cast<bool>(fd_); }
   int fd() const { return fd_.get(); }
   // "http://127.0.0.1:9400/metrics", "unix:/run/job.sock"
   const std::string& url() const { return url_; }
-  // Closes it and removes its name.
+  // Closes the socket and removes a Unix socket's file.
   void close();
 
  private:
   os::UniqueFd fd_;
   std::string url_;
-  std::string path_;  // of a Unix socket; empty: none
+  std::string path_;  // of a Unix socket; empty: it is not one, or is closed
 };
 
 }  // namespace sml::metrics

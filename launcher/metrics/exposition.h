@@ -24,12 +24,13 @@ class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
 
-  // Begins a family; `name` is without _total and _info, and ends in `unit` unless that is empty. Nothing is written
-  // for a family without samples. The texts must outlive the samples.
+  // Begins a family of metrics: the samples that follow belong to it. `name` is without _total and _info, and ends in
+  // `unit` unless that is empty. A family without samples is left out. The texts must live until the next family
+  // begins, or until finish().
   void family(std::string_view name, Kind kind, std::string_view unit, std::string_view help);
   void sample(std::initializer_list<Label> labels, double value);
   void sample(std::initializer_list<Label> labels, std::uint64_t value);
-  // The whole text, with the mark at its end that OpenMetrics wants.
+  // The whole text, with the end mark that OpenMetrics requires.
   std::string finish() &&;
 
  private:

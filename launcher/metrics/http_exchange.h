@@ -12,15 +12,15 @@ namespace sml::metrics {
 
 inline constexpr std::size_t kMostRequest = 8192;  // bytes up to the end of a request's header
 
-// A request that is refused, with the whole response to it.
+// The whole response to a request that is refused.
 struct Refusal {
   std::string response;
 };
-// The format in which the metrics are wanted, or a refusal. nullopt: the request has not ended yet. Bytes after its
-// header are not looked at.
+// Reads the request at the beginning of `bytes`: returns the format in which the client wants the metrics, or a
+// refusal. nullopt: the end of the request's header has not come yet. Ignores bytes after the header.
 std::optional<std::variant<Format, Refusal>> read_request(std::string_view bytes);
 
-// The header before `size` bytes of metrics.
+// The header of the response before `size` bytes of metrics.
 std::string response_head(Format format, std::size_t size);
 
 }  // namespace sml::metrics

@@ -1,7 +1,7 @@
 // The metrics of a job: names, units and labels follow the conventions of Prometheus. Pure; single-threaded.
 //
-// The list of metrics is in sml-run-output(7). Series for each rank are there for up to kMostRanks ranks; a larger job
-// has those of hosts and of the job.
+// The list of metrics is in sml-run-output(7). A job of more than kMaxRanks ranks has no series for each rank, only
+// those of hosts and of the job.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,13 +21,13 @@ class JobMetrics final : public report::EventListener {
  public:
   static constexpr std::size_t kMostRanks = 1024;
 
-  // `progress` and `goodput` are those of the job, must outlive this, and hear of each event before this does. Without
-  // `goodput` progress is not known.
+  // `progress` and `goodput` belong to the same job, must outlive this object, and must receive each event before it
+  // does. Without `goodput` the metrics have no progress.
   explicit JobMetrics(const report::JobProgress& progress, const report::Goodput* goodput = nullptr)
       : progress_(progress), goodput_(goodput) {}
 
   void on_event(const report::Event& event) override;
-  // All metrics as they are at `now`. `uses`: of ranks for which it is known.
+  // All metrics as they are at `now`. `uses` has the ranks whose use of resources is known.
   std::string text(Format format, TimePoint now, const report::LiveUses& uses) const;
 
  private:

@@ -1,8 +1,9 @@
-// Serves the metrics of the job that runs in this process over HTTP, to anybody who reaches its socket.
+// Serves the metrics of the job that runs in this process over HTTP, to every client that can connect to its socket.
 //
-// Runs on the loop's thread and never blocks. Whatever clients do costs little: there are at most kMostVisits
-// connections, the oldest of which gives way to a new one; each is closed after kPatience, whatever it has read; at
-// most kMostAccepted are accepted in kWindow; and all requests within kFresh get the same text.
+// Runs on the loop's thread and never blocks. Clients cannot make it costly: there are at most kMostVisits connections,
+// and a new one closes the oldest; each connection is closed kPatience after its beginning, even if the client has not
+// received all; at most kMostAccepted are accepted in kWindow; and all requests for one format within kFresh get the
+// same text.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,7 +27,7 @@ class MetricsServer {
   static constexpr Duration kWindow = std::chrono::milliseconds(100);
   static constexpr Duration kFresh = std::chrono::seconds(1);
 
-  // Calls `done` once, from within or later, with the whole text.
+  // Makes the text of the metrics. Calls `done` once, from within the call or later, with the whole text.
   using Render = std::function<void(Format format, std::function<void(std::string)> done)>;
 
   MetricsServer(boost::asio::any_io_executor loop, Endpoint endpoint, Render render);

@@ -1,4 +1,4 @@
-// Where the metrics of a job go: a socket, a file, both or neither. Opened before the job begins.
+// The outputs for the metrics of a job: a socket, a file, both or neither. They are opened before the job begins.
 #pragma once
 #include <memory>
 

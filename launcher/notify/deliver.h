@@ -11,30 +11,34 @@
 
 namespace sml::notify {
 
-// For the whole of it; a name look-up may take longer.
+// The limit for a whole delivery; a name look-up may take longer.
 inline constexpr Duration kDeliveryLimit = std::chrono::seconds(10);
 
-// Starts the command without a shell, as this user, with `body` at its standard input, and waits for its end. Its
-// output is discarded. What it leaves running is killed, as it is itself after `limit`, or when this process goes.
-// Error: a clause with its status and the last line of its stderr.
+// Starts the command without a shell, as this user, with `body` at its standard input, and waits for its end. Discards
+// its output. Kills the command after `limit`, or when this process ends; in any case kills what the command leaves
+// running in its process group. The error message is a part of a sentence: the command's exit status and the last line
+// of its stderr.
 Result<void> run_command(const std::vector<std::string>& command, std::string_view body, Duration limit);
-// Whether such a program is there and may be run. Error (Usage): a clause.
+// Checks that the command's program exists and that sml-run may run it. The error message (Usage) is a part of a
+// sentence.
 Result<void> check_command(const std::vector<std::string>& command);
 
-// The certificates by which servers are verified, kept for the next letter, as they take long to read. Those of a
-// letter's own file are read again when the file has changed; those of the system are read once. One post at a time.
+// The certificates of authorities by which servers are verified. They take long to read, and are therefore kept from
+// one letter to the next. A file that the letter names is read again when it has changed; those of the system are read
+// once. Not thread-safe: for one post() at a time.
 class ReadAuthorities;
 std::shared_ptr<ReadAuthorities> keep_authorities();
 
-// A body to be posted, and the terms on which a server takes it.
+// A body to be posted, and the data that the connection needs.
 struct Letter {
   std::string body;                         // JSON
-  std::string bearer{};                     // a token that permits it, as bearer_in() has found it; empty: none
-  std::string authorities{};                // a file of certificates; empty: those of the system
-  std::shared_ptr<ReadAuthorities> kept{};  // null: they are read for this letter alone
+  std::string bearer{};                     // the access token, as bearer_in() has found it; empty: none
+  std::string authorities{};                // path of a file of certificates; empty: those of the system
+  std::shared_ptr<ReadAuthorities> kept{};  // null: the certificates are read for this letter alone
 };
-// Redirections are not followed. With https the server's certificate must be signed by one of the letter's authorities,
-// else by one of the system's (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
+// Posts the letter's body to the URL and waits for the response, for `limit` in all. Does not follow redirections. With
+// https the server's certificate must be signed by one of the letter's authorities, else by one of the system's
+// (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
 Result<void> post(const Url& url, const Letter& letter, Duration limit);
 
 }  // namespace sml::notify

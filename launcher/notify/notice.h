@@ -10,7 +10,7 @@
 
 namespace sml::notify {
 
-// A notification: its facts, and one sentence that has them in words.
+// A notification: its facts, and one sentence that says them.
 struct Notice {
   NotifyOn kind = NotifyOn::Start;
   std::string job_id;
@@ -18,20 +18,22 @@ struct Notice {
   std::uint32_t hosts = 0;
   std::uint32_t ranks = 0;
   std::uint32_t attempt = 1;
-  double unix_time = 0;  // wall clock, seconds
-  double age = 0;        // seconds since the job began
-  std::optional<int> exit_code{};
-  std::string verdict{};
-  std::optional<Rank> root_cause{};
+  double unix_time = 0;                   // wall clock, seconds
+  double age = 0;                         // seconds since the job began
+  std::optional<int> exit_code{};         // nullopt: neither the attempt nor the job has ended
+  std::string verdict{};                  // why the attempt or the job has ended; empty: it has not
+  std::optional<Rank> root_cause{};       // nullopt: no rank is
   std::vector<std::string> last_lines{};  // of that rank, on its stderr
-  std::string text{};
+  std::string text{};                     // the sentence
 };
 
+// Makes the notifications of one job from its events.
 class NoticeMaker {
  public:
+  // `options` must outlive this object.
   explicit NoticeMaker(const ObserverOptions& options) : options_(options) {}
-  // nullopt: this event is not told. A job that ends with a failure is one notification: of its end, or where that is
-  // not wanted, of the failure.
+  // Must receive every event. nullopt: the event needs no notification, or the options do not ask for it. A job that
+  // ends with a failure is one notification: of its end, or, if the options do not ask for that, of the failure.
   std::optional<Notice> on_event(const report::Event& event);
 
  private:

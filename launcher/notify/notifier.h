@@ -1,7 +1,7 @@
-// --notify: tells commands and URLs what happens to the job. Nothing waits for them while the job runs.
+// --notify: notifies commands and URLs of the events of the job. The job never waits for a delivery while it runs.
 //
-// Each target has a side thread, so that one that hangs delays no other, and gets one notification at a time, in order.
-// Lives on the loop's thread.
+// Each target has a side thread, so that one that hangs delays no other. A target gets one notification at a time, in
+// order. The Notifier belongs to the loop's thread.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -20,20 +20,22 @@ namespace sml::notify {
 
 class Notifier final : public report::EventListener {
  public:
-  static constexpr std::size_t kMostWaiting = 64;                     // for one target; further ones are dropped
-  static constexpr Duration kLastPatience = std::chrono::seconds(3);  // for all that is left when the job is over
+  static constexpr std::size_t kMostWaiting = 64;  // notifications for one target; further ones are dropped
+  static constexpr Duration kLastPatience = std::chrono::seconds(3);  // for all deliveries left at the end of the job
 
   using Print = std::function<void(const std::string&)>;
 
   // Checks the targets. Error (Usage): names the option, the target and why.
   static Result<void> check(const ObserverOptions& options);
 
-  // `options` must outlive this. The targets must have been checked.
+  // `options` must outlive this object; check() must have accepted it. `print` gets a warning about the first failed
+  // delivery of each target.
   Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Print print);
   ~Notifier() override;
 
   void on_event(const report::Event& event) override;
-  // After the last event: waits for what is still to be delivered, for kLastPatience in all.
+  // Call after the last event, when the loop no longer runs. Blocks until everything is delivered, for at most
+  // kLastPatience in all.
   void finish();
 
  private:

@@ -1,9 +1,8 @@
-// Tells the progress of the job to Kubeflow's status server, and prints it in lines for SageMaker's algorithm metrics.
-// Nothing waits for it while the job runs. Lives on the loop's thread.
+// Sends the progress of the job to Kubeflow's status server, and prints it in lines for SageMaker's algorithm metrics.
+// The job never waits for the server while it runs. Belongs to the loop's thread; a side thread sends.
 //
-// The server gets what is new at most once in kLeastBetween, and the end of the job besides. The token is read for each
-// message, and the authorities are read again when the platform has renewed their file. The server is believed only
-// with TLS.
+// The server gets new progress at most once in kLeastBetween, and also the end of the job. The token's file is read for
+// each message, and the authorities' file is read again when the platform has renewed it. Sends only over TLS (https).
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,11 +25,11 @@ namespace sml::notify {
 
 class ProgressPusher final : public report::EventListener {
  public:
-  static constexpr Duration kLeastBetween = std::chrono::seconds(15);
-  static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);
-  static constexpr Duration kLastPatience = std::chrono::seconds(2);  // for the last message
+  static constexpr Duration kLeastBetween = std::chrono::seconds(15);       // messages to the server
+  static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);  // lines
+  static constexpr Duration kLastPatience = std::chrono::seconds(2);        // for the last message
 
-  // `options` and `goodput` must outlive this.
+  // `server` and `goodput` must outlive this object. An empty URL of `server`: sends to no server.
   struct Deps {
     const StatusServer& server;
     ProgressLines lines = ProgressLines::No;
@@ -39,12 +38,13 @@ class ProgressPusher final : public report::EventListener {
   };
   ProgressPusher(const boost::asio::any_io_executor& loop, Deps job);
 
-  // Begins to look for progress.
+  // Begins to look for new progress, at most once a second.
   void begin();
   void on_event(const report::Event& event) override;
-  // After the last event: begins to tell the end.
+  // Call after the last event: begins to send the end of the job, and prints the last line. Does not wait.
   void tell_end();
-  // Waits for the server to take it, until kLastPatience after tell_end().
+  // Call when the loop no longer runs. Blocks until the server has taken the end, at most until kLastPatience after
+  // tell_end().
   void finish();
 
  private:
@@ -61,13 +61,13 @@ class ProgressPusher final : public report::EventListener {
   PushMachine line_pace_{kLeastBetweenLines};
   boost::asio::steady_timer timer_;
   std::shared_ptr<ReadAuthorities> authorities_ = keep_authorities();  // used on the thread
-  std::shared_ptr<Result<void>> end_;                                  // of the last message; null: none was sent
+  std::shared_ptr<Result<void>> end_;  // the outcome of the message about the end; null: none was sent
   TimePoint end_due_{};
   os::SideThread thread_;
 };
 
-// Reads the token and posts the body. Blocks, for about the limit; any thread, one at a time for `kept`. Error: a
-// clause.
+// Reads the server's token and posts `body` with it. Blocks, for about `limit`. Any thread, but `kept` must not be used
+// by two calls at once; null: the certificates are read for this call alone. The error message is a part of a sentence.
 Result<void> push_status(const StatusServer& server, const std::string& body, Duration limit,
                          const std::shared_ptr<ReadAuthorities>& kept = nullptr);
 

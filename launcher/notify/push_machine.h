@@ -1,4 +1,5 @@
-// Decides when progress goes to others: what is new, not too often, less often while it fails. Pure.
+// Decides when progress is sent to a receiver: only if it is new, not too often, and less often while sending fails.
+// Pure.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,13 +12,14 @@ namespace sml::notify {
 
 class PushMachine {
  public:
-  static constexpr Duration kLook = std::chrono::seconds(1);          // between two looks for progress
-  static constexpr Duration kLongestPause = std::chrono::minutes(5);  // while it fails
+  static constexpr Duration kLook = std::chrono::seconds(1);          // least time between two calls of begins()
+  static constexpr Duration kLongestPause = std::chrono::minutes(5);  // between two pushes while they fail
 
   // `least`: the time between the beginnings of two pushes.
   explicit PushMachine(Duration least) : least_(least), pause_(least) {}
 
-  // Whether a push begins now. `progress` is when there was some last. One at a time: false until ended().
+  // Returns true if the caller must begin a push now. `progress` is the time of the last progress; nullopt: none yet.
+  // Returns false until ended() has been called for the push before.
   [[nodiscard]] bool begins(std::optional<TimePoint> progress, TimePoint now) {
     if (under_way_ || !progress || progress == told_ || now < allowed_) return false;
     told_ = progress;
@@ -26,7 +28,8 @@ class PushMachine {
     return under_way_ = true;
   }
   enum class Outcome : std::uint8_t { Taken, Failed };
-  // The push is over. Returns whether the user is to hear of its failure, which is the case once.
+  // Records the outcome of the push. Returns true if the caller must report the failure to the user: only for the first
+  // failure.
   [[nodiscard]] bool ended(Outcome outcome) {
     under_way_ = false;
     fails_ = outcome == Outcome::Failed;
@@ -34,10 +37,10 @@ class PushMachine {
     allowed_ = begun_ + pause_;
     return fails_ && !std::exchange(complained_, true);
   }
-  // When to ask begins() again.
+  // The time for the next call of begins().
   TimePoint next_look(TimePoint now) const { return std::max(now + kLook, allowed_); }
-  // Whether the end of a job with that progress goes out, too, whenever it comes: not if the last push has failed, as
-  // another one that fails would only hold up the end.
+  // Whether the end of a job is sent, too, regardless of the times above. `progress` is as for begins(); without any,
+  // the end is not sent. Nor if the last push has failed, as another failure would only delay the end.
   [[nodiscard]] bool tells_end(std::optional<TimePoint> progress) const { return progress && !fails_; }
 
  private:

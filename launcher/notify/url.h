@@ -1,4 +1,4 @@
-// A URL to which notifications are posted. Pure. Source: RFC 3986; without user names and fragments.
+// A URL to which notifications are posted. Pure. Source: RFC 3986. User names and fragments are not supported.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,21 +14,22 @@ struct Url {
   std::string host;  // a name or a numeric address, without brackets
   std::uint16_t port = 80;
   std::string target;     // path and query
-  std::string authority;  // as the header Host has it
+  std::string authority;  // the value of the header Host
 
-  // Error (Usage): a clause.
+  // The error message (Usage) is a part of a sentence.
   static Result<Url> parse(std::string_view text);
 };
 
-// The whole request that posts `body`, which is JSON; with the token that permits it, unless that is empty.
+// The whole HTTP request that posts `body`, which is JSON. `bearer` is the access token; empty: none.
 std::string post_request(const Url& url, std::string_view body, std::string_view bearer = {});
 
-// The token that a file holds, which may have blanks around it: one word of visible ASCII. Error (Config): a clause.
+// The access token in the text of a file: one word of visible ASCII, with or without blanks around it. The error
+// message (Config) is a part of a sentence.
 inline constexpr std::size_t kLongestBearer = std::size_t{16} << 10;
 Result<std::string> bearer_in(std::string_view text);
 
-// The outcome of a response that begins with `bytes`; it is a success with a status of 200 to 299. Error (Protocol): a
-// clause such as "answers 500 Internal Server Error".
+// The outcome of a response that begins with `bytes`: a success if its status is 200 to 299. The error message
+// (Protocol) is a part of a sentence, such as "answers 500 Internal Server Error".
 Result<void> read_response(std::string_view bytes);
 
 }  // namespace sml::notify

@@ -20,21 +20,23 @@ enum class Follow : std::uint8_t { No, Yes };
 
 struct ControlLine {
   ControlWord word = ControlWord::Ps;
-  std::string job{};  // id, or a prefix of one; empty: the only job
+  std::string job{};  // a job's id, or the beginning of one; empty: the only job that runs
   PlanFormat format = PlanFormat::Text;
   Watch watch = Watch::No;
   Follow follow = Follow::No;
-  std::string ranks{};  // in the format of RankSet; empty: all
-  int signo = 0;
-  std::uint32_t lines = 0;  // of each stream of a rank, the last ones; 0: all that are kept
+  std::string ranks{};      // in the format of RankSet; empty: all
+  int signo = 0;            // of signal
+  std::uint32_t lines = 0;  // the number of last lines of each stream of a rank; 0: all that are kept
 };
 
+// All these subcommands, as they are written.
 std::vector<std::string_view> control_words();
 std::string_view name(ControlWord word);
 
-// `called` is the name by which sml-run was started.
+// Whether the first word is one of these subcommands. `called` is the name by which sml-run was started; under the name
+// of another launcher there are none.
 bool is_control_line(std::string_view called, std::span<const std::string> arguments);
-// Parses such a line. Error (Usage).
+// Parses a line for which is_control_line() is true. Printed: the help for its subcommand. Error (Usage).
 Result<std::variant<ControlLine, Printed>> parse_control_line(std::span<const std::string> arguments);
 // The help text of these subcommands.
 std::string control_help();

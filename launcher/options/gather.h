@@ -20,29 +20,33 @@ using ReadFile = std::function<Result<std::string>(const std::string& path, std:
 // Sources of options other than the command line; injected, so that tests need none.
 struct OptionSources {
   std::span<const std::string> environment = {};
-  std::string_view called = {};  // argv[0]: if it is the name of another launcher, options have their meaning there
+  std::string_view called = {};  // argv[0]; if it is the name of another launcher, options mean what they mean there
   std::function<bool(const std::string& path)> exists = {};
   std::function<bool(const std::string& path)> executable = {};
-  ReadFile read_file = {};  // null: no --config
+  ReadFile read_file = {};  // null: no files are read
   // Advice for a job whose hosts share no secret; returns an empty text, or is null, if they share one.
   std::function<std::string_view()> secret_advice = {};
 };
 
-// The options in the form for dialects, those from variables first.
+// The options of `scanned`, in the form that dialects use; those from variables come first.
 std::vector<dialects::Given> given_to(const Scan& scanned);
 
-// Adds options from the other launcher's own variables and file, unless the command line overrides them.
+// Adds options from the other launcher's own variables and settings file to `scanned`, unless the command line
+// overrides them.
 Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& sources, Scan& scanned);
 
+// The result of gather().
 struct Given {
   std::vector<OptionValue> options;  // of all layers
   std::vector<std::string> warnings;
 };
 
-// In ascending precedence, the command line last.
+// Collects the options of all layers, in ascending precedence: those of the command line are last. Error (Usage, or
+// Config for a file): an option cannot be read.
 Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& sources);
 
-// Warnings, as clauses, about options that name hosts but have no effect because another one takes precedence.
+// Warnings about options that name hosts but have no effect because another one takes precedence; each is a part of a
+// sentence.
 std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given);
 
 // Translates other launchers' options about hosts, once all sources that could name hosts are known: appends them to

@@ -28,16 +28,18 @@ namespace sml {
 
 enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
 enum class OnFailure : std::uint8_t { Abort, Continue };
-// How to treat a job whose several ranks use MPI, but would each run as a singleton.
+// How to treat a job of several ranks that use MPI, but would each run as a singleton, that is, as a world of one rank.
 enum class MpiSingleton : std::uint8_t { Warned, Refused };
 // Which workers read the launcher's standard input.
 enum class StdinRule : std::uint8_t { None, All, OneRank };
 
-// Whether the workers' output is made safe for a terminal; Auto: if it goes to one.
+// Whether the workers' output is made safe for a terminal. Auto: if it goes to a terminal.
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
+// Whether tags are coloured. Auto: if the output goes to a terminal.
 enum class Color : std::uint8_t { Auto, Always, Never };
-// Auto: Collapse and Fold for several workers with tags at a terminal, else Pass. Collapse does nothing to the bar of a
-// single worker at a terminal, which redraws itself.
+// How progress bars and equal lines of several workers are printed, see output::Chain. Auto: Collapse and Fold for
+// several workers with tags at a terminal, else Pass. Collapse does not change the progress bar of a single worker at a
+// terminal, which redraws itself.
 enum class ProgressBars : std::uint8_t { Auto, Pass, Collapse };
 enum class EqualLines : std::uint8_t { Auto, Pass, Fold };
 
@@ -46,26 +48,30 @@ struct OutputOptions {
   std::optional<output::TagTemplate> tag;  // before each line; nullopt: "[RANK] " if there are several workers
   Sanitize sanitize = Sanitize::Auto;
   Color color = Color::Auto;                    // of the tags
-  std::optional<RankSet> shown_ranks;           // whose output goes to ours; nothing: all
-  std::optional<RankSet> shown_local_ranks;     // the same on each host
-  output::StreamRoutes routes;                  // what goes into logs, and what to our output
-  std::optional<output::TagTemplate> teed_tag;  // of streams that routes.teed names; nothing: `tag`
+  std::optional<RankSet> shown_ranks;           // the ranks whose output is printed; nullopt: all
+  std::optional<RankSet> shown_local_ranks;     // the same by local rank, on each host
+  output::StreamRoutes routes;                  // which streams go into logs, and which are printed
+  std::optional<output::TagTemplate> teed_tag;  // of streams that routes.teed names; nullopt: `tag`
   ProgressBars progress_bars = ProgressBars::Auto;
   EqualLines equal_lines = EqualLines::Auto;
-  enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;  // our stdout has no reader any more
+  // If the output can no longer be written, as its reader has gone.
+  enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;
 };
 
-enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: both are one pipe
+// Whether a worker has a pipe of its own for stderr.
+enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: stdout and stderr are one pipe
 enum class StdoutOfWorkers : std::uint8_t { Pipe, Terminal };
 
-enum class LogPlace : std::uint8_t { Here, Hosts };     // writer of the logs: the launcher, or each agent on its host
+enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes the logs: the launcher, or each agent on its host
 enum class OnLogFault : std::uint8_t { Warn, EndJob };  // if a log cannot be written
 enum class CopyToOutput : std::uint8_t { No, Yes };     // whether output that goes to logs is printed, too
 
-// Lines of all ranks of --tee, or of all ranks, that are also written to one file below the log folder.
+// Lines that contain certain words are also written to a file below the log folder, one for all ranks unless `layout`
+// names several. Applies to the streams that --tee selects, or, if neither --tee nor --redirects is given, to all
+// streams.
 struct MatchedLineOptions {
-  std::vector<std::string> stdout_words{};  // a line of stdout with one of these is written; empty: no file
-  std::vector<std::string> stderr_words{};
+  std::vector<std::string> stdout_words{};  // a line of stdout with one of them is written; empty: no file
+  std::vector<std::string> stderr_words{};  // the same for stderr
   std::string layout{output::LogLayout::kMatched};
 };
 
@@ -83,56 +89,58 @@ struct LogOptions {
 // The bytes that ranks write to the descriptor SML_RESULTS_FD, for the caller of sml-run.
 struct ResultOptions {
   std::string file;                               // empty: ranks have no such descriptor
-  std::uint64_t limit = std::uint64_t{64} << 20;  // bytes of a rank in an attempt
+  std::uint64_t limit = std::uint64_t{64} << 20;  // bytes that one rank may write in an attempt
 };
 
-// The file from which a platform reads the reason of a failure.
+// Whether a file is written from which a platform reads the reason of a failure.
 enum class FailureFile : std::uint8_t { Wanted, None };
 enum class FailureKind : std::uint8_t { Failure, Message };  // the file of a training job, or of a processing job
 struct FailureOptions {
   FailureFile wanted = FailureFile::Wanted;
   FailureKind kind = FailureKind::Failure;
   std::string path;         // empty: none
-  std::string json_path{};  // for the error file of the root cause, as torchrun leaves it; empty: none
+  std::string json_path{};  // where the error file of the root cause is copied, as by torchrun; empty: nowhere
 };
 
 // How the progress of a job is shown and watched while it runs.
 enum class LiveStatus : std::uint8_t { OnTerminal, Never };
+// The reaction to ranks that have become silent: name them, report where they are, restart the job, or stop it.
 enum class OnSilent : std::uint8_t { NameThem, Report, Restart, Stop };
 struct ProgressOptions {
   LiveStatus live = LiveStatus::OnTerminal;
-  std::optional<int> status_signal;     // prints a table of hosts and ranks
-  std::optional<Duration> warn_silent;  // names ranks that print nothing while others do
+  std::optional<int> status_signal;     // makes sml-run print a table of hosts and ranks; nullopt: none
+  std::optional<Duration> warn_silent;  // after this silence, while other ranks print, a rank is named; nullopt: never
   OnSilent on_silent = OnSilent::NameThem;
-  std::optional<report::WatchRule> watch;  // lines that ranks must print
+  std::optional<report::WatchRule> watch;  // the lines that ranks must print; nullopt: none
   std::string hang_folder;                 // folder for reports of where ranks are; empty: none
 };
 
-// How workers are asked to end.
+// The signal that asks workers to save their state before they are ended.
 struct CheckpointTime {
-  int signo = 0;  // sent before the stop signal
-  Duration most{};
+  int signo = 0;    // sent before the stop signal
+  Duration most{};  // time that they get for it
 };
+// The signals by which workers are asked to end.
 struct StopOptions {
   int signal = SIGTERM;
   std::optional<SignalTarget> target;        // nullopt: Group, and Worker for the checkpoint signal
-  std::optional<CheckpointTime> checkpoint;  // unless the end is requested from outside the job
+  std::optional<CheckpointTime> checkpoint;  // not used if the end is requested from outside; nullopt: none
 };
 
 struct JobOptions {
   UsageLook usage = UsageLook::Yes;
   FailureOptions failure;
-  Duration grace = std::chrono::seconds(10);
+  Duration grace = std::chrono::seconds(10);  // between the stop signal and SIGKILL
   StopOptions stop;
-  std::optional<Duration> stop_grace;  // grace after a stop signal; nullopt: as `grace`
+  std::optional<Duration> stop_grace;  // the same if sml-run itself gets a stop signal; nullopt: as `grace`
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
-  std::optional<Duration> timeout;  // for the workers, from their start
-  int timeout_status = report::kTimedOutExit;
+  std::optional<Duration> timeout;             // for the workers, from their start; nullopt: no limit
+  int timeout_status = report::kTimedOutExit;  // sml-run's exit status when `timeout` is over
   std::vector<int> forward_signals{SIGUSR1, SIGUSR2, SIGWINCH};
-  std::string master_address;                     // numeric; empty: the first address that every host can connect to
+  std::string master_address;  // numeric, of rank 0's host; empty: the first address that every host can connect to
   std::vector<std::string> interfaces;            // names and networks of interfaces to use; empty: any
-  Duration join_warn = std::chrono::seconds(60);  // zero: no warning
+  Duration join_warn = std::chrono::seconds(60);  // then warn about ranks that have not joined; zero: never
   OnFailure on_failure = OnFailure::Abort;
   RestartOptions restart;
   std::vector<std::string> preload;  // Python modules; empty: none

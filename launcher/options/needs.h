@@ -1,4 +1,4 @@
-// Checks options that have no effect without another one, according to the option table.
+// Options that have no effect without another one, as OptionRow::needs says.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@ namespace sml {
 // contain options for runs that need them.
 std::vector<OptionValue> without_idle(std::span<const OptionValue> given);
 
-// Error (Usage): the option that another one needs is missing.
+// Error (Usage): an option is given without the one that it needs.
 Result<void> check_needs(std::span<const OptionValue> given);
 
 }  // namespace sml

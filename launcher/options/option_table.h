@@ -1,6 +1,7 @@
-// The single table of all options, used by parser, --help, completion, --config, SML_* variables and --explain; the
-// manual is checked against it. A new option is a row in a file of rows/ and a field of Options; a value with a
-// grammar of its own has a function in option_values.h, others a binder of value_binders.h.
+// The single table of all options. The parser, --help, completion, --config, SML_* variables and --explain use it, and
+// the manual is checked against it.
+// A new option needs a row in a file of rows/ and a field of Options. A value with a grammar of its own has a function
+// in option_values.h; all others use a function template of value_binders.h.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,23 +14,24 @@
 
 namespace sml {
 
+// If an option is given several times: the last value counts, or all values are kept.
 enum class Repeat : std::uint8_t { LastCounts, AddsUp };
-// AsRare: by --help rare alone; no shell completes it. UnderOtherNames: only lines of other launchers lead to it; under
-// the name sml-run it is no option, no variable and no key of a file.
+// Where an option is shown. AsRare: only by --help rare, and no shell completes it. UnderOtherNames: it exists only in
+// command lines of other launchers; under the name sml-run it is no option, no variable and no key of a file.
 enum class Listed : std::uint8_t { InItsTopic, AsRare, UnderOtherNames };
-enum class HoldsFor : std::uint8_t { Job, Program };  // Program: may be given for each of several programs
+enum class HoldsFor : std::uint8_t { Job, Program };  // Program: each of several programs may have it
 
-// Keeps the text of a value in its field. Errors continue after "--option: ".
+// Parses the text of a value and stores it in its field of `options`. Error messages continue after "--option: ".
 using SetOption = Result<void> (*)(Options& options, std::string_view value);
 
 struct OptionRow {
-  std::string_view spellings;  // the documented spelling first
-  std::string_view value;      // empty: the option takes no value
+  std::string_view spellings;  // separated by blanks; the main one, which is documented, is the first
+  std::string_view value;      // a name or pattern of the value, for --help; empty: the option is a flag, without value
   SetOption set;               // null for --help and --version, which exist on the command line only
   std::string_view help;
   std::string_view built_in = "";  // the default; empty: not set
   Repeat repeat = Repeat::LastCounts;
-  std::string_view needs = "";  // main spellings: has no effect without one of these; empty: needs none
+  std::string_view needs = "";  // main spellings: the option has no effect without one of these; empty: needs none
   HoldsFor holds_for = HoldsFor::Job;
   std::string_view fixed_values = "";  // the fixed words if `value` is only a name for them; empty: `value` lists them
   Listed listed = Listed::InItsTopic;
@@ -39,7 +41,7 @@ struct OptionRow {
 
 struct OptionGroup {
   std::string_view title;
-  std::string_view topic;  // argument of --help
+  std::string_view topic;  // the argument of --help that shows this group
   std::vector<OptionRow> rows;
 };
 

@@ -8,8 +8,8 @@
 
 namespace sml {
 
-// In the order given: the last value of an option wins, or values add up. Every value is checked, even if a later one
-// replaces it. Errors (Usage) begin with the spelling of the option.
+// Sets the options in the order given: the last value of an option wins, or all its values are kept, see Repeat. Checks
+// every value, even if a later one replaces it. Errors (Usage) begin with the spelling of the option.
 Result<Options> parse_options(std::span<const OptionValue> given);
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// --rank-monitor and its limits, as given.
+// --rank-monitor and its time limits, in milliseconds, as given.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,8 @@ struct RankMonitorOptions {
   std::vector<plan::SectionLimit> sections;
 };
 
-// If only limits of sections are given, heartbeats have no limit: such a script sends none.
+// The limits with their defaults. If there are only limits of sections, heartbeats get no limit: such a script sends
+// none.
 plan::RankMonitor monitor_of(const RankMonitorOptions& options);
 
 }  // namespace sml

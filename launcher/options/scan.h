@@ -1,4 +1,4 @@
-// Splits a command line: finds the options of sml-run or of another launcher, and the beginning of the program.
+// Splits a command line into the options, of sml-run or of another launcher, and the program.
 #pragma once
 #include <span>
 #include <string>
@@ -18,17 +18,17 @@ struct Scan {
     const dialects::Row* row = nullptr;
     std::string written;
   };
-  std::vector<OptionValue> options;
+  std::vector<OptionValue> options;  // as options of sml-run, in the order of the line
   std::vector<Chosen> chosen;
   Mode mode = Mode::Program;
-  std::span<const std::string> program;
-  bool another_follows = false;  // a ":" followed the program
+  std::span<const std::string> program;  // its words; refers to the words that were scanned
+  bool another_follows = false;          // a ":" followed the program
   dialects::Program program_is = dialects::Program::Unchanged;
   std::vector<std::string> notes;        // options of other launchers without effect
-  std::vector<std::string> needs_hosts;  // the error to report if no hosts are given
-  std::vector<std::string> needs_count;  // the error under the plain name if nothing says how many workers there are
+  std::vector<std::string> needs_hosts;  // errors; the first is reported if no hosts are given
+  std::vector<std::string> needs_count;  // the same, under the name sml-run, if the number of workers is not given
   dialects::RendezvousOptions meeting;
-  std::string config_file;                // of another launcher
+  std::string config_file;                // settings file of another launcher; empty: none is named
   std::vector<OptionValue> of_variables;  // from variables of the launcher by whose name sml-run is called
 };
 
@@ -38,7 +38,8 @@ Result<Scan> scan(dialects::Dialect dialect, std::span<const std::string>& words
 // The same for a program after a ":", which may have only options that apply to a program.
 Result<Scan> scan_further(dialects::Dialect dialect, std::span<const std::string>& words);
 
-// Removes one option of another launcher from the front of `words`; returns false if there is none.
+// Moves one option of another launcher, with its values, from the front of `words` to `out`. False: the first word is
+// none, and stays. Error (Usage).
 Result<bool> take_foreign(dialects::Dialect dialect, std::span<const std::string>& words, Scan& out);
 
 // Adds the note unless it is already there.

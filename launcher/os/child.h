@@ -1,4 +1,4 @@
-// Waiting for a helper of the launcher to end.
+// Waits for a helper process of the launcher to end, without blocking.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,8 +11,9 @@
 
 namespace sml::os {
 
-// One child that spawn_helper() started. Owned by one thread, that of the executor. If the Child is destroyed first,
-// the process is ended (SIGTERM; then, after two seconds at most, SIGKILL to its process group) and reaped.
+// One child that spawn_helper() started. Used by one thread, that of the executor. If the Child is destroyed before the
+// process has ended, the destructor ends the process (SIGTERM; then, after two seconds at most, SIGKILL to its process
+// group) and reaps it; it blocks meanwhile.
 class Child {
  public:
   // `ended` is called once, on the executor, unless the Child is destroyed before.

@@ -1,4 +1,4 @@
-// The signals that stop this process.
+// The signals that stop the job of this process.
 #pragma once
 #include <vector>
 

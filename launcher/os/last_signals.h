@@ -1,4 +1,4 @@
-// Signals that a process hears of until it ends.
+// Signals that this process handles by its loop, and that never end it by their default action.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace sml::os {
 
-// None of those that were added ends this process any more, not even when this has gone: what is left then is to end
-// with the status that has been decided.
+// A signal that was added does not end this process any more, not even after this object is destroyed: the destructor
+// makes the process ignore it, as the process then only has to exit with the status that it has decided on.
 class LastSignals {
  public:
   explicit LastSignals(boost::asio::io_context& loop) : set_(loop) {}
@@ -17,6 +17,7 @@ class LastSignals {
   LastSignals& operator=(const LastSignals&) = delete;
 
   void add(int signo);
+  // Calls `heard` with an error code and the number of the signal, once, from the loop.
   void async_wait(auto heard) { set_.async_wait(std::move(heard)); }
   void cancel() { set_.cancel(); }
 

@@ -1,5 +1,5 @@
-// Ends processes that we have started together with us, however we end: a signal of the kernel's, which a process that
-// is killed need not send (fcntl(2), F_SETSIG). Linux.
+// Kills child processes when this process ends, even if it is itself killed: the kernel sends the signal when a socket
+// of this process closes (fcntl(2), O_ASYNC and F_SETSIG). Linux.
 #pragma once
 #include <string_view>
 #include <utility>
@@ -13,22 +13,25 @@ namespace sml::os {
 
 class Leash {
  public:
-  // The processes read `input` from their standard input, and then its end. It must be small, as it is written at once:
-  // up to kMostInput bytes. Error (Io): it does not fit, or the system lacks something.
+  // Bytes of `input` that always fit.
   static constexpr std::size_t kMostInput = std::size_t{64} << 10;
+  // The processes read `input` from their standard input, and then its end. It must be small, as make() writes it at
+  // once. Error: it does not fit, or the system lacks descriptors or memory.
   static Result<Leash> make(std::string_view input = {});
 
-  // The standard input of the processes. They are held for as long as one of them has it.
+  // The descriptor to start the processes with as standard input. If this process is killed, they are killed only if
+  // one of them still has it open.
   int input() const { return theirs_.get(); }
-  // From now on that process group gets SIGKILL when this goes, or this process.
+  // From now on the process group gets SIGKILL when this object is destroyed, or this process ends.
   void tie(pid_t group) const;
+  // Undoes tie().
   void untie() const;
 
  private:
   Leash(UniqueFd ours, UniqueFd theirs) : theirs_(std::move(theirs)), ours_(std::move(ours)) {}
 
   UniqueFd theirs_;
-  UniqueFd ours_;
+  UniqueFd ours_;  // its end causes the signal
 };
 
 }  // namespace sml::os

@@ -15,22 +15,23 @@ namespace sml::os {
 class OutStream {
  public:
   struct Handlers {
-    std::function<void()> drained;              // the kernel has taken everything, after it did not do so at once
-    std::function<void(int sys_errno)> broken;  // called once; later bytes are dropped
+    std::function<void()> drained;  // all bytes are written, after a write() that could not write them at once
+    std::function<void(int sys_errno)> broken;  // a write failed; called once; pending and later bytes are dropped
   };
   OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers);
   ~OutStream();
   OutStream(const OutStream&) = delete;
   OutStream& operator=(const OutStream&) = delete;
 
-  // Takes all of `bytes`, and leaves it empty. Calls no handler from within.
+  // Takes all of `bytes`, and leaves it empty: keeps in memory what cannot be written now, without a limit. Calls no
+  // handler from within.
   void write(std::string& bytes);
-  std::size_t pending() const;
+  std::size_t pending() const;  // bytes not written yet
   bool broken() const;
-  // Writes the pending bytes; blocks for at most `limit_ms` or, for a regular file, as long as its file system takes.
-  // For the end of the program.
+  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress, but for a regular file waits as
+  // long as its file system takes. For the end of the program.
   void flush(int limit_ms);
-  // For a regular file: truncates it.
+  // For a regular file: drops the pending bytes, and truncates the file. Without effect on other descriptors.
   void empty();
 
  private:
@@ -42,7 +43,7 @@ class OutStream {
   std::shared_ptr<State> state_;
 };
 
-// True if both are the same file, so that writes to them must go through one OutStream to keep their order.
+// True if both descriptors are of the same file, so that writes must go through one OutStream to keep their order.
 bool same_file(int a, int b);
 
 bool is_regular_file(int fd);

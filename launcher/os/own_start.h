@@ -4,7 +4,8 @@
 
 namespace sml::os {
 
-// To a hundredth of a second, from proc(5); now, where that cannot be read.
+// The time at which the kernel started this process, to a hundredth of a second, from proc(5). The time of the call if
+// that cannot be read.
 TimePoint own_start();
 
 }  // namespace sml::os

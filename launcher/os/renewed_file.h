@@ -10,20 +10,21 @@ namespace sml::os {
 
 class RenewedFile {
  public:
-  // Finds the file's folder, and makes sure that a file can be put there; the name itself is not touched. Where others
-  // may write, a file of that name must belong to this user or root; it must be a regular one or missing. Error (Io)
+  // Finds the file's folder, and checks that a file can be made there; does not change the file itself. A file that
+  // exists must be a regular one; in a folder that others can write, it must belong to this user or root. Error (Io)
   // names the file.
   static Result<RenewedFile> open(const std::string& path);
 
-  // Writes `text` to a new file beside it, with the mode that the umask leaves, which takes its place. Blocks as long
-  // as the file system does; any thread, one at a time. Error (Io) names the file.
+  // Writes `text` to a new file in the same folder, with the mode that the umask leaves, and renames it over the old
+  // one. Blocks as long as the file system does. Any thread may call it, but only one at a time. Error (Io) names the
+  // file; the old content stays.
   Result<void> renew(std::string_view text) const;
   const std::string& path() const { return path_; }
 
  private:
   RenewedFile(std::string path, Place place) : path_(std::move(path)), place_(std::move(place)) {}
   Result<UniqueFd> make_beside() const;
-  std::string name_beside() const;
+  std::string name_beside() const;  // of the new file, before it is renamed
   Result<void> check_name() const;
 
   std::string path_;

@@ -7,7 +7,7 @@
 
 namespace sml::os {
 
-// Columns of the terminal behind `fd`; nothing: it is none, or does not tell.
+// Columns of the terminal behind `fd`; nullopt: it is no terminal, or does not report its size.
 inline std::optional<std::size_t> terminal_columns(int fd) {
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;

@@ -1,10 +1,10 @@
-// The file of this process's program.
+// Recognizes the executable file of this process.
 #pragma once
 #include <string>
 
 namespace sml::os {
 
-// Whether `file` is that of this process, by whatever name or link.
+// Whether `file` is the executable file of this process, by whatever name or link. False if it cannot be found out.
 bool is_this_program(const std::string& file);
 
 }  // namespace sml::os

@@ -7,12 +7,13 @@
 namespace sml::os {
 
 struct ToolOutput {
-  std::string text;                      // standard output; empty: no such tool, or it hangs
-  std::vector<std::string> passed_over;  // programs of that name that were not run, and why: clauses
+  std::string text;  // standard output so far; empty: no such tool, or it has printed no text in time
+  std::vector<std::string> passed_over;  // parts of sentences: programs of that name that were not run, and why
 };
 
-// argv[0] is looked up in PATH of `environment`, without programs that others may have put there (trust.h). The tool
-// has this process's environment, and ends with it, after 5 s, or when it has written 1 MiB. Blocks; any thread.
+// Looks up argv[0] in PATH of `environment`, skipping programs that others may have put there (common/os/trust.h). The
+// tool has this process's environment. It is killed after 5 s, when it has written 1 MiB, or when this process ends.
+// Its exit status is not looked at. Blocks; any thread.
 ToolOutput output_of_tool(const std::vector<std::string>& argv, std::span<const std::string> environment);
 
 }  // namespace sml::os

@@ -23,13 +23,13 @@ class Chain {
  public:
   using Source = LineMerger::Source;
 
-  enum class Control : std::uint8_t { Pass, Show };       // control characters of workers, see TerminalFilter
+  enum class Control : std::uint8_t { Pass, Show };       // Show: as \xNN, see TerminalFilter
   enum class Colours : std::uint8_t { None, PerRank };    // of the tags
   enum class Progress : std::uint8_t { Pass, Collapse };  // states of progress bars, which end with \r
   enum class Equal : std::uint8_t { Pass, Fold };         // equal lines of several workers
   struct Settings {
     TagTemplate tag{};
-    std::optional<TagTemplate> teed_tag{};  // for subjects that are tagged AsTeed; nullopt: `tag`
+    std::optional<TagTemplate> teed_tag{};  // for subjects with TagSubject::Tagged::AsTeed; nullopt: `tag`
     TagLimits limits{};
     Control control = Control::Pass;
     Colours colours = Colours::None;
@@ -40,7 +40,8 @@ class Chain {
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  // Adds one stream of one worker. Without a tag, the bytes of a job's only worker pass at once, in whole lines or not.
+  // Adds one stream of one worker. If the worker is the job's only one and has no tag, its bytes pass at once, in whole
+  // lines or not; otherwise in whole lines.
   Source add_source(TagSubject subject);
 
   // Adds bytes that the source wrote.
@@ -52,8 +53,8 @@ class Chain {
   // Reopens a source that has ended; from now on it writes for `subject`, which has the same rank and stream.
   void begin_again(Source source, TagSubject subject);
 
-  // Whether the worker of this source gets the launcher's stdin. If it does, text without an end of line is taken for a
-  // prompt when no more has come for kQuiet, and is passed on. Text after a \r is a progress bar, not a prompt.
+  // AreShown: the worker of this source gets the launcher's stdin. Text without an end of line is then taken for a
+  // prompt when no more text has come for kQuiet, and is passed on. Text after a \r is a progress bar, not a prompt.
   static constexpr Duration kQuiet = std::chrono::milliseconds(100);
   enum class Prompts : std::uint8_t { Wait, AreShown };
   void set_prompts(Source source, Prompts prompts);
@@ -63,11 +64,11 @@ class Chain {
   // Adds a line of the launcher itself, without its newline.
   void add_own_line(std::string_view line) { merger_.add_own_line(line); }
 
-  // The time at which on_time() must be called; nullopt: nothing is waiting.
+  // The time at which the caller must call on_time(); nullopt: no output is waiting.
   std::optional<TimePoint> deadline() const;
   void on_time(TimePoint now);
 
-  // The bytes to write; the caller removes them.
+  // The bytes to write. The caller writes them and removes them from the string.
   std::string& output() { return merger_.output(); }
   const std::string& output() const { return merger_.output(); }
   OutputEnd end() const { return merger_.end(); }
@@ -76,20 +77,20 @@ class Chain {
   struct SourceState {
     Stream stream = Stream::Stdout;
     Tag tag;
-    std::unique_ptr<const TagSubject> subject{};  // kept where equal lines are folded
+    std::unique_ptr<const TagSubject> subject{};  // null: equal lines are not folded
     WallTime last_time{};  // of its lines; never goes back, even if the estimates of the hosts' clocks change
     std::unique_ptr<TerminalFilter> filter{};  // null: none
-    std::unique_ptr<Collapse> collapse{};
-    Dedup::Source folded_as = 0;
+    std::unique_ptr<Collapse> collapse{};      // null: none
+    Dedup::Source folded_as = 0;               // the number of this source in its Folding
     bool ended = false;
-    bool behind_return = false;  // the current line follows a \r; updated only for sources in prompting_
-    std::optional<TimePoint> prompt_due{};
+    bool behind_return = false;             // the current line follows a \r; updated only for sources in prompting_
+    std::optional<TimePoint> prompt_due{};  // when unfinished text is passed on as a prompt
   };
   // The folding of one stream of all workers.
   struct Folding {
-    std::unique_ptr<Dedup> dedup;  // null: no folding
-    std::vector<Source> sources;   // by the number that `dedup` uses for them
-    std::vector<Dedup::Source> last_group;
+    std::unique_ptr<Dedup> dedup;           // null: no folding
+    std::vector<Source> sources;            // by the number that `dedup` uses for them
+    std::vector<Dedup::Source> last_group;  // sources of the last folded line, whose tag is last_tag
     std::optional<Tag> last_tag;
   };
   Folding& folding(const SourceState& state) { return foldings_[state.stream == Stream::Stdout ? 0 : 1]; }

@@ -23,10 +23,11 @@ class Collapse {
   void add(std::string_view bytes, TimePoint now, std::string& out);
   // Must be called when deadline() has passed.
   void on_time(TimePoint now, std::string& out);
-  // Passes on the line that has begun, and the rest of it unchanged.
+  // Passes on the unfinished text of the current line, and from then on the rest of that line unchanged. For prompts.
   void let_go(std::string& out);
   // Passes on what is left; the stream has ended.
   void finish(std::string& out);
+  // The time at which on_time() must be called; nullopt: no state is waiting.
   std::optional<TimePoint> deadline() const { return state_.empty() ? std::nullopt : due_; }
 
  private:

@@ -1,10 +1,10 @@
-// Folds equal lines of many workers into one line. Pure; one instance for each stream.
+// Folds equal lines of many workers into one line. Pure; one instance for stdout and one for stderr.
 //
 // A line waits for the same line of other sources, and is emitted at once when all sources that have not ended have
-// written it. A line of one source waits for kAlone at most, which a person who looks on does not notice; when a second
-// source writes it, it waits on for the others, for kWindow in all. The lines of one source are always emitted in its
-// own order, so earlier lines are emitted before a later one. At most kMaxHeld bytes wait: if there are more, the
-// oldest lines are emitted early. A line longer than kMaxLine is not folded and passes in pieces.
+// written it. A line of only one source waits for at most kAlone, which a person does not notice. Once a second source
+// has written the line, it waits for the other sources, for kWindow in all. The lines of one source are always emitted
+// in its own order, so earlier lines are emitted before a later one. At most kMaxHeld bytes wait: if there are more,
+// the oldest lines are emitted early. A line longer than kMaxLine is not folded and passes in pieces.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -45,8 +45,9 @@ class Dedup {
   // Ends the source: emits the rest of its last line, and everything after the last source has ended. Call once for
   // each source.
   void finish(Source source);
-  // Reopens a source that has ended.
+  // Reopens a source that has ended. Its lines are folded with those of the others again.
   void begin_again(Source source);
+  // nullopt: no line is waiting.
   std::optional<TimePoint> deadline() const;
 
  private:
@@ -63,7 +64,7 @@ class Dedup {
     std::vector<Source> sources;
     Due due;
     WallTime read_at;
-    bool gone = false;
+    bool gone = false;  // the line has been emitted
   };
   struct SourceState {
     std::string partial;         // of the current line, which has not ended
@@ -85,11 +86,11 @@ class Dedup {
 
   Emit emit_;
   std::vector<SourceState> sources_;
-  std::size_t ended_ = 0;
+  std::size_t ended_ = 0;                      // number of sources that have ended
   std::deque<std::unique_ptr<Group>> groups_;  // oldest first; some in between may be gone
   std::map<Due, Group*> dues_;                 // of those that are not gone
   std::uint64_t last_number_ = 0;
-  std::size_t held_ = 0;
+  std::size_t held_ = 0;  // bytes of the waiting lines, and an estimate of what each costs
   Texts texts_;
 };
 

@@ -25,7 +25,7 @@ class LineFilter {
   void decide(std::span<const std::string> words, std::string& out);
 
   std::string text_;            // the current line, as long as it is not judged
-  std::optional<bool> passes_;  // the judgement of the current line, once it was made
+  std::optional<bool> passes_;  // whether the current line is passed on; nullopt: not decided yet
   bool after_return_ = false;   // the last byte was a \r: a \n belongs to the same end
 };
 

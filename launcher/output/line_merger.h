@@ -26,6 +26,7 @@ class LineMerger {
   static constexpr std::string_view kContinues = "[...]";
 
   using Source = std::uint32_t;
+  // The output goes to a file, or is shown on a terminal.
   enum class For : std::uint8_t { File, Terminal };
 
   explicit LineMerger(For whom = For::File) : for_(whom) {}
@@ -33,8 +34,8 @@ class LineMerger {
   // Adds a source; `tag` is written before each of its lines.
   Source add_source(std::string tag);
 
-  // A source whose bytes pass at once and as they are: the only worker of a job, without a tag. Until add_source():
-  // it has spawned others.
+  // Adds a source whose bytes pass at once and unchanged: the job's only worker, without a tag. Once add_source() adds
+  // another source, its bytes are merged in lines like all others.
   Source add_plain_source();
 
   // Sets the tag of lines that begin from now on.
@@ -44,16 +45,17 @@ class LineMerger {
   void add(Source source, std::string_view bytes);
   // Ends the source: passes on the rest of its last line.
   void finish(Source source);
-  // Passes on the source's unfinished line as a prompt.
+  // Passes on the source's unfinished line as a prompt. Does nothing if there is none.
   void show_prompt(Source source);
   // Repeats the prompt above which other lines were written, if there is one.
   void repeat_prompt();
+  // Whether there is a prompt above which other lines were written.
   bool prompt_is_hidden() const { return hidden_ != kNobody; }
   // A line was typed on the terminal that shows the output: its cursor is now at the beginning of a line.
   void line_typed();
   // Adds a line of the launcher itself, without its newline.
   void add_own_line(std::string_view line);
-  // Adds a line that several sources have in common, with its end; `tag` is written before it.
+  // Adds a line that several sources have in common. `line` includes its end; `tag` is written before it.
   void add_shared_line(std::string_view tag, std::string_view line);
 
   std::string& output() { return out_; }
@@ -64,7 +66,7 @@ class LineMerger {
  private:
   struct Line {
     std::string tag;
-    bool plain = false;
+    bool plain = false;      // see add_plain_source()
     std::string partial;     // of the current line, which has not ended
     bool after_cr = false;   // the last byte passed on was a \r that ended a line
     bool continued = false;  // pieces of the current line have been passed on

@@ -1,4 +1,4 @@
-// The paths of the ranks' log files below the log folder, from a template such as "rank.{rank}/{stream}". Pure.
+// Makes the paths of the ranks' log files below the log folder, from a template such as "rank.{rank}/{stream}". Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,10 +18,12 @@ class LogLayout {
   // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, where the job's number is 1.
   static constexpr std::string_view kOpenMpi = "1/rank.{rank}/{stream}";
 
-  // Words: {rank}, {rank:0}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}" are braces. Error
-  // (Usage): another word, a single brace, an absolute path, "." or ".." or nothing between slashes, a NUL.
+  // Parses a template. Its words: {rank}, {rank:0}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}"
+  // are braces. Error (Usage): another word, a single brace, an absolute path, "." or ".." or nothing between slashes,
+  // a NUL.
   static Result<LogLayout> parse(std::string_view text);
 
+  // The facts that replace the words.
   struct Place {
     Rank rank;
     LocalRank local_rank;

@@ -1,4 +1,5 @@
-// The pace of lines about a wait that goes on: the first after 5 s, then with gaps of 10, 30 and 60 s. Pure.
+// Decides when to print lines about a wait that has not ended: the first after 5 s, the next ones after gaps of 10 s,
+// 30 s, and then 60 s each. Pure.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -9,13 +10,14 @@ namespace sml {
 
 class NoticePace {
  public:
+  // `begin`: when the wait began.
   explicit NoticePace(TimePoint begin) : begin_(begin), due_(begin + kGaps[0]) {}
 
-  // The moment of the next line.
+  // The time at which the next line must be printed.
   TimePoint due() const { return due_; }
   // The wait so far.
   Duration waited(TimePoint now) const { return now - begin_; }
-  // A line was printed; the next one is due a longer gap later.
+  // Call when a line was printed: makes the next one due after a longer gap.
   void printed(TimePoint now) {
     if (gap_ + 1 < std::size(kGaps)) ++gap_;
     due_ = now + kGaps[gap_];

@@ -12,8 +12,8 @@
 
 namespace sml::output {
 
-// "3" for all workers, or "0:3,1:1" by local rank, where all other local ranks have none. The numbers are torch's Std:
-// 0 no stream, 1 stdout, 2 stderr, 3 both.
+// A choice of streams: "3" for all workers, or "0:3,1:1" by local rank, where all other local ranks have no stream. The
+// numbers are those of torch's Std: 0 no stream, 1 stdout, 2 stderr, 3 both.
 class StreamChoice {
  public:
   // An error (kind Usage) quotes the text and describes what was expected.
@@ -27,7 +27,8 @@ class StreamChoice {
   std::map<std::uint32_t, std::uint32_t> by_local_rank_;
 };
 
-// If neither is given, each stream goes to both. Whether log files are written at all is decided elsewhere.
+// The routes of the streams. If neither choice is given, each stream goes both to its file and to the output.
+// StreamRoutes does not decide whether there are log files at all.
 struct StreamRoutes {
   std::optional<StreamChoice> redirected;  // only to the file, unless it is teed too
   std::optional<StreamChoice> teed;        // to the file and to the launcher's output

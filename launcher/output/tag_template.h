@@ -24,10 +24,10 @@ struct TagSubject {
   std::vector<std::string> hosts;    // without duplicates, in the order of the job
   std::vector<std::string> roles{};  // likewise
   Stream stream = Stream::Stdout;
-  enum class Tagged : std::uint8_t { AsAll, AsTeed } tagged = Tagged::AsAll;
+  enum class Tagged : std::uint8_t { AsAll, AsTeed } tagged = Tagged::AsAll;  // AsTeed: with the tag of --tee
 };
 
-// The largest numbers of the job.
+// The largest numbers of the job, for {rank:0} and {local_rank:0}.
 struct TagLimits {
   std::uint32_t rank = 0;
   std::uint32_t local_rank = 0;
@@ -38,6 +38,7 @@ class Tag {
  public:
   explicit Tag(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
   bool has_time() const { return pieces_.size() > 1; }
+  // The text of the tag at this time.
   std::string at(WallTime time) const;
   // Makes the tag appear in this colour, a parameter of SGR (ECMA-48), and resets it after the tag.
   void colour(int sgr);
@@ -54,6 +55,7 @@ class TagTemplate {
 
   bool empty() const { return parts_.empty(); }
   bool has_time() const;
+  // Fills in everything but the time.
   Tag fill(const TagSubject& subject, const TagLimits& limits) const;
   bool operator==(const TagTemplate&) const = default;
 

@@ -1,5 +1,5 @@
-// Makes the output of a worker safe for a terminal: it cannot move the cursor off its line, change the terminal or make
-// it answer. Pure; one instance for each worker and stream.
+// Makes the output of a worker safe for a terminal: the output cannot move the cursor off its line, change the state of
+// the terminal, or make the terminal send an answer. Pure; one instance for each worker and stream.
 //
 // Text, tab and newline pass, and so does \r, which LineMerger treats as an end of line. Colours (SGR: ESC [ digits m)
 // pass, but are reset at the end of each line and restored in the next, so that a worker colours only its own lines.

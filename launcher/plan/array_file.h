@@ -21,8 +21,8 @@ namespace sml::plan {
 inline constexpr std::size_t kMaxArrayFileBytes = std::size_t{16} << 20;
 inline constexpr std::uint32_t kMaxArrayIndex = 1'000'000'000;
 
-// "A,B" → {"A", "B"}. Errors (Usage) quote the name: it is no variable name, is given twice, or is one that sml-run
-// sets for workers.
+// "A,B" → {"A", "B"}. Error (Usage), which quotes the name: it is no variable name, is given twice, or is one that
+// sml-run sets for workers.
 Result<std::vector<std::string>> parse_array_names(std::string_view text);
 
 struct ArrayFile {
@@ -31,9 +31,9 @@ struct ArrayFile {
   std::vector<std::vector<std::string>> lines;  // the fields of each line, as many as there are names
 };
 
-// Errors (Config) name the path and, if one line is at fault, its number, but never show the text. Refused are: an
-// empty file, one of more than kMaxArrayFileBytes, an empty line before the last one that has text, a line with more or
-// fewer fields than names, and a NUL byte.
+// Error (Config): the file is empty or has more than kMaxArrayFileBytes, a line before the last one with text is empty,
+// a line has more or fewer fields than there are names, or there is a NUL byte. The error names the path and, if one
+// line is wrong, its number, but never shows the text.
 Result<ArrayFile> parse_array_file(std::string_view text, std::string_view path, std::vector<std::string> names);
 
 // The index of this run, as a batch system or the user gives it.

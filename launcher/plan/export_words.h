@@ -1,4 +1,4 @@
-// Resolves the values of -x: the variables that workers get in addition to the base environment.
+// Resolves the values of -x: the variables that workers get in addition to the base environment. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -16,7 +16,7 @@ Result<void> check_export_word(std::string_view word);
 
 struct ExportedVariables {
   Environment variables;              // in the order of the words
-  std::vector<std::string> warnings;  // clauses: unset names, patterns without a match, secrets that others can see
+  std::vector<std::string> warnings;  // about unset names, patterns without a match, secrets that others can see
 };
 
 // PREFIX* leaves out variables that belong to a host or to the launcher that started sml-run; NAME passes any variable.

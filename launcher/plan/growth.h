@@ -10,17 +10,17 @@
 
 namespace sml::plan {
 
-// The largest size that a job may reach.
+// The largest size that a job may reach; nullopt: no limit.
 struct MostSize {
-  std::optional<std::uint32_t> hosts{};  // that have ranks
+  std::optional<std::uint32_t> hosts{};  // counts hosts with ranks
   std::optional<std::uint32_t> ranks{};
   std::optional<std::uint32_t> per_host{};  // ranks of each host that joins; nullopt: as many as its slots
-  std::uint32_t spares = 0;                 // hosts to keep as spares, counted over all spare hosts
+  std::uint32_t spares = 0;                 // hosts to keep as spares; those that are not ready count, too
 };
 
-// Gives each spare host in `ready` as many ranks as it has slots, or as `most` permits, as long as there is room; all
-// other hosts keep their ranks, but hosts with ranks move before the spare ones, so that a HostIndex changes. Returns
-// the map unchanged if the job has several programs, a rankfile or helpers.
+// Gives each spare host in `ready` as many ranks as it has slots, or fewer if `most` permits no more. All other hosts
+// keep their ranks. If any host gets ranks, hosts with ranks move before the others, so that the HostIndex of a host
+// may change. Returns the map unchanged if the job has several programs, a rankfile or helpers.
 JobMap grow(JobMap map, const MostSize& most, std::span<const HostId> ready);
 
 }  // namespace sml::plan

@@ -1,4 +1,5 @@
-// The slots and the role that a host adds to a job whose hosts each choose their own, as torch's agents do. Pure.
+// The slots and the role that one host brings to a job in which each host chooses its own, as each torchrun agent does.
+// Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +13,7 @@ struct HostShare {
   void fields(auto& archive) { archive(slots, role); }
   bool operator==(const HostShare&) const = default;
 };
-// By place.
+// By the place of the host in the list of hosts.
 using HostShares = std::vector<HostShare>;
 
 }  // namespace sml::plan

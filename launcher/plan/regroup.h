@@ -12,19 +12,19 @@
 
 namespace sml::plan {
 
-// The smallest size to which a job may shrink; if neither is set it keeps its size.
+// The smallest size to which a job may shrink; if neither is set, the job keeps its size.
 struct LeastSize {
-  std::optional<std::uint32_t> hosts;  // that have ranks
+  std::optional<std::uint32_t> hosts;  // counts hosts with ranks
   std::optional<std::uint32_t> ranks;
 
   bool may_shrink() const { return hosts || ranks; }
 };
 
 // Returns the map for the next attempt in which the hosts `out` are not used. Each of these that has ranks is replaced
-// by a spare with enough slots, which gets its ranks and all their numbers; the other hosts keep theirs. If there are
-// too few spares and `least` permits it, the world shrinks: the remaining ranks keep their order and are renumbered
-// densely. Hosts that are out keep their ids, and stay in the map without ranks.
-// Error (Lost): the reason why there is no such map, as a clause for people.
+// by a spare with enough slots, which takes its place in the map, its ranks and all their numbers; the other hosts keep
+// theirs. If there are too few spares and `least` permits it, the job shrinks: the remaining ranks keep their order and
+// are renumbered without gaps. Hosts that are out keep their ids, and stay in the map without ranks.
+// Error (Lost): there is no such map; the message is the reason, as a part of a sentence for people.
 Result<JobMap> regroup(JobMap map, std::span<const HostId> out, const LeastSize& least);
 
 // Returns the same hosts in this order, each with as many ranks as before; if the order is new, the ranks are
@@ -35,14 +35,15 @@ Result<JobMap> arrange(JobMap map, std::span<const HostId> order);
 // sizes stay as they are.
 void number_densely(JobMap& map);
 
-// Makes hosts of `map` that are out, but not in `out`, spares again.
+// Makes each host of `map` a spare again that is out there but not in `out`.
 void let_back(JobMap& map, std::span<const HostId> out);
 
 // Gives `next`, a new map made after hosts of `before` turned out to be one machine, the host ids of `before`. A new
 // host gets the next free id; hosts that are no longer in `next` are appended as out.
 JobMap take_over_ids(JobMap next, const JobMap& before);
 
-// Describes the changes made by regroup() and grow(), in sentences for people; empty if all ranks are where they were.
+// Describes the changes that regroup() and grow() made from `before` to `after`, in messages for people; empty if all
+// ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
 
 }  // namespace sml::plan

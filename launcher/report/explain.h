@@ -1,4 +1,4 @@
-// The output of --explain: every option with its value and the source of that; and of --version. Pure.
+// The output of --explain: every option with its value and the source of the value; and of --version. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ struct ExplainedValue {
   std::string option;  // "--np"
   std::string value;   // secrets already masked; empty: not set
   ValueSource source = ValueSource::BuiltIn;
-  std::string where;  // "FILE:LINE", "SML_NP", "-np", "mpirun"; empty for BuiltIn
+  std::string where;  // the source exactly: "FILE:LINE", "SML_NP", "-np", "mpirun"; empty for BuiltIn
 };
 
 // One line each; ends with a newline.

@@ -1,4 +1,4 @@
-// The end of a job: its outcome, and what is printed, written and sent to its hosts about it.
+// The end of a job: decides its outcome, and makes what is printed, written and sent to the hosts about it.
 #pragma once
 #include <functional>
 #include <string>
@@ -32,17 +32,18 @@ class Conclusion {
   Conclusion& operator=(const Conclusion&) = delete;
 
   const report::JobOutcome& verdict() const { return verdict_; }
-  void say_verdict() const;
-  std::string report() const;     // the text for --report
+  void say_verdict() const;       // prints the report of a failure, and the list of earlier attempts
+  std::string report() const;     // the text for --report; does not write the file
   void leave_error_file() const;  // writes --error-file, if that is given and the root cause is a worker that wrote one
-  // Writes --failure-file, if that is given; returns what is to be sent to the hosts.
+  // Writes --failure-file, if that is given and the job has failed. Returns what is to be sent to the hosts, each of
+  // which may write such a file, too; does not send it.
   transport::RunEnd leave_reason() const;
-  report::JobEnds event() const;
+  report::JobEnds event() const;  // for the caller to publish
 
  private:
-  std::optional<report::GoodputSums> goodput() const;
+  std::optional<report::GoodputSums> goodput() const;  // nullopt: not known
   std::uint32_t attempt_number() const { return deps_.plan.job.attempt + 1; }
-  std::optional<Rank> root_cause() const;
+  std::optional<Rank> root_cause() const;  // nullopt: the root cause is no worker
 
   Deps deps_;
   attempt::AttemptOutcome outcome_;

@@ -1,4 +1,6 @@
-// Writes the workers' output and the launcher's own messages to the launcher's stdout and stderr.
+// Writes the workers' output and the launcher's own messages to the launcher's stdout and stderr. Never waits for a
+// slow reader, except in flush_last(): what the system does not accept at once is kept, and counts as pending(). Used
+// on the loop's thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -28,36 +30,40 @@ class Console {
     std::function<void()> drained;            // pending() has decreased
     std::function<void(int sys_errno)> gone;  // stdout accepts no more data: EPIPE, ENOSPC, ...
   };
-  // `workers` by rank; their `stream` is ignored.
+  // `workers`: by rank; the `stream` of each is ignored.
   Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
           const OutputOptions& options, const Handlers& handlers);
 
   // `read_at` is when the worker's host read the bytes, on this process's clock.
+  // Collects the bytes; flush() writes them.
   void worker_output(Rank rank, Stream stream, std::string_view bytes, TimePoint read_at);
+  // No more output comes from this rank: ends a line that it has not finished.
   void worker_done(Rank rank);
-  // All workers, which are done, start once more, perhaps on other hosts.
+  // A new attempt begins: all its workers, of which the earlier ones are done, write anew, perhaps from other hosts.
   void begin_again(const std::vector<output::TagSubject>& workers, const OutputOptions& options);
   // The job has grown: the workers from rank `first` on are new.
   void grow(const std::vector<output::TagSubject>& workers, Rank first, const OutputOptions& options);
-  // Sets whether the rank reads the launcher's input. If all output goes to a file, no prompts are shown.
+  // Sets whether an unfinished line of the rank may be a prompt, which is shown at once: it may if the rank reads the
+  // launcher's input. Has no effect on output that goes to a file.
   void set_prompts(Rank rank, output::Chain::Prompts prompts);
   // A line was read from the launcher's input. If the terminal that shows the output has echoed it, the cursor is now
   // on a new line.
   void line_typed();
   // Writes a line of the launcher's own, prefixed with "sml-run: ", to stderr.
   void print(std::string_view text);
-  // Passes the collected bytes to the system, as many as it accepts; the rest follows when it accepts more.
+  // Passes the collected bytes to the system, as many as it accepts; the rest follows when it accepts more. Does not
+  // wait.
   void flush();
-  std::size_t pending() const;
-  // No more output comes from any worker, including lost ones.
+  std::size_t pending() const;  // bytes that the system has not accepted yet
+  // No more output comes from any worker, including lost ones: ends unfinished lines, and flushes.
   void workers_done();
   // From now on shows a line with `text` below the output, if all output goes to one terminal whose TERM allows it.
   void show_status(StatusLine::Text text);
-  // The status line; null if there is none.
+  // The status line, owned by this; null if there is none.
   StatusLine* status() { return status_.get(); }
   // Removes the status line for good.
   void end_status();
-  // Waits up to `limit_ms` for each slow reader of the last output.
+  // For the end of the program: writes the last output, and waits up to `limit_ms` for each slow reader.
   void flush_last(int limit_ms);
 
  private:

@@ -1,5 +1,5 @@
-// Receives the signals of sml-run and dispatches each: to the workers, to the console, to the status report, or to the
-// end of the job.
+// Receives the signals that are sent to sml-run and acts on each: forwards it to the workers, redraws the console,
+// prints the status, suspends the job, or stops it.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,10 +16,10 @@
 
 namespace sml::run {
 
-// A signal that may stop the job.
+// A signal that may stop the job, and its origin.
 struct Stop {
-  std::string sender;  // see StopRule; empty: the signal was sent to this process
-  std::string news;    // printed for the user unless empty
+  std::string sender;  // as for StopRule::heed(); empty: the signal was sent to this process
+  std::string news;    // a message for the user about the request; empty: none
   int signo;
 };
 
@@ -33,14 +33,14 @@ class JobSignals {
     Console& console;
     const report::EventFeed& events;
     const report::JobProgress& progress;
-    std::function<void(const Stop& stop)> stop;  // stops the job
+    std::function<void(const Stop& stop)> stop;  // a stop signal has come: decides whether the job stops
   };
-  // From here on none of them ends this process, not even when this has gone.
+  // Takes over the signals: from here on none of them ends this process, not even after this object is destroyed.
   JobSignals(boost::asio::io_context& loop, Deps job);
 
-  void begin() { await(); }
+  void begin() { await(); }  // handles signals from now on
   void came(int signo) { heed({{}, {}, signo}); }
-  // Handles the signal as if the system had delivered it.
+  // Handles the signal as if the system had delivered it: for stops that other hosts or `sml-run stop` request.
   void heed(const Stop& stop);
 
  private:

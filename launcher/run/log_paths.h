@@ -1,4 +1,4 @@
-// The absolute paths of log files, by a template for names below the folder of --log-dir.
+// Computes the absolute paths of log files from a template for names below the folder of --log-dir. Makes no files.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -17,7 +17,7 @@ constexpr std::size_t log_index(Rank rank, Stream stream) {
   return std::size_t{rank.value()} * 2 + (stream == Stream::Stderr ? 1 : 0);
 }
 
-// To be used only as long as the plan exists.
+// The plan must outlive this.
 class LogPaths {
  public:
   // Error (Usage): `layout` is not a template.

@@ -1,6 +1,7 @@
-// --log-match-stdout, --log-match-stderr: writes the lines of many ranks that contain certain words, with the tags of
-// those ranks, to common files on this machine: as torchrun's --duplicate-stdout-filters does
-// (torch/distributed/elastic/multiprocessing/api.py, PContext).
+// --log-match-stdout, --log-match-stderr: writes those lines of the ranks that contain certain words, each with the tag
+// of its rank, to files on this machine that ranks share, as torchrun's --duplicate-stdout-filters does
+// (torch/distributed/elastic/multiprocessing/api.py, PContext). Without these options begin() calls `then` at once, and
+// all other calls do nothing.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -25,14 +26,15 @@ namespace sml::run {
 
 class MatchedLines {
  public:
-  // Plans the files of one attempt and creates none. Error (Usage): the template of --log-match-layout is none; Error
-  // (Config or Io) as from os::LogFiles::check().
+  // Plans the files of one attempt and creates none. Error (Usage): --log-match-layout is not a template; Error (Config
+  // or Io): as from os::LogFiles::check().
   static Result<MatchedLines> plan(const LogOptions& options, const OutputOptions& output,
                                    const plan::LaunchPlan& plan);
 
   // One path for each file.
   const std::vector<std::string>& paths() const { return paths_; }
 
+  // Sets the handlers of log events; to be called before begin().
   void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers);
   // Creates the files; `then` is called once they exist.
   void begin(std::function<void()> then);
@@ -44,7 +46,7 @@ class MatchedLines {
   void rank_done(Rank rank);
   std::size_t pending() const { return writer_ ? writer_->pending() : 0; }  // bytes not yet in their files
   bool is_busy() const { return writer_ && writer_->is_busy(); }
-  // Waits for up to `limit` for bytes that the job did not wait for.
+  // For the end of the program: waits up to `limit` for pending bytes.
   void flush(Duration limit);
 
  private:
@@ -55,7 +57,7 @@ class MatchedLines {
     output::LineFilter filter{};
   };
   Result<void> plan_ranks(const OutputOptions& output, const plan::LaunchPlan& plan, Rank first);
-  std::size_t file_at(const std::string& path, const output::Chain::Settings& settings);
+  std::size_t file_at(const std::string& path, const output::Chain::Settings& settings);  // an index into paths_
   const std::vector<std::string>& words(Stream stream) const;
   void pass_on(const Source& source, const output::Moment& moment);
 
@@ -65,9 +67,9 @@ class MatchedLines {
   std::map<std::string, std::size_t> by_path_;
   std::vector<std::unique_ptr<output::Chain>> chains_;  // by file
   std::vector<std::optional<Source>> sources_;          // two for each rank, stdout first; nullopt: not selected
-  std::string matched_;                                 // a member to reuse its memory
-  std::optional<os::LogFiles> files_;                   // until listen() is called
-  std::unique_ptr<os::LogWriter> writer_;
+  std::string matched_;                                 // empty between calls; a member so that its memory is reused
+  std::optional<os::LogFiles> files_;                   // until listen() is called, which gives them to writer_
+  std::unique_ptr<os::LogWriter> writer_;               // null: before listen(), or without these options
 };
 
 }  // namespace sml::run

@@ -1,4 +1,4 @@
-// Actions of sml-run on its own process; tests/simulation has another implementation.
+// Actions of sml-run on its own process. An interface, since tests/simulation has another implementation.
 #pragma once
 
 namespace sml::run {
@@ -6,11 +6,11 @@ namespace sml::run {
 class OwnProcess {
  public:
   virtual ~OwnProcess() = default;
-  // Ctrl-Z. Returns when somebody has continued it.
+  // Suspends this process, after Ctrl-Z. Returns once SIGCONT has continued it.
   virtual void stop() = 0;
 };
 
-// As the system has it.
+// Uses the system's signals.
 class SystemProcess final : public OwnProcess {
  public:
   void stop() override;

@@ -1,5 +1,6 @@
 // --log-dir: writes the output of each rank, byte for byte, to files of its own, on this machine or on the rank's host,
-// and lines that match to common files.
+// and lines that match to files that ranks share (MatchedLines). Without that option begin() calls `then` at once, and
+// all other calls do nothing.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -22,17 +23,19 @@
 namespace sml::run {
 
 // The absolute path for each stream: two per rank, stdout first; empty for streams that `routes` send to no file. Error
-// (Usage): the layout gives two streams the same path.
+// (Usage): the layout is not a template, or gives two streams the same path.
 Result<std::vector<std::string>> log_paths(const LogOptions& options, const output::StreamRoutes& routes,
                                            const plan::LaunchPlan& plan);
 
+// Used on the loop's thread.
 class RankLogs {
  public:
-  // Checks whether files of an earlier job exist (Error (Usage)), and creates none. For files on other hosts, the
-  // agents check.
+  // Plans the files of one attempt, and creates none. Error: as from log_paths(), MatchedLines::plan() or
+  // os::LogFiles::check(), which finds files of an earlier job. For files on other hosts, the agents check that.
   static Result<RankLogs> plan(const LogOptions& options, const OutputOptions& output, const plan::LaunchPlan& plan);
 
-  // The folder whose name contains the job's id, and so does not follow from the options. Empty if there is none.
+  // The folder whose name contains the job's id, for a message: a user cannot derive it from the options. Empty if
+  // there is none.
   std::string own_folder(const std::string& job_id) const;
 
   // Sets the handlers of log events; to be called before the files are created.
@@ -52,9 +55,10 @@ class RankLogs {
   void rank_done(Rank rank) { matched_.rank_done(rank); }
   std::size_t pending() const;  // bytes not yet in their files
   bool is_busy() const;
-  // Waits for up to `limit` for bytes that the job did not wait for.
+  // For the end of the program: waits up to `limit` for pending bytes.
   void flush(Duration limit);
-  // Puts into a session's plan the files that its agent is to write. The plan may be used as long as this is there.
+  // Puts into a session's plan the files that its agent is to write. The plan refers to this object, which must
+  // outlive it.
   void instruct(transport::AgentSession::Plan& session) const;
 
  private:

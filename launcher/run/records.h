@@ -1,5 +1,6 @@
-// The files that a job writes while it runs, and where its metrics go. All are opened before the job begins, and none
-// affects its course: a file that can no longer be written causes one warning.
+// Owns the files that a job writes while it runs and at its end: logs, results, events, timelines, traces, the report;
+// and what it opens for its metrics. All are opened before the job begins. A file that can no longer be written causes
+// one warning, and the job goes on; only a failure of the logs is left to the caller (RankLogs::listen()).
 #pragma once
 #include <functional>
 #include <memory>
@@ -35,33 +36,35 @@ class Records {
  public:
   using Print = std::function<void(const std::string& warning)>;
 
-  // Error (Usage, Config or Io) if a file cannot be written; names its option.
+  // Error (Usage, Config or Io), with the name of the option: a file cannot be written.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
-  // Subscribes to `feed`, which must outlive this, as must `goodput`; null: it is not known. Files are written on
-  // `loop`, without waiting for slow readers of pipes.
+  // Subscribes to `feed`. Both `feed` and `goodput` must outlive this; a null `goodput`: it is not known. Files are
+  // written on `loop`, without waiting for slow readers of pipes. Does not begin logs() and results(); the caller does.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
              const Print& print);
   RankLogs& logs() { return logs_; }
   ResultsFile& results() { return results_; }
-  // Writes the messages for --trace-protocol; null: none. Valid after begin().
+  // Writes the messages for --trace-protocol; null: the option is not given. Valid after begin().
   transport::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
-  metrics::Outlets take_metrics() { return std::move(metrics_); }
+  metrics::Outlets take_metrics() { return std::move(metrics_); }  // to be called once: moves them out
   const HangFolder& hang_folder() const { return hang_folder_; }
-  // Plans the logs of a further attempt. On Error (Usage or Config) the files cannot be made, and there are no logs
+  // Plans the logs of a further attempt. On Error (Usage, Config or Io) the files cannot be made, and there are no logs
   // from then on.
   Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
-  // To be called before the job begins again with another plan. Discards what was recorded so far, as far as a reader
-  // of a pipe has not received it. Error (Usage or Config), as above.
+  // To be called before the job begins again with another plan. Empties the timeline and the events file; a reader of a
+  // pipe keeps what it has received. Then does as renew_logs(), with the same errors.
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
+  // Blocks for up to 10 s while the reader of a pipe is slow.
   void write_report(std::string_view text, const Print& print);
   // After the last event: draws the timeline for the last time and waits briefly for slow readers.
   void finish(const Print& print);
 
  private:
-  // A timeline is first drawn after kFirstDrawing, then each kDrawing, but never so often that it would take more than
-  // a part in kLeisure of the time, and each kIdleDrawing while nothing happens.
+  // A timeline is first drawn after kFirstDrawing, then every kDrawing, and every kIdleDrawing while no events come. A
+  // drawing that took long is followed by a pause of kLeisure times as long, so that at most 1/kLeisure of the time
+  // goes into drawing.
   static constexpr Duration kFirstDrawing = std::chrono::seconds(2);
   static constexpr Duration kDrawing = std::chrono::seconds(10);
   static constexpr Duration kIdleDrawing = std::chrono::seconds(60);
@@ -72,12 +75,12 @@ class Records {
     os::UniqueFd fd;
   };
   using RenewedFiles = std::vector<os::RenewedFile>;
-  // Draws timelines while the job runs.
+  // The state and the thread for drawing timelines while the job runs.
   struct Drawing {
     explicit Drawing(const boost::asio::any_io_executor& loop) : timer(loop), thread(loop) {}
     boost::asio::steady_timer timer;
-    std::uint64_t events = 0;  // had come by the last drawing
-    TimePoint at{};            // of that
+    std::uint64_t events = 0;  // the number of events at the last drawing
+    TimePoint at{};            // of the last drawing
     os::SideThread thread;
   };
   void arm_drawing(Duration after);
@@ -97,11 +100,12 @@ class Records {
   std::unique_ptr<os::OutStream> protocol_stream_;
   std::unique_ptr<transport::ProtocolTrace> protocol_trace_;
   std::vector<NamedFile> timeline_files_;  // pipes and the like, which are drawn at the end only
+  // Timelines that are replaced at each drawing; shared with the thread that draws.
   std::shared_ptr<RenewedFiles> drawn_files_ = std::make_shared<RenewedFiles>();
-  std::unique_ptr<Drawing> drawing_;
-  std::unique_ptr<report::Timeline> timeline_;
+  std::unique_ptr<Drawing> drawing_;            // null: no timeline is drawn while the job runs
+  std::unique_ptr<report::Timeline> timeline_;  // null: none is asked for
   const report::Goodput* goodput_ = nullptr;
-  std::shared_ptr<const os::RenewedFile> trace_file_;  // null: none
+  std::shared_ptr<const os::RenewedFile> trace_file_;  // of --trace; null: none
   std::unique_ptr<report::StartTrace> trace_;
 };
 

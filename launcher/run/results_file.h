@@ -1,4 +1,4 @@
-// The file of --results.
+// Writes the file of --results: what each rank writes to its descriptor for results.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace sml::run {
 
-// Used by the thread of the loop. A file that can no longer be written causes one warning; the job goes on.
+// Used on the loop's thread. A file that can no longer be written causes one warning; the job goes on.
 class ResultsFile {
  public:
-  ResultsFile() = default;  // drops everything
+  ResultsFile() = default;  // without a file: drops everything
   // `limit`: bytes that a rank may write in an attempt.
   ResultsFile(os::UniqueFd file, std::uint64_t limit) : file_(std::move(file)), records_(limit) {}
 
@@ -30,7 +30,7 @@ class ResultsFile {
   };
   // Never waits for a slow reader of a pipe.
   void begin(const boost::asio::any_io_executor& loop, Handlers handlers);
-  // The attempt counts from 1.
+  // `attempt` counts from 1. Bytes beyond the limit of the rank are dropped, with one message.
   void write(std::uint32_t attempt, Rank rank, std::string_view bytes);
   std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes that are not yet in the file
   // For the end of the program: waits for the file system, and up to `limit_ms` for the reader of a pipe.

@@ -1,5 +1,5 @@
-// sml-run from the first host to the exit status: connects loop, signals, console, records, input, hosts, and one
-// attempt at a time. Leaves decisions to these parts wherever they can make them.
+// Runs a job from the first connection to the exit status of sml-run. Owns its parts (signals, console, records, input,
+// hosts, one attempt at a time) and connects them; each part decides what it can decide by itself.
 #pragma once
 #include <functional>
 #include <memory>
@@ -40,7 +40,8 @@ namespace sml::run {
 
 class Run final : private attempt::AttemptOwner {
  public:
-  // Makes the plan again for hosts each of which has several names, and warns the user where needed.
+  // Makes the plan again after several of its hosts have turned out to be one machine; `machines` has the names of each
+  // such machine. Warns the user where needed.
   using Replan = std::function<Result<plan::LaunchPlan>(std::span<const hosts::MachineNames> machines)>;
 
   // The run's dependencies; all references outlive it.
@@ -49,15 +50,15 @@ class Run final : private attempt::AttemptOwner {
     const transport::AgentImage& image;
     OwnProcess& process;
     std::unique_ptr<transport::AgentLauncher> agent_launcher;  // to the hosts of the plan, by their positions there
-    std::weak_ptr<dialin::Coordinator> head = {};              // where hosts call, and may come later
+    std::weak_ptr<dialin::Coordinator> head = {};  // knows which hosts have called; empty: hosts do not call later
   };
   // `options` outlives the run, too.
   Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
   ~Run() override;
 
   // Runs the job to its end; returns the exit status of sml-run (EXIT STATUS in its manual). Runs the loop on the
-  // calling thread. A name lookup may still be in progress on a pool thread afterwards and cannot be ended: leave by
-  // _Exit().
+  // calling thread; call it once. Afterwards the process must end by _Exit(): a name lookup may still be in progress on
+  // a pool thread, and cannot be ended.
   int run();
 
  private:
@@ -87,7 +88,7 @@ class Run final : private attempt::AttemptOwner {
   void decide();
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                     const std::vector<std::string>& news);
-  bool may_mend() const;  // whether more hosts may come where there are too few
+  bool may_mend() const;  // whether more hosts may still come if there are too few for another attempt
   Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->planned().map, changing_hosts_); }
   void look_for_growth();
   void rest();
@@ -106,9 +107,9 @@ class Run final : private attempt::AttemptOwner {
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
   boost::asio::io_context& loop_;
-  std::weak_ptr<dialin::Coordinator> head_;  // for hosts that call, which may come later
+  std::weak_ptr<dialin::Coordinator> head_;  // as in Deps
   Console console_;
-  report::EventFeed events_;  // all events, for those who record or show them
+  report::EventFeed events_;  // all events, for the parts that record or show them
   Records records_;
   Replan replan_;
   std::optional<plan::LaunchPlan> next_plan_;  // from Replan to BeginAnew
@@ -119,7 +120,7 @@ class Run final : private attempt::AttemptOwner {
   NextHosts next_hosts_;
   ProgressFile progress_file_;
   boost::asio::steady_timer rest_timer_;
-  Duration rest_{};  // before the next attempt
+  Duration rest_{};  // the wait before the next attempt
   EndJob end_;       // why no other attempt follows
   WorkerStreams streams_;
   std::unique_ptr<attempt::Attempt> attempt_;
@@ -132,8 +133,8 @@ class Run final : private attempt::AttemptOwner {
   Observers observers_;
   JobSignals signals_;
   os::StopRule stop_rule_;
-  bool output_gone_ = false;
-  bool warned_of_logs_ = false;
+  bool output_gone_ = false;     // stdout accepts no more data
+  bool warned_of_logs_ = false;  // a failure of the logs has been handled; later ones are ignored
 };
 
 }  // namespace sml::run

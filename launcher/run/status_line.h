@@ -16,11 +16,11 @@
 
 namespace sml::run {
 
-// Drawn at least once and at most ten times a second; not in the first second, so that a short job shows none, and not
-// while the terminal is stopped (Ctrl-S) or belongs to another job.
+// Draws the line at least once and at most ten times a second; not in the first second, so that a short job shows none,
+// and not while the terminal is stopped (Ctrl-S) or belongs to another job.
 class StatusLine {
  public:
-  using Text = std::function<std::string(std::size_t columns)>;
+  using Text = std::function<std::string(std::size_t columns)>;  // the present text, of at most `columns` columns
 
   // `fd` is the terminal; `stream` writes the output of `chain` to it; both must outlive this.
   StatusLine(const boost::asio::any_io_executor& loop, int fd, os::OutStream& stream, const output::Chain& chain,
@@ -34,10 +34,9 @@ class StatusLine {
   void let_pass(std::string& bytes);
   // The size of the terminal has changed.
   void redraw();
-  // Removes the line, and draws it again.
-  void hide();
+  void hide();  // removes the line; it is not drawn before show()
   void show();
-  // Another program may have written to the terminal.
+  // To be called when another program may have written to the terminal.
   void cursor_moved();
 
  private:
@@ -52,7 +51,7 @@ class StatusLine {
   Text text_;
   output::BottomLine line_;
   boost::asio::steady_timer timer_;
-  TimePoint next_;     // not drawn before this
+  TimePoint next_;     // the line is not drawn before this
   TimePoint wake_at_;  // the timer is set to this
   bool hidden_ = false;
 };

@@ -1,6 +1,7 @@
 // Forwards the launcher's standard input to the workers that read it: one, or all. Reads no more than the slowest of
-// them can accept, nothing if none reads, and never from a terminal while the launcher is in the background. Reads on a
-// thread of its own: another process that shares the input may take available bytes first, or a file system may block.
+// them can accept; nothing if no worker reads; and never from a terminal while the launcher is in the background. Reads
+// on a thread of its own, since a read may block: another process that shares the input may take available bytes first,
+// or a file system may hang. All calls and handlers are on the loop's thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,15 +23,15 @@ class StdinForwarder {
   static constexpr std::uint64_t kWindow = std::uint64_t{64} << 10;  // most bytes in transit to one worker
 
   struct Handlers {
-    std::function<void(Rank, const std::string&)> data;
-    std::function<void(Rank)> end;  // called once for each reader
+    std::function<void(Rank, const std::string&)> data;  // to be sent to the worker
+    std::function<void(Rank)> end;  // the input has ended; called once for each reader that is left then
   };
   StdinForwarder(boost::asio::any_io_executor loop, Handlers handlers);
   ~StdinForwarder();
 
   void add_reader(Rank rank);                  // only before start()
   void start();                                // to be called when the workers run
-  void taken(Rank rank, std::uint64_t bytes);  // the worker has consumed `bytes`
+  void taken(Rank rank, std::uint64_t bytes);  // the worker has consumed `bytes`, so more may be sent
   void remove_reader(Rank rank);               // the worker has ended; without readers, reading stops
 
  private:
@@ -48,8 +49,8 @@ class StdinForwarder {
   os::UniqueFd running_;                      // closing it stops the thread's reading
   std::map<Rank, std::uint64_t> on_the_way_;  // bytes in transit, by reader
   bool started_ = false;
-  bool reading_ = false;
-  bool over_ = true;
+  bool reading_ = false;  // the thread reads now
+  bool over_ = true;      // before start(), and when reading has stopped for good
 };
 
 }  // namespace sml::run

@@ -1,4 +1,5 @@
-// Passes the workers' output to all who show or record it, and the launcher's input to the workers.
+// Passes the workers' output to all parts that show or record it, and the launcher's input to the workers. Used on the
+// loop's thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ class WorkerStreams final : public attempt::WorkerSink {
   // Everything here must outlive this.
   struct Deps {
     const JobOptions& options;
-    std::function<const plan::LaunchPlan&()> plan;
+    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
     fleet::Fleet& fleet;
     Console& console;
     Records& records;
@@ -37,7 +38,7 @@ class WorkerStreams final : public attempt::WorkerSink {
 
   // Before the first attempt: gives the launcher's input to those of its ranks that read it.
   void give_input();
-  // The first attempt is over; later attempts receive no input.
+  // To be called when the first attempt is over: later attempts receive no input.
   void take_input_back();
 
   Result<void> complete(const plan::LaunchPlan& plan, Rank first, std::vector<wire::AddWorkers>& messages) override {

@@ -10,7 +10,7 @@
 
 namespace sml::run {
 
-// One subject for each rank; their `stream` and `tagged` are not set.
+// One subject for each rank, in the order of ranks; the `stream` and `tagged` of each are not set.
 std::vector<output::TagSubject> tag_subjects(const plan::JobMap& map);
 
 // The tag subject for one stream of `worker`.
@@ -22,7 +22,7 @@ output::Chain::Settings tag_settings(const std::vector<output::TagSubject>& work
 // Whether the tags contain the time of day.
 bool tags_have_time(const OutputOptions& options);
 
-// Converts a time of the monotonic clock to the time of day.
+// Converts a time of this process's monotonic clock to the time of day, in whole milliseconds.
 output::WallTime wall_time(TimePoint time);
 
 }  // namespace sml::run

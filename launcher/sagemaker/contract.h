@@ -1,7 +1,5 @@
-// Reads the description that SageMaker gives a container of its job: the files below /opt/ml and a few variables. Reads
-// through `Files`; decides nothing.
-// Sources: "How Amazon SageMaker Provides Training Information" (developer guide); sagemaker-training-toolkit 5.1,
-// environment.py and params.py.
+// The contract: the description of a job that SageMaker gives its containers, in files below /opt/ml and in a few
+// variables. This header reads it through `Files`, and decides nothing.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -29,13 +27,14 @@ struct InstanceGroup {
   std::vector<std::string> hosts;  // in the order of the file, which may differ from Contract::hosts
 };
 
-// The version of the Python SDK that made the job. Version 3 sends a channel of its own scripts, and its rules differ.
+// The version of the Python SDK that made the job. Version 3 sends scripts of its own to the job, in a channel, and its
+// rules differ.
 enum class Sdk : std::uint8_t { V2, V3 };
 
 struct Contract {
   std::string folder;  // "/opt/ml"
   std::string source;  // the resourceconfig.json that was read; empty: there is none, and this machine is the only host
-  std::string current_host;
+  std::string current_host;  // the name of this host in `hosts`
   std::vector<std::string> hosts;
   std::string network_interface;  // "eth0" if the file gives none
   std::string instance_type;      // of this host; "local" if the file gives none
@@ -55,8 +54,8 @@ inline constexpr std::string_view kV3Sources = "/input/data/code";
 // the folder itself.
 std::string contract_folder(const plan::Environment& environment, const Files& files);
 
-// Each file may be missing. Errors (Config) name the file, the key and the expected value; unknown keys are ignored.
-// `host_name` is the name of the only host if there is no resourceconfig.json.
+// Reads the contract. Each file may be missing. Errors (Config) name the file, the key and the expected value; unknown
+// keys are ignored. `host_name` is the name of the only host if there is no resourceconfig.json.
 Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name);
 
 // Sets the hosts of a job without resourceconfig.json.
@@ -64,6 +63,7 @@ void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string c
 
 // The names of the channels, sorted.
 std::vector<std::string> channels_of(const Contract& contract);
+// The folder of a channel on every host.
 std::string channel_folder(const Contract& contract, std::string_view channel);
 
 // The ARN of the processing job, else its name; empty if this container belongs to none, or if its file cannot be read.
@@ -74,7 +74,7 @@ std::string processing_job(const plan::Environment& environment, const Files& fi
 // file. Errors as from read_contract().
 Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files);
 
-// A parameter of the platform as text: "1" and 1 are the same. Nullopt if it is missing, null or empty.
+// A hyperparameter of the platform as text: "1" and 1 are the same. Nullopt if it is missing, null or empty.
 std::optional<std::string> parameter_text(const Contract& contract, std::string_view name);
 
 }  // namespace sml::sagemaker

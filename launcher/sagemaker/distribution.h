@@ -33,14 +33,14 @@ struct Distribution {
   MpiOptions mpi;
 };
 
-// Reads the keys of version 2 of the SDK in the hyperparameters, in the order in which the containers check them, else
-// SM_DISTRIBUTED_CONFIG or FOLDER/input/data/sm_drivers/distributed.json of version 3. Errors (Config) name key and
-// value.
+// Reads the settings of the distribution: those of version 2 of the SDK from the hyperparameters, in the order in which
+// the containers check them; else those of version 3, from SM_DISTRIBUTED_CONFIG or
+// FOLDER/input/data/sm_drivers/distributed.json. Errors (Config) name key and value.
 Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
                                        const Files& files);
 
-// The hosts that take part, in the order of Contract::hosts; the first is the coordinator. Error (Config): a group that
-// does not exist, or several groups of which none is selected.
+// The hosts that take part in the distribution, in the order of Contract::hosts; the first is the coordinator. Error
+// (Config): a group that does not exist, or several groups of which none is selected.
 Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distribution& distribution);
 
 }  // namespace sml::sagemaker

@@ -35,16 +35,17 @@ struct Archive {
 // The archive of sagemaker_submit_directory, else of SAGEMAKER_SUBMIT_DIRECTORY.
 Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files);
 
-// The name is the hyperparameter sagemaker_program, else SAGEMAKER_PROGRAM, else SM_ENTRY_SCRIPT. The folder is the
-// first with that program among: FOLDER/code, FOLDER/input/data/code, SM_SOURCE_DIR, the parameter
-// sagemaker_submit_directory, else SAGEMAKER_SUBMIT_DIRECTORY. The kind is determined in this order: *.sh; a folder
-// with setup.py; *.py; a Python module; a command. In a job of version 3 of the SDK, SM_ENTRY_SCRIPT, else the
-// entry_script of sourcecode.json, comes before the other names, FOLDER/input/data/code before the other folders, and a
-// setup.py means nothing. Errors (Config): no name; a name that leads out of the folder; not found (lists the folders
-// searched); sources that are still in an archive.
+// Finds the program. Its name is the hyperparameter sagemaker_program, else SAGEMAKER_PROGRAM, else SM_ENTRY_SCRIPT.
+// Its folder is the first with that program among: FOLDER/code, FOLDER/input/data/code, SM_SOURCE_DIR, the parameter
+// sagemaker_submit_directory, else SAGEMAKER_SUBMIT_DIRECTORY. FOLDER is Contract::folder. Its kind is determined in
+// this order: *.sh; a folder with setup.py; *.py; a Python module; a command.
+// In a job of version 3 of the SDK, SM_ENTRY_SCRIPT, else the entry_script of sourcecode.json, comes before the other
+// names, FOLDER/input/data/code before the other folders, and a setup.py has no effect.
+// Errors (Config): no name; a name that leads out of the folder; not found (lists the folders searched); sources that
+// are still in an archive.
 Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment, const Files& files);
 
-// The program and its arguments.
+// The command of the workers: the program, started as its kind requires, and `arguments`.
 std::vector<std::string> command_of(const EntryPoint& entry, const std::vector<std::string>& arguments);
 
 // The commands to run in the folder before any worker starts, once on each host; each a program with its arguments. In

@@ -19,12 +19,13 @@ struct TextLimit {
 inline constexpr TextLimit kFailureLimit{.characters = 1024, .bytes = 4096};
 inline constexpr TextLimit kMessageLimit{.characters = 1024, .bytes = 1024};
 
-// In order of usefulness, since it is cut at the end: the exception or last line of the worker that is the root cause,
-// where and how it ended, the number of other failures, its last lines. Valid UTF-8, whole characters, within the
-// limit. Values that look like secrets are shown as ***. Empty for a job that succeeded.
+// The text about a failed attempt; empty for a job that succeeded. The most useful parts come first, as the text is cut
+// at the end: the exception or last line of the worker that is the root cause, where and how it ended, the number of
+// other failures, its last lines. Valid UTF-8, whole characters, within the limit. Values that look like secrets are
+// shown as ***.
 std::string failure_text(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TextLimit limit);
 
-// The same for an error before any worker started: one sentence.
+// The text about an error before any worker has started: one sentence.
 std::string failure_text(const Error& error, TextLimit limit);
 
 // `text` with the values of NAME=VALUE, NAME: VALUE and --NAME VALUE hidden if the name is that of a secret (KEY,

@@ -26,12 +26,13 @@ const Value* find(const Hyperparameters& all, std::string_view name);
 
 // The user's hyperparameters: all but the platform's own ("sagemaker_*" and a few more names).
 Hyperparameters of_user(const Hyperparameters& all);
-// The framework's hyperparameters: "sagemaker_*" without those that the toolkit itself consumes.
+// The hyperparameters for the framework: "sagemaker_*" without those that the toolkit itself consumes.
 Object of_framework(const Hyperparameters& all);
 
+// The two ways to write hyperparameters as arguments of the program.
 enum class ArgumentStyle : std::uint8_t {
-  Toolkit,  // sorted; Python's notation; only the user's
-  V3,       // in the order of the file; JSON; all
+  Toolkit,  // only those of the user, sorted by name, in Python's notation: as the training toolkit does
+  V3,       // all, in the order of the file, in JSON: as version 3 of the SDK does
 };
 std::vector<std::string> arguments_of(const Hyperparameters& all, ArgumentStyle style);
 

@@ -13,21 +13,21 @@
 namespace sml::sagemaker {
 
 struct MpiOptions {
-  std::vector<std::string>
-      export_words;  // as arguments of -x: NAME or NAME=VALUE, in order; each name once, with its last value
-  std::optional<std::uint32_t> np;
+  // As arguments of -x: NAME or NAME=VALUE, in order; each name once, with its last value.
+  std::vector<std::string> export_words;
+  std::optional<std::uint32_t> np;  // nullopt: not given
   bool oversubscribe = false;
   bool verbose = false;
   std::vector<std::string> ignored;  // options that affect only mpirun itself, as written
 };
 
-// Splits like a POSIX shell: honours quotes, expands nothing.
+// Splits the text into words as a POSIX shell does, but expands no variables or patterns, and parses the words.
 Result<MpiOptions> parse_mpi_options(std::string_view text);
 
-// -x, --NCCL_DEBUG, -np (-n, -c), -mca KEY VALUE (OMPI_MCA_KEY=VALUE), --oversubscribe, -verbose; options for mpirun's
-// mapping, binding and output are added to `ignored`. One or two dashes; VALUE as the next word or after "=". The last
-// value wins. Errors (Config) quote the word: any other word, including -h and --help; a list of hosts, which the
-// platform provides; a missing value.
+// Understands -x, --NCCL_DEBUG, -np (-n, -c), -mca KEY VALUE (OMPI_MCA_KEY=VALUE), --oversubscribe, -verbose. Options
+// for mpirun's mapping, binding and output are added to `ignored`. Options have one or two dashes; VALUE is the next
+// word or follows "=". The last value wins. Errors (Config) quote the word: any other word, including -h and --help; a
+// list of hosts, which the platform provides; a missing value.
 Result<MpiOptions> parse_mpi_options(std::span<const std::string> words);
 
 }  // namespace sml::sagemaker

@@ -44,12 +44,13 @@ struct Member {
 // The value of a key; null if it is missing.
 const Value* find(const Object& object, std::string_view key);
 
-// Error (Config): "line 2, column 7". Nesting deeper than 256 levels is an error, too. Strings in the result are valid
-// UTF-8.
+// Reads one JSON value. Strings in the result are valid UTF-8. The error (Config) names the position, "line 2, column
+// 7". Nesting deeper than 256 levels is an error, too.
 Result<Value> parse_json(std::string_view text);
 
-// str(): strings unchanged, all other values as with repr().
+// As Python's str(): strings unchanged, all other values as by to_repr().
 std::string to_str(const Value& value);
+// As Python's repr().
 std::string to_repr(const Value& value);
 
 enum class JsonStyle : std::uint8_t {

@@ -1,4 +1,4 @@
-// Data that SageMaker gives to all hosts of a training or processing job alike, and to hardly anyone else. Pure.
+// Data that SageMaker gives to all hosts of one training or processing job, and that hardly anyone else has. Pure.
 #pragma once
 #include <string>
 
@@ -10,8 +10,8 @@ namespace sml::sagemaker {
 // Whether this is a container of a training job: the platform names the job and has left its resourceconfig.json.
 bool is_training_job(const plan::Environment& environment, const Files& files);
 
-// A text that is the same on every host of a job: its ARN and name, and its files in a form that does not depend on
-// their layout. Of resourceconfig.json, which differs by host, only the part that all hosts share. Empty outside of
+// A text that is the same on every host of a job: its ARN and name, and its files, in a form that does not depend on
+// their layout. resourceconfig.json differs by host; only the part that all hosts share is used. Empty outside of
 // SageMaker containers.
 std::string shared_facts(const plan::Environment& environment, const Files& files);
 

@@ -22,17 +22,20 @@ struct HostFacts {
   bool has_smddpmprun = false;
 };
 
+// The job, as far as it determines the variables.
 struct Job {
   const Contract& contract;
   const Distribution& distribution;
   const EntryPoint& entry;
 };
 
-// All variables for one host of the job, which need not be the one that read the contract: values that differ by host
-// (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) are for that host. A name that a shell cannot use
-// (SM_HP_LEARNING-RATE) is followed by a copy with underscores, unless another variable has that name. Also
-// CURRENT_HOST, SAGEMAKER_JOB_NAME and SAGEMAKER_REGION. Does not change PYTHONPATH and MASTER_*. In a job of version 3
-// of the SDK whose own variables are in `environment`, none: they stay as they are, and have other spellings.
+// All these variables for `host`, which need not be the host that has read the contract: values that differ by host
+// (SM_CURRENT_*, SM_NUM_*, SM_RESOURCE_CONFIG, SM_TRAINING_ENV) are for `host`. Adds CURRENT_HOST, SAGEMAKER_JOB_NAME
+// and SAGEMAKER_REGION. Does not change PYTHONPATH and MASTER_*.
+// A name that a shell cannot use (SM_HP_LEARNING-RATE) is followed by a copy with underscores, unless another variable
+// has that name.
+// Returns no variables in a job of version 3 of the SDK if its own are in `environment`: these stay as they are, with
+// spellings of their own.
 plan::Environment sm_environment(const Job& job, const HostFacts& host, const plan::Environment& environment);
 
 // A value in the form in which the toolkit writes it to a variable.

@@ -1,5 +1,5 @@
-// Fetches files of a job from S3: the archive of its sources, and files that options name. Uses the platform's program
-// aws, or Python's boto3, and so neither a client nor credentials of sml-run's own.
+// Fetches files of a job from S3: the archive of its sources, and files that options name. Runs the program aws, or
+// Python's boto3, of the container; sml-run has neither an S3 client nor credentials of its own.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -21,10 +21,11 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
 // Reads a file, or an object if `path` is s3://BUCKET/KEY.
 Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const ThisHost& here);
 
-// Puts the sources of a training job where its program is searched: fetches the archive of sagemaker_submit_directory,
-// or takes it from a file, and unpacks it into FOLDER/code if that is empty or missing; a folder that already has the
-// program is not changed. Rejects an archive as a whole if it has a link that leads out of the folder, a device or a
-// FIFO. Returns warnings. Errors (Config) name the archive. Fetches nothing for --dry-run and --check.
+// Puts the sources of a training job where its program is looked for. Fetches the archive of
+// sagemaker_submit_directory, or takes it from a file, and unpacks it into FOLDER/code if that is empty or missing.
+// Does not change a folder that already has the program. Rejects an archive as a whole if it has a link that leads out
+// of the folder, a device or a FIFO. Does nothing for --dry-run and --check. Returns warnings. Errors (Config) name the
+// archive.
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here);
 
 }  // namespace sml

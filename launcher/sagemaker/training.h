@@ -15,7 +15,7 @@
 
 namespace sml {
 
-// Work on this machine before the job, and facts about it.
+// The result of prepare_training(): work to do on this machine before the job, and facts about the job.
 struct Training {
   std::string own_name;                                 // this machine's name in the job
   std::string folder;                                   // the folder of the sources
@@ -26,31 +26,34 @@ struct Training {
   plan::Environment host_variables;  // if hosts call: variables with this host's values
 };
 
-// Completes `options`: program and arguments, working directory, number of workers, variables. If each host has one
-// worker because no number is given, workers get no variables about the world, as with the training toolkit. The
-// command line takes precedence. Reads files; starts no process. Errors are of kind Config. In a job of several hosts
-// these call each other, unless -H gives the ones to be connected to by SSH.
+// Completes `options`: program and arguments, working directory, number of workers, variables. The command line takes
+// precedence. If each host has one worker because no number is given, workers get no variables about the ranks of the
+// job, as with the training toolkit. In a job of several hosts the hosts call, unless -H or --hostfile names hosts,
+// which are then connected to by SSH. Reads files; starts no process. Errors are of kind Config.
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 
 // Sets the file from which the platform reads the reason of a failure, unless --failure-file or --no-failure-file is
-// given: in a training container for `sml-run train`, in a job of version 3 of the SDK and in a processing container
-// always. Elsewhere changes nothing.
+// given. In a training container, does so only for `sml-run train` and for a job of version 3 of the SDK; in a
+// processing container, always. Elsewhere changes nothing.
 void choose_failure_file(Options& options, const ThisHost& here);
 
-// In a SageMaker training job prints progress in lines for its algorithm metrics, unless an option forbids it.
+// In a SageMaker training job, sets the option that prints progress in lines for algorithm metrics, unless an option
+// forbids it. Elsewhere changes nothing.
 void choose_progress_lines(Options& options, const ThisHost& here);
 
 // For `sml-run train`: removes the failure file of an earlier job, which the platform would attribute to this one.
 // Error (Io) names the file.
 Result<void> remove_old_failure(const Options& options, const ThisHost& here);
 
-// Runs the installations; their output goes to stdout and stderr. They die with the thread that runs them. Error
+// Makes the program executable and runs the installations, one after the other; their output goes to stdout and stderr.
+// run() blocks; cancel() ends it from another thread. An installation is killed if the thread that runs it ends. Error
 // (Deploy) names the failed command, its end, and its last message.
 class Installer final : public transport::PreLaunchTask {
  public:
   // Both must outlive this.
   Installer(const Training& training, const ThisHost& here) : training_(training), here_(here) {}
 
+  // Whether there is no work.
   bool empty() const { return training_.program.empty() && training_.installations.empty(); }
   Result<void> run() override;
   void cancel() override;

@@ -1,4 +1,4 @@
-// The coordinator's side of hosts that call, before the job starts.
+// Hosts that call, before the job starts: finds out which host is the coordinator, and waits there for the others.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,26 +17,33 @@
 
 namespace sml {
 
-// Finds out where the head is, and opens its port if that has to be done before. Empty: it is opened later, or this
-// host calls.
+// Completes `settings`: exchanges the key and the coordinator's address in the key space of the step, if there is one,
+// and settles whether this host is the coordinator (Settings::own_index is 0). Returns the coordinator's listener if
+// its port had to be opened for that. Empty: this host is a peer, or the port is opened later. May block for the start
+// timeout. Error: as dialin::meet_in_space(), or Io.
 Result<os::UniqueFd> meet_others(dialin::Settings& settings, const Options& options, const ThisHost& here);
 
-// If several of the hosts may be processes on this machine, the first of them becomes the coordinator and listens.
+// For PortTaken::HeadIsHere, where several of the hosts may be processes of this machine: if the port is free, opens
+// it, and this host is the coordinator; if it is taken, makes this host a peer. Returns the listener; empty: this host
+// is a peer, or the rule does not apply. Error (Io).
 Result<os::UniqueFd> be_head_or_call(dialin::Settings& settings);
 
-// For a job that is planned when its hosts have called: waits for them, and fits `plan` and `settings` to the number
-// that came. Returns the exit status if that fails, after the error was printed.
+// On the coordinator, for a job that is planned when its hosts have called: waits for them, and replaces `plan` and
+// adapts `settings` to the number that came. `listener` may be empty: it is opened then. Returns nullopt if the job can
+// start; else the exit status, after the error was printed and sent to the hosts that wait.
 std::optional<int> gather(dialin::Quorum& gathering, const Options& options, plan::LaunchPlan& plan,
                           dialin::Settings& settings, const PlanOfHosts& plan_of_hosts, os::UniqueFd listener);
 
-// Where the coordinator accepts hosts; nullopt if no host calls.
+// Completes a CoordinatorPlan for the run: with the coordinator that is `opened` already, or with `listener`, which is
+// opened here if it is empty. nullopt if no host calls, or if no other host takes part. `task` may be null. Error (Io):
+// the port cannot be opened.
 Result<std::optional<dialin::CoordinatorPlan>> open_for_hosts(const Options& options,
                                                               const std::optional<dialin::Settings>& settings,
                                                               transport::PreLaunchTask* task,
                                                               std::shared_ptr<dialin::Coordinator> opened,
                                                               os::UniqueFd listener);
 
-// Null if no host calls, or if no other host takes part.
+// The coordinator that gather() has opened. Null if there was no gather(), or if no other host can take part.
 std::shared_ptr<dialin::Coordinator> head_of(std::optional<dialin::Quorum>& gathering, const Options& options);
 
 }  // namespace sml

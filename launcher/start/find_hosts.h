@@ -1,4 +1,4 @@
-// Hosts that a script lists before the job is planned.
+// Finds the hosts that a discovery script lists, before the job is planned.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,7 +9,9 @@
 
 namespace sml {
 
-// Applies other options to the discovery of hosts. Returns nullopt if no script lists the hosts.
+// Completes the options of the discovery of hosts with the values of others, such as --nproc-per-node; then runs the
+// script until it lists enough hosts, and returns these. nullopt: the options name no script, or only ask for an
+// explanation.
 Result<std::optional<std::vector<plan::Host>>> discover_hosts(Options& options);
 
 }  // namespace sml

@@ -7,10 +7,11 @@
 
 namespace sml {
 
-// --make-secret: makes the secret file of this user and prints its path. Returns the exit status, as the others do.
+// --make-secret: makes the secret file of this user and prints its path. Each of these functions prints its error, and
+// returns the exit status.
 int make_secret(const ThisHost& here);
 
-// --install-links: makes links with the names of other launchers in that folder, and prints them.
+// --install-links: makes links to this program in that folder, named like other launchers, and prints their paths.
 int make_links(const std::string& folder);
 
 // ps, status and the other subcommands that query or control running jobs.

@@ -1,4 +1,4 @@
-// The role of a host that calls the coordinator of its job.
+// The part of a peer: a host that calls the coordinator of its job.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace sml {
 
-// The plan of a job of so many hosts, where that may vary, and of what they have said of themselves; empty: all have
-// what this one has.
+// Makes the plan of a job with `hosts` hosts, for jobs whose number of hosts may vary. `shares`: of all hosts, by
+// place; empty: all have the share of this one.
 using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, const plan::HostShares& shares)>;
 
-// Runs the part of every host but the coordinator, to the end of the job; returns the exit status. Writes a failure
-// file if this host's worker was the root cause, or if there is no coordinator to report it. `plan` is for the maximum
-// number of hosts. `task` may be null.
+// Runs a peer's part to the end of the job: calls the coordinator, and runs the agent for it; blocks. Returns the exit
+// status. Writes the failure file if the coordinator has sent a text for it, or if this host has an error of its own.
+// `plan` is for the maximum number of hosts. `task`: runs before the agent starts; may be null.
 int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
                const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
                const std::function<void(const std::string&)>& print);

@@ -1,4 +1,4 @@
-// Completes the options as given with values that depend on this machine. Nothing writes them afterwards.
+// Completes the options as given with values that depend on this machine. No code changes them afterwards.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace sml {
 
-// Options to which all is added that settle_options() adds. Others cannot make one, and it does not change.
+// Options that settle_options() has completed. Only settle_options() and gathered() make one, and it does not change.
 class SettledOptions {
  public:
   const Options& get() const { return options_; }
 
-  // The options of a job that is planned once so many hosts have called, with the shares that they chose. If others may
-  // call while it runs, it has at most as many hosts as --nnodes allows.
+  // The options of a job that is planned once `hosts` hosts have called, with the shares that they chose. If further
+  // hosts may call while the job runs, the maximum is that of --nnodes.
   SettledOptions gathered(std::uint32_t hosts, const plan::HostShares& shares) const;
 
  private:
@@ -39,15 +39,15 @@ class SettledOptions {
 //   4. the pods of an elastic PyTorchJob                 10. train: the sources, fetched
 //   5. the time for all hosts to connect                 11. train: the program, its hosts, workers and variables
 //   6. the time after which a silent host is lost
-// Values given by the user take precedence in each step. `warn` receives warnings. The result takes the place of
-// `options`, which are empty then; after an error, of kind Usage or Config, they are partly completed.
+// Values given by the user take precedence in each step. `warn` receives warnings. `training` is written in step 11.
+// The result replaces `options`, which are empty afterwards. After an error they are partly completed.
 Result<SettledOptions> settle_options(Options& options, Training& training, HostFinder& finder, ThisHost& here,
                                       const std::function<void(const std::string&)>& warn);
 
-// Reads files that may be objects in S3. `here` must outlive the reader.
+// Makes a function that reads files, which may be objects in S3. `here` must outlive it.
 ReadFile reader_of_objects(const ThisHost& here);
 
-// The options of a job of so many hosts, with the shares that they chose; for a plan.
+// The options for the plan of a job with `hosts` hosts, with the shares that they chose.
 Options options_for_hosts(const Options& options, std::uint32_t hosts, const plan::HostShares& shares);
 
 }  // namespace sml

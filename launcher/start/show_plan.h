@@ -11,10 +11,11 @@ namespace sml {
 // "8 ranks on 2 hosts, from -H"
 std::string one_line_about(const plan::LaunchPlan& plan);
 
-// Names the way to the other hosts, and the reason for it; empty if there are none.
+// A line that says how the other hosts are reached, and why so; empty if there is nothing to say about it.
 std::string line_about_start(const plan::LaunchPlan& plan, const Options& options);
 
-// The exit status if the options only ask to show the plan.
+// Shows what the options ask for: the plan or the environment of a rank. Returns the exit status if that is all that
+// they ask for; nullopt: the job is to start.
 std::optional<int> show_plan(const Options& options, const plan::LaunchPlan& plan);
 
 }  // namespace sml

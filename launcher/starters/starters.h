@@ -1,5 +1,5 @@
-// The starters that there are. To add one: a file with a function, its declaration here, its row in starters.cc, and
-// the manual.
+// The starters that there are. To add one, write a file with its function, its declaration here, its row in
+// starters.cc, and its part of the manual.
 #pragma once
 #include <span>
 #include <string_view>
@@ -9,8 +9,9 @@
 
 namespace sml::starters {
 
-inline constexpr std::string_view kAuto = "auto";
-inline constexpr std::string_view kSsh = "ssh";  // the launcher's own client; no Starter
+// Values of --start-by that name no Starter.
+inline constexpr std::string_view kAuto = "auto";  // a starter if this is a job of its batch system, else SSH
+inline constexpr std::string_view kSsh = "ssh";    // the launcher's own SSH client
 
 const Starter& srun();
 const Starter& blaunch();
@@ -21,13 +22,13 @@ const Starter& kubectl();
 const Starter& pbs();
 const Starter& pals();
 
-// In the order in which they are considered where several systems have a job.
+// In the order of preference, for a job that has the variables of several batch systems.
 std::span<const Starter* const> all_starters();
 
 // Null if there is none of that name.
 const Starter* find_starter(std::string_view name);
 
-// All values of --start-by but a command.
+// All names that --start-by takes; it takes a command, too.
 std::vector<std::string_view> starter_names();
 
 }  // namespace sml::starters

@@ -20,8 +20,8 @@ struct Line {
 
 enum class Key : std::uint8_t { Up, Down, PageUp, PageDown, Home, End, Enter, Escape, Erase, Other };
 
-// The wishes of the user.
-struct Leave {};
+// The requests of the user, which the owner of the Screen carries out.
+struct Leave {};  // end sml-run top
 struct ShowLogs {
   std::size_t rank = 0;
 };
@@ -29,8 +29,9 @@ struct ShowStacks {};
 struct StopJob {};
 struct SendSignal {
   int signo = 0;
-  std::string ranks;
+  std::string ranks;  // "0-3,7"
 };
+// monostate: no request.
 using Wish = std::variant<std::monostate, Leave, ShowLogs, ShowStacks, StopJob, SendSignal>;
 
 class Screen {
@@ -47,9 +48,9 @@ class Screen {
   void print(std::string_view sentence);  // in the last line, until the next key
   void job_has_ended(std::string_view how);
 
-  // `letter` counts for Key::Other.
+  // Changes the screen's state, and returns the request of the user. `letter` is used only with Key::Other.
   Wish on_key(Key key, char letter = 0);
-  // Exactly `lines` lines for a screen of that size; sets what a page is.
+  // Returns exactly `lines` lines for a screen of that size. Also sets how far PageUp and PageDown move.
   std::vector<Line> draw(std::size_t columns, std::size_t lines);
 
  private:
@@ -61,7 +62,7 @@ class Screen {
   Wish on_name_key(Key key, char letter);
   void ask(std::string question, Wish wish);
   void move(std::ptrdiff_t by);
-  std::vector<std::size_t> selected() const;
+  std::vector<std::size_t> selected() const;  // the ranks of the selected row
   void draw_head(std::vector<Line>& out) const;
   void draw_hosts(std::vector<Line>& out, std::size_t most) const;
   void draw_table(std::vector<Line>& out, std::size_t lines);
@@ -71,21 +72,21 @@ class Screen {
 
   Snapshot job_;
   bool has_job_ = false;
-  std::optional<std::string> ended_;
+  std::optional<std::string> ended_;  // how the job has ended; nullopt: it runs
   Mode mode_ = Mode::Table;
   Order order_ = Order::OddFirst;
-  bool folds_ = true;
+  bool folds_ = true;  // false: lists all ranks
   std::vector<Row> rows_;
-  std::size_t selected_ = 0;  // row
-  std::size_t top_row_ = 0;   // the first one on the screen
-  std::size_t page_ = 10;     // rows of a page
-  std::string title_;
-  std::vector<std::string> text_;
-  std::size_t top_line_ = 0;
+  std::size_t selected_ = 0;       // index of a row
+  std::size_t top_row_ = 0;        // the first one on the screen
+  std::size_t page_ = 10;          // rows of a page
+  std::string title_;              // of the text of Mode::Text
+  std::vector<std::string> text_;  // its lines
+  std::size_t top_line_ = 0;       // the first of them on the screen
   std::string question_;
   Wish asked_;         // carried out when the answer is yes
-  std::string typed_;  // the name of a signal
-  std::string note_;
+  std::string typed_;  // the name of a signal so far
+  std::string note_;   // see print()
 };
 
 }  // namespace sml::top

@@ -10,11 +10,11 @@
 
 namespace sml::top {
 
-// Standard input and output are the terminal for as long as this lives; its end leaves it as it was, also after
-// Ctrl-Z and fg. One at a time; single-threaded.
+// Takes over the terminal of standard input and output while it lives; its end restores the terminal's settings, also
+// after Ctrl-Z and fg. Only one may exist at a time; single-threaded.
 class Terminal {
  public:
-  // Error (Usage): they are no terminal, or its kind is not known.
+  // Error (Usage): standard input or output is no terminal, or its kind (TERM) is not known.
   static Result<Terminal> open();
   ~Terminal();
   Terminal(Terminal&& other) noexcept : is_open_(std::exchange(other.is_open_, false)) {}
@@ -26,10 +26,10 @@ class Terminal {
   };
   Size size() const;
   void draw(const std::vector<Line>& lines);
-  // The next key that has been typed; nullopt: none.
+  // The next key that was typed, and its letter for Key::Other; nullopt: none so far. Does not wait.
   std::optional<std::pair<Key, char>> key();
-  void follow_size();  // to be called when the terminal has another one
-  // Ctrl-Z: gives the terminal back, stops this process, and takes the terminal again.
+  void follow_size();  // call after SIGWINCH: takes over the terminal's new size
+  // For Ctrl-Z: restores the terminal, stops this process, and once it is continued takes over the terminal again.
   void suspend();
 
  private:

@@ -7,8 +7,9 @@
 
 namespace sml::top {
 
-// Asks the job once a second, by sml-run status, and on a key for more. Returns the exit status of sml-run; `print`
-// receives output for stderr, before and after the terminal is used.
+// Blocks until the user leaves. Requests the status of the job once a second, and output, stacks, signals or a stop
+// when a key asks for them. Returns the exit status of sml-run; `print` receives output for stderr, before and after
+// the terminal is used.
 int show(const control::JobSocket& job, const std::function<void(const std::string&)>& print);
 
 }  // namespace sml::top

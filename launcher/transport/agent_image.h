@@ -14,13 +14,13 @@ class AgentImage {
  public:
   // The image that this sml-run contains.
   static AgentImage embedded();
-  // --agent-path: a file on the launcher's machine. Errors: kind Usage.
+  // --agent-path: a file on the launcher's machine. Error (Usage): it cannot be read, or is no executable (ELF) file.
   static Result<AgentImage> load(const std::string& path);
 
   std::string_view bytes() const { return bytes_; }
   const std::string& id() const { return id_; }  // identifies these bytes; [0-9a-f]{16}
   std::string_view architecture() const;         // as uname -m prints it: "x86_64", "aarch64"; "" if unknown
-  std::string file_name() const;                 // in a host's cache
+  std::string file_name() const;                 // of the agent in a host's cache; differs for each id()
   // The output of POSIX cksum(1) for it, such as "3779251591 1892704". Detects damage, not tampering.
   const std::string& cksum() const { return cksum_; }
 
@@ -31,12 +31,14 @@ class AgentImage {
   std::string cksum_;
 };
 
-// The path of an installed agent: beside this program. "" if that is unknown.
+// The path that an installed agent has, in the folder of this program; the file may not exist. "" if the folder is
+// unknown.
 std::string installed_agent();
 
-// A descriptor that can be executed: the file `installed` if it is the image, else a nameless file that the image is
-// copied into, which costs a millisecond. It is the image when it belongs to this program's owner, no other can write
-// it, and it agrees in size and in its first 4096 bytes; the linker's build ID, a hash of the program, is among these.
+// Returns a descriptor from which the agent can be executed: that of the file `installed` if the file is the image,
+// else that of a nameless file with a copy of the image, which costs a millisecond. The file counts as the image if
+// os::check_trust() accepts it, and its size and first 4096 bytes are those of the image; these bytes contain the
+// linker's build ID, a hash of the program.
 Result<os::UniqueFd> executable_descriptor(const AgentImage& image, const std::string& installed);
 
 }  // namespace sml::transport

@@ -1,6 +1,6 @@
-// How the agent on each host of a run is started, and how its byte pipe is made. Implementations: SSH
+// How the agent on each host of a job is started, and how the launcher gets a byte pipe to it. Implementations: SSH
 // (ssh/ssh_launcher.h), a command that the user names (command_launcher.h), a batch system's starter
-// (starter_launcher.h), hosts that call (dialin/incoming_launcher.h).
+// (starter_launcher.h, dialin/step/step_launcher.h), hosts that call (dialin/coordinator/incoming_launcher.h).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,55 +17,57 @@
 
 namespace sml::transport {
 
-// How a run has ended, for hosts that wait for it.
+// The job outcome, for hosts that wait for it.
 struct RunEnd {
   std::uint8_t exit_code = 0;
-  std::string words;
-  std::string failure;  // failure text for the platform, which may look at any host
+  std::string words;    // the outcome in words
+  std::string failure;  // text for the failure file of each host, as the platform may read any of them; empty: none
 };
 
-// Runs on the loop's thread only. Outlives the sessions that use it.
+// Used on the loop's thread only. Outlives the sessions that use it.
 class AgentLauncher {
  public:
   struct Events {
     std::function<void(const std::string& text)> print;                  // prints a message for the user
-    std::function<void()> come;                                          // a missing host has arrived
+    std::function<void()> come;                                          // missing() or refused() has changed
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has received a stop signal
   };
-  // Whether two hosts count as the same if they are one machine, or only if the user names them twice.
+  // When two hosts of the list count as the same host: if they are one machine, or only if they have the same name.
   enum class Sameness : std::uint8_t { OfMachines, OfNames };
-  // The agent is started by a log-in shell of this process, by one that a command opens, by a batch system's starter,
-  // or by the host itself.
+  // How the agent is started: by this process in a login shell that it opens itself (ByLogin) or by a command
+  // (ByCommand), by a batch system's starter, or by the host itself.
   enum class Start : std::uint8_t { ByLogin, ByCommand, ByStarter, ByHost };
 
   virtual ~AgentLauncher() = default;
 
-  // Call before anything else. Error (Internal): no host can be accepted.
+  // Call before anything else. Error: no host can be reached, or accepted.
   virtual Result<void> open(Events events) = 0;
-  // The pipe to that host's agent. The agent's output begins with `mark`; `script` is a command line for a login shell
-  // there that starts it; empty where the host starts it. Null: the host is this machine, see local_transport().
+  // Makes the pipe to that host's agent; the owner calls start() on it. The agent's first line begins with `mark`.
+  // `script` is a command line for a login shell of the host, which starts the agent; empty where the host starts it.
+  // Returns null if the host is this machine: then use local_transport().
   virtual std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark,
                                                     const std::string& script) = 0;
-  // The pipe to an agent of this machine.
+  // Makes the pipe to an agent of this machine.
   virtual std::unique_ptr<AgentTransport> local_transport(const std::string& mark) = 0;
   // The task to finish before that host's agent may start; null: none.
   virtual PreLaunchTask* task_of(HostId) { return nullptr; }
-  // Hosts that are to come by themselves, and have not come in.
+  // A host that is to call, and has not been accepted so far.
   struct Missing {
     HostId host;
-    std::optional<Error> why_not;  // it has called, and cannot take part; nothing: it may come yet
+    std::optional<Error> why_not;  // why it has called and cannot take part; nullopt: it may still come
   };
   virtual std::vector<Missing> missing() const { return {}; }
-  // The hosts of missing() that cannot take part.
+  // The hosts of missing() that cannot take part: `why_not` is set.
   virtual std::vector<Missing> refused() const { return {}; }
-  // A host that has come since, of the next id.
+  // Adds a host to the job; it has the next id.
   virtual void know(const plan::Host&) {}
-  // Whether a host can be reached again if its agent has vanished.
+  // Whether transport() can reach a host once more after its agent has vanished.
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }
   virtual Start start() const { return Start::ByLogin; }
-  // Call after the last session. Returns true if hosts are being notified; `told` is called when they have received it,
-  // or will not. Returns false if no host waits for that.
+  // Call after the last session has ended. Sends `end` to the hosts that wait for it, and returns true; `told` is
+  // called once each of them has received it, or is given up. Returns false if no host waits; `told` is not called
+  // then.
   [[nodiscard]] virtual bool tell_end(const RunEnd& end, std::function<void()> told) = 0;
   // The last call. Does not block.
   virtual void close() {}

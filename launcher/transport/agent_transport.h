@@ -15,23 +15,24 @@ namespace sml::transport {
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
-  // Progress during the start, for "waiting for algo-3 (logging in)". One of: "resolving", "connecting",
-  // "authenticating", "starting the agent", and what a starter says while it waits.
+  // Progress during the start, for display, as in "waiting for algo-3 (connecting)": "resolving", "connecting",
+  // "authenticating", "starting the agent" and the like, or the message of a starter's tool that waits.
   virtual void transport_step(std::string_view step) = 0;
-  // The host is this machine: the transport has done nothing and makes no further call; use a local one.
+  // The host is this machine: the transport has started nothing and makes no further call. The owner uses
+  // AgentLauncher::local_transport() instead.
   virtual void transport_is_local() = 0;
   // Bytes can be sent from now on. `local_address` and `peer_address` are the numeric addresses of the connection as
   // this side sees it; empty if unknown.
   virtual void transport_open(std::string_view local_address, std::string_view peer_address) = 0;
   // Standard output of the far side. The view is valid during the call only.
   virtual void transport_bytes(std::span<const char> bytes) = 0;
-  // The last call: the connection could not be made or has ended. `why.message()` says what was tried, and contains the
-  // far side's standard error (bounded) if there was any.
+  // The last call: the connection could not be made, or has ended. `why.message()` names the step that failed, and
+  // contains the end of the far side's standard error if there was any.
   virtual void transport_closed(const Error& why) = 0;
 };
 
-// Owned by an AgentSession; lives on the loop thread. The destructor closes everything at once, without a further
-// event; the far side's program then reads the end of its input.
+// Used on the loop thread; as a rule owned by a ResumableLink. The destructor closes everything at once, without a
+// further event; the far side's program then reads the end of its input.
 class AgentTransport {
  public:
   virtual ~AgentTransport() = default;
@@ -39,17 +40,18 @@ class AgentTransport {
   virtual void start(TransportEvents& events) = 0;
   // Queues bytes for the far side's standard input; never blocks. Ignored after transport_closed.
   virtual void send(std::string bytes) = 0;
-  // The same for bytes that outlive the transport, so that they need not be copied for each of many hosts.
+  // The same for bytes that outlive the transport, such as the agent image: they are not copied for each host.
   virtual void send_static(std::string_view bytes) { send(std::string(bytes)); }
   // The number of bytes queued and not yet handed to the kernel or library.
   virtual std::size_t unsent() const = 0;
-  // After transport_closed: whether the far side's program has ended, rather than the connection broken.
+  // After transport_closed: true if the far side's program is known to have ended; false if the connection broke.
   virtual bool far_side_ended() const { return false; }
-  // After transport_closed: it has ended by a signal. An agent may run on whose guardian has been killed.
+  // After transport_closed: a signal has ended the program. If it was the guardian, its agent may still run.
   virtual bool far_side_killed() const { return false; }
-  // After transport_closed: it has ended with status 0, as an agent does after its last word, and then only.
+  // After transport_closed: the program has ended with status 0, as an agent does only after its last message.
   virtual bool far_side_ended_well() const { return false; }
-  // When earlier bytes may last have been sent to the far side again; min: never.
+  // For a transport that resumes broken connections by itself: when it last did, and may have sent earlier bytes again.
+  // TimePoint::min(): never.
   virtual TimePoint said_again_at() const { return TimePoint::min(); }
   // Sends the queued bytes, then ends the far side's input. Bytes may still arrive; transport_closed follows.
   virtual void finish() = 0;

@@ -1,5 +1,5 @@
-// After a job: reaches hosts again on which an agent and its guardian were killed at once, and ends what the job has
-// left there.
+// After a job: connects again to hosts on which the agent and its guardian were killed at once, and ends the processes
+// that the job has left there.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,13 +15,13 @@ namespace sml::transport {
 
 class CleanUp final : private SessionOwner {
  public:
-  // `image` and `agent_launcher` outlive this. `print` gets one sentence for each host on which something was ended or
-  // could not be; nothing that happens here changes the job's outcome.
+  // `loop`, `image` and `agent_launcher` outlive this. `print` receives sentences about the hosts on which processes
+  // were ended, could not be ended, or could not be looked for; they do not change the job outcome.
   CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& agent_launcher,
           std::function<void(const std::string&)> print);
 
-  // Runs the loop until all hosts have answered, for 15 seconds at most, or until the loop is stopped. Each plan has
-  // end_left.
+  // Blocks: runs the loop until all sessions have ended, for 15 seconds at most, or until the loop is stopped. Each
+  // plan must have `end_left`, as AgentSession::plan_of_clean_up() makes it. No plan: does nothing.
   void run(std::vector<AgentSession::Plan> hosts);
 
  private:
@@ -35,7 +35,7 @@ class CleanUp final : private SessionOwner {
   AgentLauncher& agent_launcher_;
   std::function<void(const std::string&)> print_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
-  std::size_t awaited_ = 0;
+  std::size_t awaited_ = 0;  // sessions that have not ended
 };
 
 }  // namespace sml::transport

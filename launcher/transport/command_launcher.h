@@ -4,13 +4,14 @@
 
 namespace sml::transport {
 
-// `command`: see CommandTarget. Only the command knows which machine a host name means.
+// Only the command knows which machine a host name means, so hosts are the same only if their names are.
 class CommandLauncher final : public RemoteShellLauncher {
  public:
+  // `command`: see CommandTarget::command.
   CommandLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                   std::vector<std::string> command);
 
-  // Says where the command is passed over in PATH, as others may have put it there.
+  // Prints a warning for each program of that name in PATH that is skipped, as other users may have put it there.
   Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByCommand; }

@@ -11,19 +11,22 @@
 namespace sml::transport {
 
 struct CommandTarget {
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // --ssh-command in words, with or without placeholders: see command_words()
   std::string host;
   std::string user;                     // empty: not given
   std::string remote_command;           // one line for a shell
   std::optional<std::uint16_t> port{};  // nullopt: not given
 };
 
-// Whether a word contains {host} or {command}.
+// Whether any word contains a placeholder: {host} or {command}.
 bool has_places(std::span<const std::string> command);
 
-// Fails if a command with placeholders would be wrong for each host. The caller adds the name of the option.
+// Error (Usage): the command has placeholders and cannot work for any host: {host} is missing, or {command} is part of
+// a word or occurs twice. The caller adds the name of the option.
 Result<void> check_places(std::span<const std::string> command);
 
+// The words to execute, where LINE is `remote_command`.
+//
 // Without placeholders, as for rsh and ssh: COMMAND [-p PORT] [USER@]HOST LINE.
 //
 // With placeholders, {host}, in any word, becomes [USER@]HOST; {command}, a word of its own, becomes the three words of

@@ -1,4 +1,5 @@
-// The agent launcher for hosts that are this machine, and the common base of the other agent launchers.
+// The agent launcher for a job whose only host is this machine, and the common base of the other agent launchers. It
+// starts the agent as a child process.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@ class LocalLauncher : public AgentLauncher {
   LocalLauncher(boost::asio::any_io_executor loop, const AgentImage& image, std::vector<std::string> environment = {});
 
   Result<void> open(Events) override { return {}; }
+  // Null: every host is this machine.
   std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string&) override { return nullptr; }
   std::unique_ptr<AgentTransport> local_transport(const std::string& mark) override;
   bool tell_end(const RunEnd&, std::function<void()>) override { return false; }

@@ -1,5 +1,5 @@
-// The base of agent launchers that open one login shell per host to start the agent; none for hosts that are this
-// machine.
+// The base of agent launchers that start the agent in a login shell, one for each host. A host that is this machine
+// gets no login shell: its agent is a child process.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ class RemoteShellLauncher : public LocalLauncher {
  public:
   struct Hosts {
     std::vector<plan::Host> list;  // by HostId
-    std::string own_name;          // of the host that is this machine, whatever this machine's own name; may be empty
+    std::string own_name;          // the name in `list` that means this machine, if not its host name; may be empty
     std::string user;              // for all hosts that name none; empty: each agent launcher has its own rule
     std::uint32_t fanout = 1;      // log-ins at the same time
   };
@@ -28,12 +28,13 @@ class RemoteShellLauncher : public LocalLauncher {
   void close() override { threads_.leave(); }
 
  protected:
+  // Makes the transport that runs `script` in a login shell of that host.
   virtual std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) = 0;
   const std::string& user() const { return hosts_.user; }
   boost::asio::thread_pool& pool() { return threads_.pool(); }
 
  private:
-  bool is_ours(const plan::Host& host) const;
+  bool is_ours(const plan::Host& host) const;  // its name is this machine's, and no user or port asks for a log-in
 
   Hosts hosts_;
   WaitingThreads threads_;

@@ -1,4 +1,4 @@
-// A batch system's own starter starts the agent on each host, and gives it a pipe.
+// --start-by: the starter's tool, called once for each host, starts the agent there and is the pipe to it.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace sml::transport {
 
-// A tool may depend on names that only its system knows.
+// Only the batch system may know which machine a host name means, so hosts are the same only if their names are.
 class StarterLauncher : public RemoteShellLauncher {
  public:
   // `environment` is that of this process; `starter` is static.
   StarterLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                   const starters::Starter& starter, std::vector<std::string> environment);
 
-  // Error (Deploy): there is no tool. Says which programs are passed over in PATH, as others may have put them there.
+  // Prints a warning for each program of the tool's name that is skipped, as other users may have put it there. Error
+  // (Deploy): there is no tool.
   Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByStarter; }

@@ -1,4 +1,4 @@
-// Threads for blocking work: log-ins and name look-ups.
+// Threads for blocking work: log-ins and name look-ups. Used on the loop thread.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,19 +9,19 @@ namespace sml::transport {
 
 class WaitingThreads {
  public:
-  // At most one thread per host, and at most `fanout`.
+  // At most one thread per host, and at most `fanout` or 64 threads.
   WaitingThreads(std::uint32_t fanout, std::size_t hosts) : fanout_(fanout), hosts_(hosts) {}
 
   // Created on first use.
   boost::asio::thread_pool& pool();
-  // Abandons the threads: a pending name look-up goes on, on a thread that is not joined, because joining could take as
-  // long as a name server does.
+  // Stops the pool without joining its threads, and leaks it: a pending name look-up goes on, and joining its thread
+  // could take as long as the name server does.
   void leave();
 
  private:
   std::uint32_t fanout_;
   std::size_t hosts_;
-  std::unique_ptr<boost::asio::thread_pool> pool_;
+  std::unique_ptr<boost::asio::thread_pool> pool_;  // null before first use, and after leave()
 };
 
 }  // namespace sml::transport

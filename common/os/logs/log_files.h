@@ -29,7 +29,8 @@ class LogFiles {
   using Index = std::size_t;
   static constexpr unsigned kOlder = 4;
 
-  // A file is known by its index in `paths`; one with an empty path accepts everything and keeps nothing.
+  // A file is identified by its index in `paths`; one with an empty path accepts everything and keeps nothing. The
+  // constructor opens nothing.
   LogFiles(LogRules rules, std::vector<std::string> paths);
 
   std::size_t count() const { return files_.size(); }
@@ -47,15 +48,16 @@ class LogFiles {
  private:
   struct File {
     std::string path;
-    std::uint64_t size = 0;
-    UniqueFd fd;
-    bool given_up = false;
+    std::uint64_t size = 0;  // bytes written since it was created or last renamed
+    UniqueFd fd;             // empty: closed for now; opened again by the next write
+    bool given_up = false;   // accepts everything and keeps nothing
   };
   Result<void> make(Index index);
   Result<void> append(File& file, std::string_view bytes);
   Result<void> open(Index index, IfThere if_there);
   void close_oldest();
   Result<void> rotate(Index index);
+  // bytes; 0: the file is full
   std::size_t part_that_fits(const File& file, std::string_view bytes) const;
 
   LogRules rules_;

@@ -1,5 +1,5 @@
-// Appends many streams to files, as log_files.h does, on a thread of its own: a file system that hangs blocks nothing
-// else.
+// Appends many streams to files, as log_files.h does, on a thread of its own, so that a file system that hangs blocks
+// nothing else.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,12 +14,13 @@
 
 namespace sml::os {
 
-// Used by one thread, that of the loop, which calls the handlers.
+// Used by one thread, that of the loop, on which the handlers are called; none is called after the destructor.
 class LogWriter {
  public:
   struct Handlers {
     std::function<void(const Error&)> failed;  // an error of LogFiles
-    std::function<void()> caught_up;           // pending() has shrunk, or is_busy() has become false
+    // the side thread has completed a task: pending() may have shrunk, and is_busy() may have become false
+    std::function<void()> caught_up;
   };
   LogWriter(boost::asio::any_io_executor loop, LogFiles files, Handlers handlers);
   ~LogWriter() { hand_over(); }  // pending bytes are still written
@@ -29,8 +30,9 @@ class LogWriter {
   std::size_t count() const { return count_; }
   // Creates all files, empty; `then` is called when they exist, or after `failed`.
   void create(std::function<void()> then);
-  // Creates further files at once; their indices follow.
+  // Creates further files; their indices follow, and may be used at once.
   void add(std::vector<std::string> paths);
+  // Copies the bytes, and returns before they are written.
   void write(LogFiles::Index file, std::string_view bytes);
   // The number of bytes that are not written yet: a caller should pause writing while this is large.
   std::size_t pending() const { return pending_; }
@@ -50,7 +52,7 @@ class LogWriter {
   std::vector<Piece> gathered_;  // for the next batch
   std::size_t pending_ = 0;
   std::size_t under_way_ = 0;  // tasks posted to the side thread
-  bool writing_ = false;
+  bool writing_ = false;       // a batch is on the side thread
   SideThread side_;
 };
 

@@ -1,8 +1,8 @@
 // Variables for frameworks that expect them under names or in forms of their own; set on request. Pure.
 //
 // Sources: TensorFlow's guide to distributed training (TF_CONFIG); JAX, jax/_src/clusters/ompi_cluster.py and
-// distributed.py; DeepSpeed, launcher/launch.py; srun(1), OUTPUT ENVIRONMENT
-// VARIABLES; mpiexec.hydra of MPICH 4.0, as its processes see it.
+// distributed.py; DeepSpeed, launcher/launch.py; srun(1), OUTPUT ENVIRONMENT VARIABLES; mpiexec.hydra of MPICH 4.0, as
+// its processes see it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -49,10 +49,10 @@ struct PresetFacts {
   std::span<const std::string> inherited{};  // the launcher's own: an existing Slurm job keeps its id and name
 };
 
-// The variables of one rank, without the defaults, which the user's and inherited variables override.
+// The variables of one rank, without preset_defaults().
 Environment preset_environment(const std::set<Preset>& presets, const JobMap& map, const RankAssignment& rank,
                                const JobIdentity& job, const PresetFacts& facts);
-// These defaults.
+// Variables, equal for all ranks, that the user's and inherited variables override.
 Environment preset_defaults(const std::set<Preset>& presets);
 
 }  // namespace sml::plan

@@ -12,7 +12,7 @@
 
 namespace sml::plan {
 
-// The lowest layer, over which everything that the user asked for is laid.
+// The lowest layer of a worker's environment: the user's variables and those of the job override it.
 enum class BaseEnvironment : std::uint8_t {
   Launcher,           // the launcher's environment unchanged: the local host
   LauncherOverLogin,  // the launcher's environment over the host's login environment: remote hosts with --export all
@@ -65,7 +65,7 @@ struct Rendezvous {
   std::uint16_t port = 0;
   std::uint16_t horovod_port = 0;  // of Horovod's store on that host
   TorchStore torch_store = TorchStore::OfAgent;
-  bool elastic = false;  // Horovod's workers may go on when others end
+  bool elastic = false;  // Horovod's workers may continue when others end
 };
 
 // MASTER_ADDR, MASTER_PORT, the address of Horovod's store and the variables derived from them. Equal for all ranks.

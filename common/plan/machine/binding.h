@@ -14,8 +14,11 @@ enum class BindTo : std::uint8_t { None, Core, L3, Numa, Socket, Hwthread };
 // The NUMA nodes that a worker's memory comes from. None: any. Bind: only the nodes of its processors. Prefer: these
 // first. Interleave: all of these in turn, or all that may be used if the worker is not bound.
 enum class MemoryPolicy : std::uint8_t { None, Bind, Prefer, Interleave };
+// If workers cannot be bound as wished. Warn: they start without that binding, with a warning; Fail: they do not start;
+// Ignore: as Warn, without the warning.
 enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
-// Equal: the cores of the host divided by the number of its workers
+// The number of cores of each worker. Counted: BindingWish::cores_per_rank; Equal: the usable cores of the host divided
+// by the number of its workers, at least 1.
 enum class CoreShare : std::uint8_t { Counted, Equal };
 enum class ReportBindings : std::uint8_t { No, Yes };
 
@@ -45,11 +48,11 @@ struct WorkerCpus {
 
 struct Bindings {
   std::vector<WorkerCpus> workers;      // by local rank
-  std::vector<std::string> impossible;  // reasons, as clauses, why workers could not be bound as wished
+  std::vector<std::string> impossible;  // why workers could not be bound as wished; parts of sentences
 };
 
-// `cores` holds for each worker, by local rank, the cores that a rankfile names for it; these override the wish. Empty:
-// none.
+// `cores` has one entry per worker, by local rank: the cores that a rankfile names for it, which override the wish; an
+// empty entry: none.
 //
 // BindTo::Core gives each worker cores of its own, in order, and BindTo::Hwthread processors of its own. The other
 // values spread the workers evenly over the cores that may be used, or as map_by demands, and let each worker use the

@@ -25,8 +25,7 @@ struct CoreGroup {
   bool operator==(const CoreGroup&) const = default;
 };
 
-// Parses "0:0-1", "4,6-7" or "0:*;1:0" into at least one group. An error (Usage) is a clause that does not repeat the
-// whole text.
+// Parses "0:0-1", "4,6-7" or "0:*;1:0" into at least one group. An error (Usage) does not repeat the whole text.
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text);
 
 }  // namespace sml::plan

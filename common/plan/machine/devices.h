@@ -20,7 +20,7 @@ enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
 
 struct DeviceWish {
   VisibleDevices visible = VisibleDevices::All;
-  std::uint32_t per_rank = 1;
+  std::uint32_t per_rank = 1;  // with PerRank and PerRankIfAny: the number of devices that each worker has to itself
   void fields(auto& a) { a(visible, per_rank); }
   bool operator==(const DeviceWish&) const = default;
 };
@@ -39,11 +39,12 @@ struct Devices {
 // The names in a folder, in any order; empty if the folder does not exist.
 using ListFolder = std::function<std::vector<std::string>(const std::string& path)>;
 
-// Returns the accelerators that an inherited variable lists, otherwise those that the kernel shows. If there are
-// several kinds, the first one that is found counts. `names` is empty if there are none.
+// Returns the accelerators that a variable of `environment` lists (as CUDA_VISIBLE_DEVICES does), otherwise those that
+// the kernel shows. Devices are of one kind: the first that is found. Devices::names is empty if there are none.
 Devices find_devices(const ReadText& read, const ListFolder& list, std::span<const std::string> environment);
 
-// The variables of the worker with this local rank. An error (kind Spawn) if the host has too few devices.
+// The variables of the worker with this local rank; empty if it sees all devices. An error (kind Spawn) if the host has
+// too few devices.
 Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank);
 
 }  // namespace sml::plan

@@ -29,11 +29,11 @@ struct Host {
 bool valid_host_name(std::string_view name);
 bool valid_user_name(std::string_view name);  // as ssh takes it, at most 64 bytes
 
-// The meaning of a list's slots: the number of workers that somebody asked for, or only the capacity of the machines,
-// which --nproc-per-node overrides.
+// The meaning of a list's slots. Asked: the number of workers that the user or the batch job requests; Capacity: only
+// the capacity of the machines, which --nproc-per-node overrides.
 enum class SlotsAre : std::uint8_t { Asked, Capacity };
 
-// For jobs in which the program is started on every host, and all other hosts call the first of the list.
+// For jobs for which sml-run is started on every host, and all other hosts call the first of the list, the coordinator.
 struct CallingHosts {
   std::string own_name;  // the name of this host in the list; empty: unknown
   std::string head;      // the address at which the others reach the first host; empty: its name in the list
@@ -46,8 +46,8 @@ struct HostList {
   std::vector<Host> hosts;
   std::string source;
   SlotsAre slots_are{SlotsAre::Asked};
-  std::string remark{};                 // a clause that the user should see
-  std::optional<CallingHosts> calls{};  // empty: the program is started once, and connects to the hosts
+  std::string remark{};                 // for the user, as a part of a sentence; empty: none
+  std::optional<CallingHosts> calls{};  // empty: sml-run is started once, and starts agents on the hosts
 };
 
 }  // namespace sml::plan

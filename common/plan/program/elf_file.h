@@ -1,6 +1,5 @@
-// Reads names from 64-bit little-endian ELF files; the functions return nothing for any other file. Pure: takes bytes,
-// returns names. The content of the file is not trusted. Each function reads a few kilobytes, symbol_names() up to its
-// limit.
+// Reads names from 64-bit little-endian ELF files; for any other file the results are empty. Pure: takes bytes, returns
+// names. The content of the file is not trusted. Each function reads a few kilobytes, symbol_names() up to its limit.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +16,8 @@ using ReadFileAt = std::function<std::string(const std::string& path, std::uint6
 // The shared libraries that the file needs (DT_NEEDED).
 std::vector<std::string> needed_libraries(const ReadAt& read);
 
-// The lists of folders in which the file says its libraries are (DT_RPATH, DT_RUNPATH), as written: "$ORIGIN:/opt/lib".
+// The lists of folders in which the file's libraries are to be searched (DT_RPATH, DT_RUNPATH), as written:
+// "$ORIGIN:/opt/lib".
 std::vector<std::string> library_folders(const ReadAt& read);
 
 // All names of the file's dynamic symbols, imported ones included, separated by zero bytes; a name may be the tail of

@@ -24,7 +24,7 @@ enum class MpiDialect : std::uint8_t {
   Pmi,
   Pmix,  // PMIx only
 };
-// "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
+// The dialect of a library, by its name: "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
 MpiDialect speech_of(std::string_view library);
 
 // True if `meeting` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
@@ -39,7 +39,7 @@ bool brings_together(PmiMode meeting, MpiDialect speech);
 bool is_chosen_by_hosts(PmiMode meeting);
 
 // Variables for ranks that are offered both interfaces: MPICH 5 aborts unless a variable selects one, other libraries
-// ignore them. Empty if the user has chosen, by a variable in `theirs`.
+// ignore them. Empty if a variable in `theirs`, the user's variables, makes that choice.
 std::vector<std::string> choice_variables(std::span<const std::string> theirs);
 
 // The MPI library that an ELF program is linked with; empty if there is none.
@@ -54,6 +54,7 @@ bool surely_begins_mpi(const ReadAt& executable, std::span<const std::string> ma
 enum class MpiChance : std::uint8_t { No, Yes };
 // The launcher that serves MPI ranks: this one, or another that their variables name.
 enum class MpiOwner : std::uint8_t { Us, Other };
+// Looks at the program's file alone.
 MpiChance mpi_chance(const ReadAt& program);
 
 // Takes the program's variables into account: a preloaded library can do what the file alone cannot.
@@ -73,11 +74,11 @@ struct MpiFinding {
 // True if another launcher, such as an mpirun that a worker has started, serves a process with these variables.
 bool has_process_manager(std::span<const std::string> environment);
 
-// The entries by which has_process_manager() recognizes a launcher.
+// The variables, as "NAME=VALUE", by which has_process_manager() recognizes a launcher.
 std::vector<std::string> process_manager_entries(std::span<const std::string> environment);
 
-// True if a process may still find the others, given the process_manager_entries() of their variables and the dialect
-// of its library.
+// True if one of `entries`, the process_manager_entries() of a process's variables, is for the interface of its
+// library's dialect, so that the process may still find the other ranks. With an unknown dialect any entry will do.
 bool may_come(std::span<const std::string> entries, MpiDialect speech);
 
 // The files in the text of /proc/PID/maps, without duplicates.

@@ -1,5 +1,5 @@
-// Workers that are forked from one process which has imported modules beforehand: determines which programs can be, and
-// with which environment. Pure.
+// For workers that are forked from one process which has imported Python modules beforehand: determines which programs
+// can be started in that way, and with which environment. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ struct PythonLine {
 std::optional<PythonLine> python_line(std::span<const std::string> command);
 
 // The index of the word that is the first argument of the program: the word after Python's script or module, otherwise
-// the word after the program.
+// the word after the program. It is the number of words if there are no arguments.
 std::uint32_t first_argument(std::span<const std::string> command);
 
 // True if Python, the dynamic linker or a library reads this variable only once, when it is loaded, so that a later

@@ -8,7 +8,7 @@
 
 namespace sml::plan {
 
-// Decides by the file's name.
+// True for a Python interpreter, by the file's name.
 bool is_python(const std::string& program);
 
 // The package folders that an interpreter would search, in its order: those of PYTHONPATH, of the active virtual

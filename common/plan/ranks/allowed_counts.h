@@ -1,4 +1,4 @@
-// The numbers of ranks with which a spawned program is content: the info key "soft" of MPI_Comm_spawn (MPI 4.1, section
+// The numbers of ranks with which a program may be spawned: the info key "soft" of MPI_Comm_spawn (MPI 4.1, section
 // 11.8.4). Pure.
 #pragma once
 #include <cstdint>

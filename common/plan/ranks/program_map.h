@@ -22,10 +22,9 @@ struct ProgramShare {
   Part part = Part::Worker;
 };
 
-// Like map_job(), for at least one program. A host that several programs name is
-// one host with the slots of all. A rankfile may name only the job's hosts, and numbers the ranks as this function
-// does; each program but the last then needs its np. With several programs, an error of one program (kind Usage) begins
-// with "program N: ".
+// Like map_job(), for at least one program. A host that several programs name is one host with the slots of all. A
+// rankfile may name only the job's hosts, and numbers the ranks as this function does; each program but the last then
+// needs its np. With several programs, an error of one program (kind Usage) begins with "program N: ".
 Result<JobMap> map_programs(const HostList& hosts, std::span<const ProgramShare> programs, const RankLayout& layout);
 
 // Fills one host after the other.

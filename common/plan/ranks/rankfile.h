@@ -32,7 +32,7 @@ struct Rankfile {
   std::vector<RankfileEntry> entries;  // indexed by rank, without gaps
 };
 
-// Errors (kind Config) are one line: "PATH:LINE: " and what is wrong there and was expected. A duplicate rank is an
+// Errors (kind Config) are one line: "PATH:LINE: ", what is wrong there, and what was expected. A duplicate rank is an
 // error, and so is a missing one below the largest.
 Result<Rankfile> parse_rankfile(std::string_view text, std::string_view path);
 

@@ -17,7 +17,7 @@ namespace sml::plan {
 struct SpawnProgram {
   std::vector<std::string> command;   // program and arguments
   std::uint32_t count = 0;            // ranks of it; with `allowed`: at most
-  std::string working_directory{};    // absolute, or below that of the rank that asks; empty: that one
+  std::string working_directory{};    // absolute, or below that of the requesting rank; empty: that one
   std::vector<std::string> hosts{};   // the only ones on which it may run, by their names in the job; empty: any
   std::string search_path{};          // see Program
   std::vector<CountRange> allowed{};  // the largest of these for which there is room is started; empty: `count` alone
@@ -36,8 +36,8 @@ struct SpawnRoom {
 // index in `programs`. Hosts are filled one after the other, idle ones when the running ones are full. With
 // Oversubscribe::Yes the ranks beyond the slots are dealt evenly: the hosts get one more each in turn. Programs with
 // several allowed counts share what the others leave, in their order.
-// Errors (Usage) are clauses whose subject is "it": there are not enough free slots (with both numbers), the job would
-// have more than kMaxWorldSize ranks, or the job has no host of a requested name.
+// Errors (Usage) have the subject "it": there are not enough free slots (with both numbers), the job would have more
+// than kMaxWorldSize ranks, or the job has no host of a requested name.
 Result<JobMap> map_spawn(const JobMap& job, const SpawnRoom& room, std::span<const SpawnProgram> programs,
                          Oversubscribe oversubscribe);
 

@@ -1,4 +1,4 @@
-// Access to this host's files, for pure code that reads some of them.
+// Functions that read this host's files, to be passed to pure code of common/plan.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,12 +7,15 @@
 
 namespace sml::agent {
 
-// Reads the same file even if its path changes meaning; the file stays open for as long as the returned function lives.
+// Opens the file and returns a function that reads it. The function keeps the file open while it or a copy of it lives,
+// so it reads the same file even if another is moved to `path`. It reads nothing if the file cannot be opened.
 plan::ReadAt reader_of(const std::string& path);
 
-// Reads a regular file, or any other that can be read without a wait; see plan::ReadFileAt.
+// Reads a regular file, or any other that can be read without a wait. Returns at most `size` bytes from `offset` on;
+// none if the file cannot be read.
 std::string read_file_at(const std::string& path, std::uint64_t offset, std::size_t size);
 
+// The functions by which pure code reads the files of this host.
 plan::HostFiles host_files();
 
 }  // namespace sml::agent

@@ -27,7 +27,7 @@
 
 namespace sml::agent {
 
-// Objects and callbacks that services use. It outlives them.
+// Objects and callbacks that services use. The context outlives the services.
 struct ServiceContext {
   boost::asio::io_context& loop;
   Processes& processes;
@@ -36,21 +36,25 @@ struct ServiceContext {
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> send;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
-  // report of each rank counts. `code` is 1 to 255; `why` is a clause that follows "rank 3 on algo-1". Calls no
-  // service.
+  // report of each rank counts. `code`, 1 to 255, is the exit status for the job; `why` is a part of a sentence that
+  // follows "rank 3 on algo-1". Calls no service.
   std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
-  // As if a worker of this host had printed it. Lost where its output has ended, or where much waits to be taken.
+  // Adds text to a worker's output, as if the worker had printed it; see Worker::print(). The text is lost if that
+  // output has ended, or if too much of such text waits to be sent.
   std::function<void(Rank rank, Stream stream, const std::string& text)> say_for{};
-  std::uint32_t attempt = 1;             // Prepare::attempt
-  std::function<bool()> output_flows{};  // what the workers print is taken; no: they may wait for room in their pipes
-  std::function<void()> moved_on{};      // takes_output() or is_busy() of a service may have changed
+  std::uint32_t attempt = 1;  // Prepare::attempt
+  // True if the agent reads the workers' output now. False: workers may be blocked because their pipes are full.
+  std::function<bool()> output_flows{};
+  // A service must call this when its takes_output() or is_busy() may have changed.
+  std::function<void()> moved_on{};
 
+  // Sends the launcher a warning for the user.
   void warn(const std::string& sentence) const { send(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };
 
-// One thread: that of the loop. The functions are called in the order in which they stand here, except those that take
-// a rank, and suspend, resume and hear, which may be called at any time from the start on. Destroyed while its loop
-// still runs.
+// One thread: that of the loop. check() is called first; then others_start(), start(), end() and sum_up() are called in
+// this order, though some of these calls may never come. The other functions may be called at any time after check(). A
+// service is destroyed while its loop still runs.
 class HostService {
  public:
   HostService() = default;
@@ -58,8 +62,8 @@ class HostService {
   HostService& operator=(const HostService&) = delete;
   virtual ~HostService() = default;
 
-  // Called long before the start, which may never come. Adds what the launcher must know to `answer`. An error is the
-  // reason why no worker can be started.
+  // Called long before the start, which may never come. Adds what the launcher must know to `answer`. An error is a
+  // preflight error: no worker can be started.
   virtual Result<void> check(wire::Prepared& answer) = 0;
   // Workers of other hosts may connect from now on; those of this host may still wait for the imports of --preload.
   virtual void others_start(const wire::Start&) {}
@@ -75,44 +79,53 @@ class HostService {
     os::UniqueFd descriptor;
   };
   virtual Result<std::vector<OwnDescriptor>> descriptors(Rank) { return std::vector<OwnDescriptor>(); }
-  // True if the rank has found the other ranks by this service, so that its MPI does not run alone.
+  // True if the rank, which is running, has found the other ranks by this service, so that its MPI does not run alone.
   virtual bool has_joined(Rank) const { return false; }
+  // True if the rank has done so at any time; for a rank that has ended.
   virtual bool has_ever_joined(Rank) const { return false; }
-  virtual std::size_t ever_joined() const { return 0; }  // the number of ranks of this host that have at any time
-  // The worker runs as this process.
+  // The number of ranks of this host for which has_ever_joined() is true.
+  virtual std::size_t ever_joined() const { return 0; }
+  // The worker has been started as this process.
   virtual void worker_started(Rank, pid_t) {}
   // The worker's process has ended, for whatever reason.
   virtual void worker_ended(Rank, const ExitStatus&) {}
   // No worker is left, or all are being killed. May be called more than once.
   virtual void end() {}
-  // Sends what has only been counted so far.
+  // Called before the attempt is discarded: sends the launcher what the service has only counted so far.
   virtual void sum_up() {}
 
-  virtual void suspend() {}  // the workers are stopped, and their silence means nothing
+  // The workers have been stopped by SIGSTOP, so their silence is no sign of a failure; resume() follows.
+  virtual void suspend() {}
   virtual void resume() {}
-  // Receives every message of the launcher that is for services; most are for another service.
+  // Receives every message of the launcher for services except AddWorkers (see add_world()), also messages for other
+  // services, which it ignores.
   virtual void handle(const wire::ToAgent&) {}
-  // More workers may be added; a StartAdded message tells if they are. `shares` has the assignment of each, in order.
-  // Returns true if this service will connect them, and then calls `ready` once, with a clause if it cannot after all.
+  // More workers may be added; a later StartAdded message starts or cancels them. The second parameter has the
+  // assignments of these workers, in their order. Returns true if this service will connect them. It then calls `ready`
+  // once, perhaps from within this call: `why` is empty, or a part of a sentence if the service cannot connect them
+  // after all.
   using WorldReady = std::function<void(const std::string& why)>;
   virtual bool add_world(const wire::AddWorkers&, std::span<const ResourceAssignment>, const WorldReady&) {
     return false;
   }
-  // A child of the agent that is no worker has ended. Returns true if it belongs to this service.
+  // A child of the agent that is no worker has ended. Returns true if it belongs to this service; the other services
+  // are then not asked.
   virtual bool process_ended(pid_t, const ExitStatus&) { return false; }
 
-  // True if output() must get the workers' output before it is sent to the launcher. Asked once, after check().
+  // True if output() must get the workers' output before it is sent to the launcher. Called once, after check().
   virtual bool reads_output() const { return false; }
+  // Gets stdout and stderr; never the results (Stream::Results).
   virtual void output(Rank, Stream, std::string_view) {}
   // While false, further output stays in the workers' pipes.
   virtual bool takes_output() const { return true; }
   // True while the service may still have a message for the launcher that must precede the report that nothing is left.
   virtual bool is_busy() const { return false; }
-  // The number of ranks that have connected, for services where that means that they have joined the others.
+  // The ranks of the job that have connected, for a service where this means that they have joined the others.
   struct Joiners {
     std::uint64_t count = 0;
-    TimePoint first;
+    TimePoint first;  // when the first of them connected
   };
+  // nullopt: no rank has connected yet, or this is no such service.
   virtual std::optional<Joiners> joiners() const { return std::nullopt; }
 };
 

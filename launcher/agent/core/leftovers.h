@@ -8,8 +8,8 @@
 
 namespace sml::agent {
 
-// The environment variable that identifies the workers of a host, and the processes that they start, as part of the
-// job.
+// The environment entry ("NAME=VALUE") that identifies the workers of a host, and the processes that they start, as
+// part of the job.
 std::string mark_entry(const std::string& mark);
 
 struct Leftovers {
@@ -17,10 +17,11 @@ struct Leftovers {
   std::vector<std::string> left;  // descriptions of processes that would not end
 };
 
-// Ends it, waiting some seconds at most: all of that agent's cgroup if it had one, what carries the mark and has nobody
-// above it (os::abandoned), and last the agent's folder. What has shed the mark is found by the cgroup only. While that
-// agent or a guardian of it lives, the host is their business, and they are waited for; where they stand still, they
-// are killed.
+// Ends the leftovers of one agent. Blocks, for some seconds at most. First waits while that agent or a guardian of it
+// still lives, since these end the processes themselves; kills them if all of them are stopped. Then kills all
+// processes of the agent's cgroup, if it had one, and the processes with the mark that have been abandoned
+// (os::abandoned()); a process without the mark in its environment is found by the cgroup only. Last, removes the
+// agent's scratch folder.
 Leftovers end_leftovers(const wire::EndLeft& job);
 
 }  // namespace sml::agent

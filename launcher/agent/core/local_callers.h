@@ -14,20 +14,22 @@
 
 namespace sml::agent {
 
-// A connection does if it was made by the agent's user, by root, or by a user as whom some process below the agent
-// runs: workers may have changed their user. One thread.
+// A connection belongs to the job if it was made by the agent's user, by root, or by a user as whom some process below
+// the agent runs: workers may have changed their user. One thread.
 class LocalCallers {
  public:
   using Answer = std::function<void(wire::PeerOwnership)>;
-  // The shortest interval between two looks at the processes.
+  // The shortest interval between two scans of the host's processes.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(100);
 
   explicit LocalCallers(boost::asio::io_context& loop) : timer_(loop) {}
   LocalCallers(const LocalCallers&) = delete;
   LocalCallers& operator=(const LocalCallers&) = delete;
 
-  // `ends` are the addresses as the caller sees them. Answers before it returns, unless the connection belongs to
-  // another user or is closed: then after the next look at the processes.
+  // `ends` are the addresses of the connection as the caller's socket has them. Calls `answer` before it returns,
+  // unless the connection belongs to another user or is closed: then from the loop, after the next scan of the
+  // processes. The answer is Unknown if the kernel does not list the socket (on loopback: then it counts as closed) or
+  // tell its user.
   void ask(const os::TcpEnds& ends, Answer answer);
 
  private:

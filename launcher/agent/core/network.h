@@ -1,5 +1,5 @@
-// The network of a host, as its agent sees and uses it for the workers: what the agent asks of the system, and what
-// stands in for it in tests/simulation.
+// The interface by which an agent uses the network of its host for the workers. SystemNetwork asks the system;
+// tests/simulation has an implementation of its own.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -37,7 +37,7 @@ class Network {
   virtual std::vector<InterfaceAddress> interface_addresses() = 0;
 };
 
-// That of this machine.
+// The network of this machine.
 class SystemNetwork final : public Network {
  public:
   std::vector<std::string> own_addresses() override;

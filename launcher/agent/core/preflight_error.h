@@ -1,4 +1,5 @@
 // Converts an error to a preflight error: the reason, sent to the launcher, why nothing can be started on this host.
+// Text beyond wire::kMaxText is cut off.
 #pragma once
 #include "common/core/error.h"
 #include "common/wire/limits.h"

@@ -1,5 +1,5 @@
-// The processes of a host, as its agent starts, signals and collects them: what the agent asks of the system, and what
-// stands in for it in tests/simulation.
+// The interface by which an agent starts, signals and collects (reaps) the processes of its host. SystemProcesses asks
+// the system; tests/simulation has an implementation of its own.
 #pragma once
 #include <functional>
 #include <variant>
@@ -15,22 +15,22 @@
 
 namespace sml::agent {
 
-// One thread. Workers and orphans are children of the agent from their start, or from their parent's end, until they
-// have been collected; that long their numbers are their own.
+// One thread. A worker is a child of the agent from its start, an orphan from the end of its parent. Its process id is
+// not used again before it has been collected.
 class Processes {
  public:
   virtual ~Processes() = default;
 
   // See os::spawn_worker().
   virtual std::variant<pid_t, SpawnFailed> start(const os::WorkerProcess& worker) = 0;
-  // As kill(2) has it, a negative number is a process group. One that is gone is no error.
+  // As in kill(2), a negative `pid` is a process group. Does nothing if the process or group is gone.
   virtual void signal(pid_t pid, int signo) = 0;
-  // All of them, those that have ended and wait to be collected too.
+  // All children of the agent, also the ones that have ended and have not been collected.
   virtual std::vector<pid_t> children() = 0;
-  // Collects those that have ended, without waiting; calls `ended` for each.
+  // Collects the children that have ended, without waiting; calls `ended` for each.
   using Ended = std::function<void(pid_t pid, const ExitStatus& status, const Usage& usage)>;
   virtual void reap(const Ended& ended) = 0;
-  // See agent::end_leftovers(): of another agent, which is dead.
+  // Ends what another agent, which is dead, has left on this host: see leftovers.h.
   virtual Leftovers end_leftovers(const wire::EndLeft& job) = 0;
 };
 

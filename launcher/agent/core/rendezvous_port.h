@@ -16,18 +16,21 @@
 namespace sml::agent {
 
 // Two sockets on one port, both with SO_REUSEADDR. `listener_` lets the other hosts probe the port before workers
-// start; then it is taken for a store of the agent, or closed by stop_listening() before workers may connect, since a
-// connection to it would be cut off. `holder_` is bound but does not listen: programs that set SO_REUSEADDR, as every
-// server does, may still bind and listen, while the kernel assigns the port to no other program.
+// start. Then take_listener() takes it for a store of the agent, or stop_listening() closes it before workers may
+// connect, since a connection to it would be cut off. `holder_` is bound but does not listen: a program that sets
+// SO_REUSEADDR, as every server does, may still bind the port and listen, while the kernel assigns it to no other
+// program. The destructor closes what is left of both.
 class RendezvousPort {
  public:
   RendezvousPort() = default;
   RendezvousPort(std::uint16_t port, os::UniqueFd holder, os::UniqueFd listener)
       : holder_(std::move(holder)), listener_(std::move(listener)), port_(port) {}
-  // With ThisMachine what comes over the network finds nothing; all addresses of this machine can be called from here.
+  // Reserves a free port on all addresses of this host. With ServiceReach::ThisMachine the listener accepts connections
+  // from this host only, to any of its addresses, and does not answer other hosts. Error (Io): no socket or port.
   static Result<RendezvousPort> reserve(wire::ServiceReach reach);
   std::uint16_t port() const { return port_; }
   void stop_listening() { listener_.reset(); }
+  // Gives the caller the listening socket; empty if it has been taken or closed.
   os::UniqueFd take_listener() { return std::move(listener_); }
 
  private:
@@ -40,8 +43,9 @@ class RendezvousPort {
 // SSH connection came in (SSH_CONNECTION), then those of the interfaces that are up.
 std::vector<std::string> own_addresses();
 
-// Tries to connect to all addresses at once; calls `answer` when all have succeeded or failed, or after `timeout`
-// (ETIMEDOUT). The loop owns everything until then.
+// Tries to connect to all addresses at once. Calls `answer` once, from the loop, with one result per address: when all
+// have succeeded or failed, or after `timeout`, when the missing ones get ETIMEDOUT. The loop owns all state of the
+// probe until then; it cannot be canceled.
 void probe_addresses(boost::asio::io_context& loop, const std::vector<std::string>& addresses, std::uint16_t port,
                      Duration timeout, std::function<void(std::vector<wire::ProbeResult>)> answer);
 

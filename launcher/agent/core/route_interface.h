@@ -1,4 +1,4 @@
-// The network interfaces of this host, and by which of them an address is reached.
+// The network interfaces of this host, and the interface by which this host reaches an address.
 #pragma once
 #include <span>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace sml::agent {
 
-// The interface that has the address itself, or from which the kernel would send to it; empty if there is none, or only
-// loopback. Sends nothing.
+// The name of the interface that has the address itself, or else of the one from which the kernel would send to it.
+// Empty if there is none, if it is loopback, or if `address` is not numeric. Sends nothing.
 std::string interface_towards(const std::string& address);
 
-// GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and HOROVOD_GLOO_IFACE: the second names all of them, the others the first.
-// There is one at least.
+// The variables by which workers choose their interfaces: NCCL_SOCKET_IFNAME lists all `names`; GLOO_SOCKET_IFNAME and
+// HOROVOD_GLOO_IFACE have the first. `names` must not be empty.
 plan::Environment interface_variables(std::span<const std::string> names);
 
-// The addresses of the interfaces that are up, IPv4 first, without link-local IPv6 addresses.
+// The addresses of the interfaces that are up, loopback included: IPv4 first, without link-local IPv6 addresses.
 std::vector<InterfaceAddress> interface_addresses();
 
 }  // namespace sml::agent

@@ -1,5 +1,5 @@
-// A folder of the job on one host, for the files in which workers report why they failed, for FIFOs, and for links to
-// their data.
+// A temporary folder of the job on one host: for the files in which workers report why they failed (error files), for
+// FIFOs, and for links to the workers' data.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,14 +10,14 @@
 
 namespace sml::agent {
 
-// The destructor removes the folder with its contents. Without a folder the names of all files are empty. A folder
-// whose processes were all killed at once is removed by the next make() on that machine: its lock (flock(2)) is free
-// then.
+// The destructor removes the folder with its contents. If there is no folder, all paths are empty. If the guardian and
+// the agent are killed at once, the folder stays until the next make() on that machine, which finds its lock (flock(2))
+// free and removes it.
 class ScratchFolder {
  public:
-  ScratchFolder() = default;  // there is none
-  // Below $TMPDIR or /tmp with mode 0700; none where it cannot be made. Removes those of this user that nobody uses any
-  // more, except those of another machine or boot, whose locks cannot be seen.
+  ScratchFolder() = default;  // there is no folder
+  // Makes a folder below $TMPDIR or /tmp with mode 0700; path() is empty if that fails. Also removes scratch folders of
+  // this user that no process uses any more, but none of another machine or boot, whose locks cannot be seen here.
   static ScratchFolder make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

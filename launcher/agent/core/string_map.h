@@ -1,4 +1,4 @@
-// A map with string keys that can be looked up by string_view.
+// A map with string keys that can be looked up by string_view, without making a string.
 #pragma once
 #include <functional>
 #include <string>

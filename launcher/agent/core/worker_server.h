@@ -17,7 +17,7 @@
 
 namespace sml::agent {
 
-// The body of a complete answer with status 200, else nullopt. Pure.
+// The body of an HTTP answer with status 200 whose head is complete, else nullopt. Pure.
 std::optional<std::string_view> body_of(std::string_view answer);
 
 class WorkerServer {
@@ -26,10 +26,12 @@ class WorkerServer {
   WorkerServer(const WorkerServer&) = delete;
   WorkerServer& operator=(const WorkerServer&) = delete;
 
-  // Returns false if no server listens at `path`. `done` is called once, from the loop, with the handler's answer, or
-  // with nullopt if there was none or it was longer than `most` bytes; not after give_up().
+  // Sends a request to the server whose socket is at `path`, after give_up() of an earlier one. Returns false if no
+  // server of this user listens there. `done` is called once, from the loop, with the handler's answer, or with nullopt
+  // if there was none or it was longer than `most` bytes; not after give_up(). There is no time limit.
   using Done = std::function<void(std::optional<std::string>)>;
   bool ask(const std::string& path, std::string_view handler, std::size_t most, Done done);
+  // Cancels the request, if there is one.
   void give_up();
 
  private:

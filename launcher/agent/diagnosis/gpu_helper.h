@@ -21,7 +21,8 @@ namespace sml::agent {
 bool has_nvidia_driver();
 
 // The helper is a child of the agent and the leader of its own session; it exits when the socket closes. A library that
-// hangs blocks only the helper, and its last answer is then forgotten. One thread: that of the loop.
+// hangs blocks only the helper; if an answer takes longer than 10 seconds, the next question empties devices(). One
+// thread: that of the loop.
 class GpuHelper {
  public:
   explicit GpuHelper(boost::asio::io_context& loop) : socket_(loop) {}
@@ -29,19 +30,20 @@ class GpuHelper {
   GpuHelper(const GpuHelper&) = delete;
   GpuHelper& operator=(const GpuHelper&) = delete;
 
-  // Error (Spawn): the helper cannot run, now or later.
+  // Starts the helper; call once. Error (Spawn): the helper cannot run, now or later.
   Result<void> start();
-  // Sends a question. Calls `told` once, from the loop, when the answer has come or none will come. Returns false if
-  // the helper does not run, has not answered the last question, or would cost too much (os::gpu_interval()).
+  // Sends a question. Calls `told` once, from the loop, when the answer has come or the helper has failed; not after
+  // end(). Returns false, and never calls `told`, if the helper does not run, has not answered the last question, or
+  // would cost too much processor time (os::gpu_interval()).
   bool ask(std::function<void()> told);
   // Like ask(), whatever the cost.
   bool ask_at_once(std::function<void()> told);
-  // The devices of the last answer.
+  // The devices of the last answer; empty if there is none, or the helper has failed.
   const std::vector<AcceleratorUse>& devices() const { return devices_; }
   void end();  // kills it by SIGKILL; does not reap it
 
   bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
-  // Called after a child of this process has been reaped. Returns true if it was this helper.
+  // Call after a child of this process has been reaped. Returns true if it was this helper.
   bool ended(pid_t pid);
 
  private:
@@ -55,8 +57,8 @@ class GpuHelper {
   pid_t pid_ = -1;
   std::function<void()> told_;  // empty: no question is pending
   TimePoint asked_at_;
-  TimePoint next_;  // the earliest time of the next question
-  std::string text_;
+  TimePoint next_;    // the earliest time of the next question by ask()
+  std::string text_;  // the part of an answer that has been received
   std::vector<AcceleratorUse> devices_;
   Lifetime lifetime_;
 };

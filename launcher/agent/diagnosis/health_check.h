@@ -1,5 +1,6 @@
-// Checks whether workers can be started on this host: by the kernel's own data, by a command of the user's, and by the
-// memory that the accelerators still hold.
+// Checks for the launcher whether workers can be started on this host: by the command of --health-check, and by the
+// memory that is still in use on the accelerators. The caller adds problems that it has found in the kernel's data
+// (host_health.h).
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,52 +27,54 @@ namespace sml::agent {
 // Runs one check at a time. The command is a child of this process and the leader of its own session.
 class HealthCheck {
  public:
-  // `tell` receives the answer to the last request.
+  // Receives the result of each check that is not cancelled; the host is healthy if the message names no faults.
   using Tell = std::function<void(wire::Health)>;
   HealthCheck(boost::asio::io_context& loop, Tell tell)
       : loop_(loop), tell_(std::move(tell)), tick_(loop), gpus_(loop) {}
   HealthCheck(const HealthCheck&) = delete;
   HealthCheck& operator=(const HealthCheck&) = delete;
 
-  // Notes what the accelerators hold before any worker runs; only the first call counts. Unless `nvidia` is No,
-  // NVIDIA's are included, for which a helper then runs from this call on.
+  // Records how much memory is in use on the accelerators before any worker runs; only the first call counts. Unless
+  // `nvidia` is No, this includes NVIDIA's devices, and their helper process runs from this call on.
   void remember(wire::AcceleratorLook nvidia);
-  // Starts a check in `directory` with `environment`. `faults`: faults that are known already; if there are any,
-  // reports the first and checks nothing else.
+  // Cancels the pending check and starts one; its command runs in `directory` with `environment`. `faults`: problems of
+  // this host that are known already, each as a part of a sentence; if there are any, the check reports the first and
+  // does nothing else. The result may come before this returns.
   void begin(const wire::AskHealth& asked, std::vector<std::string> faults, const plan::Environment& environment,
              const std::string& directory);
-  // Cancels the check; no answer is sent.
+  // Cancels the check and kills its command; no result is reported.
   void end();
   // True for a child of this process that this object started and that has not been reaped.
   bool is(pid_t pid) const;
-  // A child of this process has been reaped.
+  // Call after a child of this process has been reaped, also for children of others.
   void ended(pid_t pid, const ExitStatus& status);
 
  private:
   void run(const plan::Environment& environment, const std::string& directory);
   void look();
   void ask_gpus();
-  std::vector<std::string> held() const;
-  void answer(std::string fault);
-  std::string last_words() const;
+  std::vector<std::string> held() const;  // names of accelerators that still hold too much memory
+  void answer(std::string fault);         // empty: the host is healthy
+  std::string last_words() const;         // the end of the command's output, for the fault
 
   boost::asio::io_context& loop_;
   Tell tell_;
   boost::asio::steady_timer tick_;
   wire::AskHealth asked_;
   TimePoint begun_;
-  bool waited_for_ = false;
-  std::unique_ptr<ToolRun> command_;  // set while there is a command that has not ended with status 0
-  std::optional<ExitStatus> status_;  // its status, if that is not 0
-  bool said_all_ = false;             // its output has ended
-  std::vector<pid_t> pids_;           // not reaped yet
-  bool remembers_ = false;
-  std::vector<std::string> folders_;  // of the accelerators
-  std::vector<AcceleratorUse> before_;
+  bool waited_for_ = false;             // a check is under way
+  std::unique_ptr<ToolRun> command_;    // null: the check has no command, or it has ended with status 0
+  std::optional<ExitStatus> status_;    // of the command, if it has failed
+  bool said_all_ = false;               // the command's output has ended
+  std::vector<pid_t> pids_;             // of commands of all checks, not reaped yet
+  bool remembers_ = false;              // remember() has been called
+  std::vector<std::string> folders_;    // of accelerators that report in files
+  std::vector<AcceleratorUse> before_;  // the values that remember() has recorded
   GpuHelper gpus_;
-  enum class Gpus : std::uint8_t { Unwatched, Unknown, Known };  // Known: since begin()
+  // NVIDIA's devices. Unwatched: no helper runs; Unknown: the helper has not answered since begin(); Known: it has.
+  enum class Gpus : std::uint8_t { Unwatched, Unknown, Known };
   Gpus gpus_state_ = Gpus::Unwatched;
-  bool gpus_remembered_ = false;
+  bool gpus_remembered_ = false;  // before_ includes NVIDIA's devices
   Lifetime lifetime_;
 };
 

@@ -9,20 +9,20 @@
 
 namespace sml::plan {
 
-// No useful program runs with less memory than this.
+// No useful program runs with less memory, in bytes, than this.
 inline constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
-// checked only on file systems larger than 16 times this
+// The least free space, in bytes; checked only on file systems larger than 16 times this.
 inline constexpr std::uint64_t kLeastSpace = std::uint64_t{1} << 20;
 
-// Returns clauses: memory is short, or a file system that the agent and its workers need is full. Unknown values are
-// not reported.
+// Returns the problems of a host, each as a part of a sentence; empty if there is none. A problem is short memory, or a
+// full file system that the agent and its workers need. Unknown values are no problem.
 std::vector<std::string> faults_of(const HostFacts& facts);
 
-// The most memory of an accelerator that may be in use while nobody computes on it.
+// The most memory of an accelerator, in bytes, that may be in use while no process computes on it.
 inline constexpr std::uint64_t kHeldByNobody = std::uint64_t{512} << 20;
 
-// The names of the accelerators in `now` that use more memory than kHeldByNobody and than in `before`, which holds the
-// values from before any worker of the job ran.
+// Returns the names of the accelerators in `now` of which more memory is in use than kHeldByNobody, and more than in
+// `before`: the values from before any worker of the job ran.
 std::vector<std::string> accelerators_in_use(const std::vector<AcceleratorUse>& before,
                                              const std::vector<AcceleratorUse>& now);
 

@@ -1,4 +1,4 @@
-// Collects facts about this host.
+// Collects facts about the host on which the agent runs.
 #pragma once
 #include <string>
 
@@ -13,8 +13,9 @@ struct InspectionSettings {
   unsigned long descriptor_limit = 0;    // the workers' soft limit on open files
 };
 
-// Collects all facts but the programs. Reads /proc, /sys and the file systems that it names; starts no process and
-// writes nothing. Blocks for as long as these reads do.
+// Collects all facts but HostFacts::programs and HostFacts::mpi, which stay empty. Reads /proc and /sys, and asks for
+// the free space of the file systems that it names in the result; starts no process and writes nothing. Blocks for as
+// long as these calls do.
 plan::HostFacts inspect_host(const InspectionSettings& settings);
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// Copies the workers' output to files on their own host.
+// Copies the workers' output to log files on their own host. A thread of the LogWriter writes them; the destructor
+// waits some seconds for it.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -11,7 +12,7 @@ namespace sml::agent {
 
 class LogService final : public HostService {
  public:
-  // `workers` are those that have files.
+  // `workers` are those whose output is logged: each has one file for stdout and one for stderr.
   LogService(const ServiceContext& context, const wire::WorkerLogs& rules,
              const std::vector<const wire::Worker*>& workers);
   ~LogService() override;
@@ -26,10 +27,10 @@ class LogService final : public HostService {
 
  private:
   const ServiceContext& context_;
-  std::unordered_map<Rank, os::LogFiles::Index> index_;  // of the rank's stdout; stderr is the next
-  std::optional<os::LogFiles> files_;                    // empty after the start
-  std::optional<os::LogWriter> writer_;
-  std::vector<wire::Worker> to_come_;
+  std::unordered_map<Rank, os::LogFiles::Index> index_;  // file of the rank's stdout; that of stderr is the next
+  std::optional<os::LogFiles> files_;                    // from the constructor to start(); then writer_ has them
+  std::optional<os::LogWriter> writer_;                  // from start() on
+  std::vector<wire::Worker> to_come_;                    // workers of an AddWorkers, until its StartAdded
 };
 
 }  // namespace sml::agent

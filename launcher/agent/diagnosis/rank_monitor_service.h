@@ -1,5 +1,6 @@
-// Serves the rank monitor protocol of NVRx: each worker gets its own socket, to which it sends heartbeats. A worker
-// that runs for longer than its limits without one has failed.
+// Serves the rank monitor protocol of NVRx (NVIDIA Resiliency Extension) for the workers of this host: each gets a Unix
+// socket of its own, to which it sends heartbeats and section changes. If a worker exceeds a time limit, this service
+// reports that the rank has failed, and kills nothing. A worker that never connects is not watched.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -20,7 +21,7 @@ class RankMonitorService final : public HostService {
  public:
   RankMonitorService(const ServiceContext& context, const plan::RankMonitor& limits, std::span<const Rank> ranks);
 
-  // Makes the sockets in the scratch folder, which only its owner may enter.
+  // Makes the sockets, in the attempt's scratch folder: only the agent's user may enter it.
   Result<void> check(wire::Prepared& answer) override;
   plan::Environment variables(Rank rank) const override;
   void worker_ended(Rank rank, const ExitStatus& status) override;
@@ -29,20 +30,20 @@ class RankMonitorService final : public HostService {
   void resume() override;
 
  private:
-  // One worker.
+  // One worker, and its connection if it has one.
   struct Watched {
     Watched(boost::asio::io_context& loop, Rank of, const plan::RankMonitor& limits)
         : rank(of), machine(limits), listener(loop), caller(loop) {}
     Rank rank;
     MonitorMachine machine;
-    std::string path;
+    std::string path;  // of the socket
     boost::asio::posix::stream_descriptor listener;
-    // One connection at a time, as in NVRx: the next is accepted after this one.
+    // The accepted connection. One at a time, as in NVRx: the next is accepted after this one has ended.
     boost::asio::posix::stream_descriptor caller;
-    std::string received;
-    std::string answer;  // while it is unsent, nothing more is read
-    std::size_t taken = 0;
-    enum class After { Listen, HangUp } after = After::Listen;
+    std::string received;   // bytes that are not handled yet
+    std::string answer;     // not empty: being sent, and nothing more is read until then
+    std::size_t taken = 0;  // bytes of `answer` that have been sent
+    enum class After { Listen, HangUp } after = After::Listen;  // once the answer is sent
   };
 
   Result<void> open_listener(Watched& worker);

@@ -1,5 +1,7 @@
-// Fetches torch's flight records of the workers of this host when the launcher asks for them: NCCL's by the pipe of its
-// flight recorder, those of other back ends from the server that torch runs in a script that has one.
+// Sends the launcher, at its request, what torch's flight recorders have recorded in the workers of this host: with
+// NCCL through the pipe of the recorder, with other back ends from torch's worker server, if the worker's script runs
+// one. A new request ends the pending one. If a worker fails, a dump that torch has written by itself is moved out of
+// the scratch folder and kept.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -34,7 +36,7 @@ class RecordService final : public HostService {
   void handle(const wire::ToAgent& message) override;
 
  private:
-  // One worker's recorder and server.
+  // The recorder and the worker server of one worker that runs.
   struct Source {
     Source(boost::asio::io_context& loop, const Member& of)
         : member(of), server(loop), recorder(of.torch.pipe, of.torch.dump) {}
@@ -53,12 +55,12 @@ class RecordService final : public HostService {
   void finish();
 
   const ServiceContext& context_;
-  std::vector<Member> members_;  // never resized, as sources refer to its elements
-  std::optional<wire::AskRecorded> asked_;
+  std::vector<Member> members_;             // never resized, as sources refer to its elements
+  std::optional<wire::AskRecorded> asked_;  // the pending request
   std::vector<std::unique_ptr<Source>> sources_;
-  std::size_t sent_ = 0;  // in bytes
-  TimePoint server_due_;
-  TimePoint due_;
+  std::size_t sent_ = 0;  // bytes sent for the pending request
+  TimePoint server_due_;  // the end of the time for answers of the servers
+  TimePoint due_;         // the end of the time for the whole request
   boost::asio::steady_timer poll_;
   Lifetime lifetime_;
 };

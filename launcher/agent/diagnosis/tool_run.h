@@ -1,4 +1,4 @@
-// Runs a program of the host for its output: starts it and reads to its end or to a limit, without ever blocking on it.
+// Runs a program of the host and collects its output up to a limit, without ever blocking on it.
 #pragma once
 #include <functional>
 #include <optional>
@@ -23,17 +23,18 @@ class ToolRun {
   ToolRun(const ToolRun&) = delete;
   ToolRun& operator=(const ToolRun&) = delete;
 
-  // `done` is called once, from the loop, when the output has ended or is longer than `most`; not after kill(). An
-  // empty `environment` means that of this process.
+  // Starts the program as leader of its own session; call once. When its output has ended or has reached `most` bytes,
+  // its process group is killed and `done` is called once, from the loop; not after kill(). The exit status is not
+  // reported here. An empty `environment` means that of this process. Error: the program is not started.
   Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
                      std::span<const std::string> environment = {});
   pid_t pid() const { return pid_; }
-  // Its output so far, stdout and stderr.
+  // The program's output so far, stdout and stderr in one.
   const std::string& text() const { return text_; }
   std::string take_text() { return std::move(text_); }
-  // Kills its process group with SIGKILL. The process must still be reaped.
+  // Kills the program's process group with SIGKILL. Does not reap the process, and `done` is not called any more.
   void kill();
-  // Called after a child of this process has been reaped. Returns true if it was this program.
+  // Call after a child of this process has been reaped. Returns true if it was this program.
   bool ended(pid_t pid);
 
  private:
@@ -45,7 +46,7 @@ class ToolRun {
   std::function<void()> done_;
   std::size_t most_ = 0;
   std::string text_;
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;  // -1: not started, or reaped
   Lifetime lifetime_;
 };
 

@@ -1,5 +1,6 @@
-// Reports the utilization of the host while workers run: looks once a second, and sends it if it has changed or some
-// time has passed. On request reports the usage of each worker, and the free space of the file system where one works.
+// Reports the utilization of the host while workers run: measures it once a second, and sends it if it has changed or
+// was last sent 10 seconds ago. At the launcher's request it also reports the usage of each worker, and the free space
+// of the file system of a worker's working directory.
 #pragma once
 #include <map>
 #include <string>
@@ -40,17 +41,17 @@ class UsageService final : public HostService {
   boost::asio::steady_timer timer_;
   std::vector<std::string> accelerators_;  // folders of accelerators that report in files
   GpuHelper gpus_;                         // NVIDIA's
-  bool wants_gpus_ = false;
-  HostUse told_;
-  TimePoint told_at_;
-  bool runs_ = false;
+  bool wants_gpus_ = false;                // the helper is to be started at the first tick
+  HostUse told_;                           // the values sent last
+  TimePoint told_at_;                      // when they were sent
+  bool runs_ = false;                      // between start() and end()
   struct Worker {
     pid_t pid;
     os::FamilyUse family;
   };
-  std::map<Rank, Worker> workers_;  // that run
+  std::map<Rank, Worker> workers_;  // the running ones
   os::SideThread disk_thread_;      // a file system may take any time to answer
-  bool disk_answers_ = true;        // no: a look has not come back yet
+  bool disk_answers_ = true;        // false: an earlier request still blocks, and new ones get no reply
 };
 
 }  // namespace sml::agent

@@ -25,20 +25,23 @@ class ControlLink {
  public:
   struct Handlers {
     std::function<void(wire::ToAgent)> message;
-    std::function<void(const Error&)> lost;  // called once: end of input, broken pipe, or an invalid message
-    std::function<void()> drained;           // the send queue has become short again
+    // Called at most once: end of input, broken pipe, or an invalid message. Not called after abandon().
+    std::function<void(const Error&)> lost;
+    std::function<void()> drained;   // queued bytes have been written: allowance() and idle() may have changed
     std::function<void()> broken{};  // the pipe of a resumable link broke; called at most once before each go_on()
   };
 
   // Takes ownership of the descriptors and makes them non-blocking.
   ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers);
 
-  void start();
+  void start();  // begins to receive
   // Makes the link resumable. Must be called before anything but replies to a greeting has been sent.
   void make_resumable() { lasts_ = true; }
-  // Replaces the current pipe, whether it is broken or not. Sends `greeting` first, then the bytes after the first
-  // `received` ones, which the launcher has. Returns false and changes nothing if the link cannot go on.
+  // Replaces the current pipe, whether it is broken or not. Sends `greeting` first, then all bytes of the link after
+  // the first `received` ones, which the launcher has received. Returns false and does not change the pipe if the link
+  // cannot go on: it is lost or not resumable, or these bytes are no longer kept.
   bool go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received);
+  // The number of bytes received so far, over all pipes of this link.
   std::uint64_t received() const { return received_.count(); }
 
   void send(const wire::ToLauncher& message) { send_bytes(wire::encode(message)); }
@@ -48,23 +51,25 @@ class ControlLink {
   // Sends output of a worker and counts it against the launcher's credit. `bytes` must be at most allowance() bytes
   // long.
   void send_output(Rank rank, wire::Stream stream, TimePoint read_at, std::string_view bytes);
-  // Like send_output(), for `size` bytes that `pipe`, a descriptor of this process, holds at least. Moves them without
-  // a copy where the kernel can.
+  // Like send_output(), for the next `size` bytes of `pipe`, a descriptor of this process, from which at least that
+  // many can be read now. Moves them without a copy where the kernel can. Reads nothing if the link is lost.
   void send_output_of(int pipe, Rank rank, wire::Stream stream, TimePoint read_at, std::size_t size);
 
+  // The launcher allows that many more bytes of output.
   void grant(std::uint64_t credit) { credit_ += credit; }
-  // The number of output bytes that may be sent now: the credit, or 0 while the launcher does not even take what is
-  // queued. Once the launcher is lost, output is accepted and dropped, so that a worker that prints while it saves
-  // neither blocks nor dies.
+  // The number of output bytes that may be sent now: at most the credit, and 0 while too many bytes wait to be written
+  // to the pipe. Once the launcher is lost, output is accepted and dropped, so that a worker that prints while it saves
+  // its state neither blocks nor dies.
   std::size_t allowance() const;
   // True if nothing is pending: all bytes have been written, and on a resumable link also acknowledged by the launcher.
   bool idle() const { return lasts_ ? sent_.size() == 0 : unwritten() == 0; }
   bool lost() const { return lost_; }
-  // Gives the launcher up though the pipe has not broken. Does not call `lost`.
+  // Makes the link lost, whether the pipe has broken or not, and drops all unsent bytes. Does not call `lost`.
   void abandon();
 
  private:
   std::size_t unwritten() const { return static_cast<std::size_t>(sent_.end() - written_); }
+  // True if the next bytes can be written to the pipe directly, as none wait before them.
   bool takes_more() const { return unwritten() == 0 && greeting_.empty() && !broken_; }
   void read();
   void on_bytes(std::size_t size);
@@ -82,18 +87,18 @@ class ControlLink {
   Handlers handlers_;
   wire::Decoder<wire::ToAgent> decoder_;
   std::unique_ptr<char[]> buffer_;  // pages that receive no bytes are never touched
-  std::string head_;                // a member to reuse its memory
+  std::string head_;                // the head of an output frame; a member to reuse its memory
   std::string greeting_;            // of a new pipe; written before sent_
   wire::SentBytes sent_;
   std::uint64_t written_ = 0;  // position in sent_ of the first byte that has not been written
   wire::ReceivedBytes received_;
-  std::uint64_t credit_ = 0;
-  std::uint32_t pipe_ = 0;  // the number of the current pipe; handlers of earlier ones do nothing
+  std::uint64_t credit_ = 0;  // bytes of output that the launcher still allows
+  std::uint32_t pipe_ = 0;    // the number of the current pipe; handlers of earlier ones do nothing
   bool waits_to_write_ = false;
-  bool lasts_ = false;
-  bool broken_ = false;
+  bool lasts_ = false;   // the link is resumable
+  bool broken_ = false;  // the link is resumable, and its pipe has broken
   bool lost_ = false;
-  bool last_sent_ = false;
+  bool last_sent_ = false;  // send_last() was called
 };
 
 }  // namespace sml::agent

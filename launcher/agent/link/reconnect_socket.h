@@ -18,20 +18,20 @@ namespace sml::agent {
 struct Reconnected {
   os::UniqueFd in;
   os::UniqueFd out;
-  wire::Return wish;
+  wire::Return wish;  // the launcher's request
 };
 
-// One thread. Accepts only a process of the same user that knows the secret.
+// One thread. Accepts only a process of the same user that knows the secret (Hello::return_secret).
 class ReconnectSocket {
  public:
-  // Returns false to refuse the pipe.
+  // Called from the loop with each new pipe; returns false to refuse it.
   using Taker = std::function<bool(Reconnected)>;
 
   ReconnectSocket(boost::asio::io_context& loop, std::string secret, Taker taker);
 
-  // The name by which the socket is found; empty if it could not be made.
+  // The name by which the reconnect helper finds the socket; empty if the socket could not be made.
   const std::string& name() const { return name_; }
-  // To be called after the last message has been acknowledged: tells the current reconnect helper, if there is one, to
+  // To be called after the last message has been acknowledged: makes the current reconnect helper, if there is one,
   // exit with status 0.
   void say_goodbye();
 
@@ -41,8 +41,8 @@ class ReconnectSocket {
   void hear_caller();
 
   boost::asio::posix::stream_descriptor listener_;
-  boost::asio::posix::stream_descriptor caller_;  // has sent nothing yet; the next connection replaces it
-  os::UniqueFd helper_;                           // the helper runs until this closes
+  boost::asio::posix::stream_descriptor caller_;  // a connection that has sent nothing yet; the next one replaces it
+  os::UniqueFd helper_;                           // to the current helper, which runs until this closes
   std::string secret_;
   std::string name_;
   Taker taker_;

@@ -1,5 +1,5 @@
-// Keeps the workers running while the link to the launcher is broken. Either the launcher or only the connection may be
-// gone, so this waits on a reconnect socket for as long as the launcher has specified.
+// The time for which the agent lets the workers run although the link to the launcher is broken: the launcher may be
+// gone, or only the connection. Meanwhile the launcher can reconnect by the reconnect socket.
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace sml::agent {
 
-// One thread. If it is destroyed before the link is lost, it reports to the reconnect helper that the agent has sent
+// One thread. The destructor, unless the link is lost, reports to the reconnect helper that the agent has sent
 // everything.
 class ReconnectWindow {
  public:
@@ -23,9 +23,11 @@ class ReconnectWindow {
   ReconnectWindow(const ReconnectWindow&) = delete;
   ReconnectWindow& operator=(const ReconnectWindow&) = delete;
 
-  // To be called before the greeting is answered. Returns the name of the reconnect socket; empty if there is none, and
-  // a break then loses the link.
+  // To be called before the greeting is answered. Returns the name of the reconnect socket, and makes the link
+  // resumable. Returns an empty string if `secret` is empty or the socket cannot be made: the link is then lost when
+  // its pipe breaks. `hold` is how long to wait for the launcher each time.
   std::string open_socket(const std::string& secret, Duration hold);
+  // Begins the wait: the pipe of the link has broken.
   void link_broke() { until_ = Clock::now() + hold_; }
   // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
@@ -38,7 +40,7 @@ class ReconnectWindow {
   std::function<void()> back_;
   std::optional<ReconnectSocket> socket_;
   Duration hold_{};
-  std::optional<TimePoint> until_;
+  std::optional<TimePoint> until_;  // the end of the wait; nullopt: the link is whole
 };
 
 }  // namespace sml::agent

@@ -1,9 +1,9 @@
-// All workers of one host as its agent sees them: the steps of ending them. Pure: takes events and times, returns what
-// to do; deadlines are part of the state.
+// All workers of one host in one attempt, as their agent sees them: the steps in which they end. Pure: takes events and
+// times, returns what to do; deadlines are part of the state.
 //
-// Every end takes the same steps: signal and SIGCONT to every worker, SIGKILL after the grace, reap, then the same for
-// all processes that the workers left behind, then leave. No step lasts forever: it ends at its deadline here, or by
-// the DrainClock of each worker.
+// Workers that must end get the stop signal and SIGCONT, then SIGKILL after the grace, and are reaped. However they
+// ended, the processes that they left behind (orphans) are ended in the same way before the attempt is over. No step
+// lasts forever: it ends at its deadline here, or by the DrainClock of each worker.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,33 +16,33 @@ namespace sml::agent {
 enum class HostState : std::uint8_t {
   Idle,  // nothing has been started
   Running,
-  Stopping,      // asked to end; the grace period runs
+  Stopping,      // the workers have been asked to end; the grace runs
   Killing,       // SIGKILL sent
-  Draining,      // all reaped; the output of some is still open
-  DrainKilling,  // the same, and the grace is over: SIGKILL sent to the processes that hold the output
+  Draining,      // all workers reaped; the output of some is still open
+  DrainKilling,  // the same, and the grace is over: SIGKILL sent to the processes that hold the output open
   Sweeping,      // workers done; the processes that they left behind have been asked to end
   SweepKilling,  // the same, and SIGKILL has been sent
-  Gone,          // no process is left, or those left have been reported; the agent leaves
+  Gone,          // the attempt is over: no process is left, or those left have been reported
 };
 enum class HostEvent : std::uint8_t {
   Start,
   Stop,          // requested by the launcher, perhaps again: see stop()
-  LauncherLost,  // its end of the pipe was closed, or it sent nothing for too long
+  LauncherLost,  // as AgentEvent::LauncherLost
   AllReaped,     // no worker is alive; may be repeated
   AllDone,       // also, all output has ended or is no longer awaited; may be repeated
   NothingLeft,   // no descendant is left
-  Deadline,
+  Deadline,      // the time deadline() has come
 };
 enum class HostAction : std::uint8_t {
   None,
   Unexpected,  // there is no row: nothing has changed
   SpawnAll,
   SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
-  DropOutput,  // read it on, but discard it
+  DropOutput,  // go on reading the output, but discard it
   SignalAllDropOutput,
   KillAll,     // SIGKILL to every worker and orphan
   SignalLeft,  // SIGTERM, SIGCONT to every orphan; if there is none, NothingLeft follows at once
-  Leave,       // send Bye, exit
+  Leave,       // the attempt is over; AgentMachine decides whether the agent ends
 };
 
 std::string_view name(HostState state);
@@ -50,7 +50,7 @@ std::string_view name(HostEvent event);
 
 class HostMachine {
  public:
-  static constexpr Duration kReapLimit = std::chrono::seconds(5);   // after SIGKILL: what is left then is reported
+  static constexpr Duration kReapLimit = std::chrono::seconds(5);   // after SIGKILL; processes left then are reported
   static constexpr Duration kSweepGrace = std::chrono::seconds(2);  // for orphans, unless the job's grace is shorter
 
   // `default_grace` applies when the launcher is lost, and to stop_by_itself().
@@ -66,7 +66,9 @@ class HostMachine {
   [[nodiscard]] HostAction on(HostEvent event, TimePoint now);
 
   HostState state() const { return state_; }
+  // The signal that asks workers to end: that of the launcher's first stop(); SIGTERM without one.
   int stop_signal() const { return stop_signal_; }
+  // The time at which Deadline is due; nullopt: the current step has none.
   std::optional<TimePoint> deadline() const { return deadline_; }
 
  private:

@@ -1,8 +1,9 @@
-// Checks whether one rank keeps the time limits of its monitor. Pure.
+// Checks whether one rank keeps the time limits of its rank monitor, which the agent provides in place of NVRx's
+// (NVIDIA's resiliency extension; see rank_messages.h). Pure.
 //
-// The rank is watched from Begin until it disconnects. As in NVRx: the first heartbeat has a limit of its own, and then
-// each next one; each open section has its limit, and while none is open the limit for no section applies. All of these
-// apply at the same time.
+// The rank is watched from its Begin message until it disconnects. As in NVRx, the first heartbeat has a limit of its
+// own, and each next one has another. Each open section has its limit; while none is open, the limit for the time
+// outside of sections applies. Limits of heartbeats and of sections apply at the same time.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,27 +21,30 @@ class MonitorMachine {
  public:
   explicit MonitorMachine(plan::RankMonitor limits) : given_(std::move(limits)), limits_(given_) {}
 
-  // Starts or restarts the watch. Limits that its script has set before are discarded: the script keeps them and sends
-  // them again.
+  // Starts or restarts the watch. Discards limits that the rank's script has set before: the script keeps them and
+  // sends them again.
   void begin(TimePoint now);
-  void heartbeat(TimePoint now);
-  // Error if the section is already open, or is not open, or if too many are open; then nothing changes.
+  void heartbeat(TimePoint now);  // does nothing without a watch
+  // Opens or closes sections. Error (Protocol) if the section to open is open, if the one to close is not, or if too
+  // many are open; then nothing changes.
   Result<void> change(const SectionChange& section, TimePoint now);
-  // Limits below 5 s are raised to 5 s, as NVRx detects no violation any sooner.
+  // Replaces limits by those that the rank's script has set. Raises limits below 5 s to 5 s, as NVRx detects no
+  // violation any sooner; 0 stays no limit.
   void set(const NewLimits& limits);
   // Ends the watch: the rank has disconnected.
   void end() { begun_.reset(); }
 
-  // Stops the time between these two calls.
+  // The time between these two calls does not count.
   void suspend(TimePoint now);
   void resume(TimePoint now);
-  // Restarts all limits, as the rank could not have kept them.
+  // Lets all limits begin anew, for a rank that could not have kept them.
   void forgive(TimePoint now);
 
-  // The time at which the next limit expires if no message comes before; nullopt if there is none.
+  // The time at which the next limit expires if no message comes before; nullopt if no limit applies, or while
+  // suspended.
   std::optional<TimePoint> deadline() const;
-  // Returns the limit that has expired, as a clause that follows "rank 3 on algo-1", and ends the watch; nullopt if
-  // none has.
+  // If a limit has expired, ends the watch and returns the limit as a part of a sentence that follows "rank 3 on
+  // algo-1"; otherwise nullopt.
   std::optional<std::string> on_time(TimePoint now);
 
  private:
@@ -52,20 +56,20 @@ class MonitorMachine {
     const std::string* section = nullptr;  // of a Section
   };
   Duration section_limit(const std::string& name) const;
-  std::optional<Limit> next() const;
+  std::optional<Limit> next() const;  // the one that expires first
   std::string words(const Limit& limit) const;
 
-  plan::RankMonitor given_;
-  plan::RankMonitor limits_;
-  struct SetByScript {
+  plan::RankMonitor given_;   // the options of the user
+  plan::RankMonitor limits_;  // the limits that apply now
+  struct SetByScript {        // which of limits_ are not from given_
     bool heartbeats = false;
     bool sections = false;
   } script_;
-  std::optional<TimePoint> begun_;
+  std::optional<TimePoint> begun_;  // nullopt: the rank is not watched
   std::optional<TimePoint> last_heartbeat_;
-  std::map<std::string, TimePoint> open_;
-  TimePoint outside_since_;
-  std::optional<TimePoint> suspended_;
+  std::map<std::string, TimePoint> open_;  // open sections, and since when
+  TimePoint outside_since_;                // used while no section is open
+  std::optional<TimePoint> suspended_;     // since when; nullopt: not suspended
 };
 
 }  // namespace sml::agent

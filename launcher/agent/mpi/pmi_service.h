@@ -16,11 +16,12 @@
 
 namespace sml::agent {
 
-// Serves workers whose MPI may find the others by PMI, and offers it to them.
+// Offers PMI to workers by variables and a socket, and answers their requests. One PmiServer for each world holds the
+// protocol and the data; this class does the I/O.
 class PmiService final : public HostService {
  public:
-  // Only `speakers` get a socket. Other ranks get the variables too, including those of `more`, but no socket: their
-  // programs cannot use PMI.
+  // `speakers`: the ranks whose programs may use PMI; only these get a socket. All ranks of `world` on this host get
+  // the variables of PMI and those of `more`.
   PmiService(const ServiceContext& context, PmiWorld world, std::vector<Rank> speakers, plan::Environment more);
 
   Result<void> check(wire::Prepared&) override { return {}; }
@@ -36,24 +37,25 @@ class PmiService final : public HostService {
                  const WorldReady& ready) override;
 
  private:
-  // The ranks that share an MPI_COMM_WORLD.
+  // The ranks that share an MPI_COMM_WORLD: those of the job's start, or those of one spawn request.
   struct World {
     explicit World(PmiWorld world);
-    Rank first;
+    Rank first;  // its rank 0, as a rank of the job
     std::uint32_t size;
-    std::string job;
+    std::string job;                       // its name as key space
     std::map<Rank, std::uint32_t> places;  // its ranks on this host, and their local ranks
-    std::vector<Rank> leaders{};           // one of each host; empty: all hosts of the job
-    bool spawned = false;
-    std::size_t left;  // the number of its ranks on this host that have not ended
+    std::vector<Rank> leaders{};           // its first rank on each of its hosts; empty: all hosts of the job
+    bool spawned = false;                  // not the world of the job's start
+    std::size_t left;                      // the number of its ranks on this host that have not ended
     PmiServer server;
   };
+  // The agent's end of the socket of a rank.
   struct Client {
     explicit Client(boost::asio::io_context& loop) : socket(loop) {}
     boost::asio::posix::stream_descriptor socket;
-    std::string pending;  // answers, of which `taken` bytes have been sent
+    std::string pending;  // replies, of which `taken` bytes have been sent
     std::size_t taken = 0;
-    bool waiting = false;  // until the socket is readable or writable
+    bool waiting = false;  // a wait for the socket to become readable or writable has begun
     bool done() const { return taken == pending.size(); }
   };
 
@@ -68,7 +70,7 @@ class PmiService final : public HostService {
   void apply(const World&, const PmiBroken& broken);
   void apply(const World&, const PmiAborted& aborted) const;
   void apply(World& world, const PmiSpawn& spawn) const;
-  void settle();
+  void settle();  // carries out the actions of all servers until none is left
   bool act_for(World& world);
   World* find(Rank rank) const;
   World& add(PmiWorld world);
@@ -76,9 +78,9 @@ class PmiService final : public HostService {
 
   const ServiceContext& context_;
   std::set<Rank> speakers_;
-  std::set<Rank> joined_before_;  // ranks of ended worlds
+  std::set<Rank> joined_before_;  // ranks of ended worlds that had joined
   plan::Environment more_;
-  std::string job_;
+  std::string job_;  // key space of the first world
   PmiDialects dialects_;
   std::map<Rank, std::unique_ptr<World>> worlds_;  // by first rank
   std::map<Rank, World*> world_of_;                // by rank on this host

@@ -20,10 +20,11 @@
 namespace sml::agent {
 
 // The helper is a child of the agent and the leader of its own session. It ignores the signals that ask workers to end,
-// exits when the socket closes, and exits by itself when told to.
+// and exits when the socket closes or when it receives a pmix::Leave.
 //
-// Call start() first, then ask() while only answers are expected, then listen(). One thread: that of the loop, which
-// ask() blocks.
+// Call start() first; then ask(), as often as needed, while the helper sends nothing but replies; then listen(), after
+// which replies and upcalls come to its handler, and send() replaces ask(). One thread: that of the loop, which ask()
+// blocks.
 class PmixHelper {
  public:
   explicit PmixHelper(boost::asio::io_context& loop) : socket_(loop) {}
@@ -33,20 +34,21 @@ class PmixHelper {
 
   // Starts the helper with only this environment. Error: Spawn.
   Result<void> start(std::span<const std::string> environment);
-  // Waits for the answer for at most `limit`. Errors (a clause that follows "libpmix's helper"): Timeout, Protocol,
-  // Lost.
+  // Sends the request and waits for the reply, for at most `limit`. Errors, as a part of a sentence that follows
+  // "libpmix's helper": Timeout, Protocol, Lost.
   Result<pmix::FromHelper> ask(const pmix::ToHelper& question, Duration limit);
 
+  // An error that the handler returns ends the connection, as one of the socket does.
   using Hear = std::function<Result<void>(const pmix::FromHelper&)>;
   using Fail = std::function<void(const Error& why)>;
-  // Receives messages by the loop from now on. After an error of the socket or of `handle`, calls `fail` once and
-  // receives no more.
+  // From now on, the loop passes each message to `handle`. After the end or an error of the socket, or an error of
+  // `handle`, closes the socket and calls `fail` once, with a part of a sentence as for ask().
   void listen(Hear handle, Fail fail);
-  void send(const pmix::ToHelper& message);
-  void close();  // the helper then exits
+  void send(const pmix::ToHelper& message);  // never blocks; does nothing before listen() and after close()
+  void close();  // closes the socket, at which the helper exits by itself; does not wait for that
   void end();    // kills the helper and waits for its end
 
-  // Called after a child was reaped. Returns true if it was this helper.
+  // To be called when a child of the agent has been reaped. Returns true if that child was this helper.
   bool ended(pid_t pid);
 
  private:
@@ -56,14 +58,14 @@ class PmixHelper {
   void write();
   void fail(const Error& why);
 
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;      // -1: not started, or reaped
   os::UniqueFd first_;  // the socket until listen()
   boost::asio::posix::stream_descriptor socket_;
   pmix::Decoder decoder_;
   Hear hear_;
   Fail fail_;
   std::string unsent_;
-  bool writing_ = false;
+  bool writing_ = false;  // waits for room in the socket
   Lifetime lifetime_;
 };
 

@@ -1,7 +1,7 @@
 // Determines whether a program needs PMIx, and where a host's libpmix may be. Pure: reads files only through HostFiles.
 //
-// A libpmix that belongs to the program's own MPI library comes first: a server of another build or version works in
-// most cases, but that one certainly does.
+// A libpmix that belongs to the program's own MPI library is preferred, as it certainly works as server for this
+// program. One of another build or version works in most cases.
 #pragma once
 #include <span>
 #include <string>
@@ -18,13 +18,15 @@ namespace sml::plan {
 // MPICH.
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
 
-// Returns the candidates in the order in which to try them; the last one is a bare name, for the system's own search.
-// `program` is absolute; `environment` is the program's. Relative folders in the environment are ignored.
+// Returns the libpmix files that may be loaded, in the order in which to try them; the last one is a bare name, for the
+// system's own search. `program` is absolute; `environment` is the program's. Relative folders in the environment are
+// ignored.
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
                                         const HostFiles& files);
 
-// Returns the folder above lib/ of the program's Open MPI, if the library was built for another place: it then finds
-// its texts and parts only by OPAL_PREFIX, which the mpirun beside it sets. Empty for any other program.
+// Returns the folder above lib/ of the program's Open MPI, if that was built for installation in another folder: it
+// then finds its message files and plug-ins only by the variable OPAL_PREFIX, which the mpirun beside it sets. Empty
+// for any other program.
 std::string moved_open_mpi(const std::string& program, std::span<const std::string> environment,
                            const HostFiles& files);
 

@@ -1,11 +1,12 @@
-// The PMIx requests of a host's ranks and the replies to them, once libpmix serves them. Pure. Frames of the helper
-// and words of other hosts in; frames for the helper, messages for the launcher, words of ranks, and failed ranks out.
+// Decides how the PMIx requests of a host's ranks are answered, once libpmix serves these ranks. Pure. Input: messages
+// of the helper, which are mostly upcalls, and messages of the launcher, some relayed from other hosts. Output: Deeds.
 //
 // Fences: libpmix reports when all participating ranks of this host have entered, with their data; the launcher
 // collects the data of all hosts; libpmix gets it in one piece. Fences of ranks on a single host never come here.
-// Groups are fences with a name, whose members get a number that the host of their first rank chooses. Direct modex:
-// data that a rank of another host has put is requested from the service there. Names are kept by the host of rank 0.
-// Spawn requests go to the launcher. Ranks are those of the job, in whatever namespace.
+// Groups are fences with a name; if their members want a number (a context), the host of the first member chooses it.
+// Direct modex: the data that a rank of another host has published is requested from the PMIx service there. The host
+// of rank 0 keeps the names that ranks publish. Spawn requests go to the launcher. All ranks are numbered as ranks of
+// the job, whatever their namespace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,11 @@ struct Deeds {
     Rank rank;
     wire::FaultKind kind = wire::FaultKind::Aborted;
     int code = 1;     // 1 to 255
-    std::string why;  // a clause that follows "rank 3 on algo-1"
+    std::string why;  // a part of a sentence that follows "rank 3 on algo-1"
   };
-  std::vector<ToHelper> helper;
-  std::vector<wire::ToLauncher> launcher;
-  struct Words {  // of a rank of this host, as if it had printed them
+  std::vector<ToHelper> helper;            // to send
+  std::vector<wire::ToLauncher> launcher;  // to send
+  struct Words {                           // text to forward as if this rank had printed it
     Rank rank;
     Stream stream = Stream::Stderr;
     std::string text;
@@ -43,58 +44,66 @@ struct Deeds {
   std::vector<Words> words;
 };
 
-// The key of a spawn request that holds the requesting rank. The other keys hold variables of its programs, by program
-// number.
+// The entry of wire::SpawnWish::keys that holds the requesting rank. Each other entry holds an environment variable
+// ("NAME=VALUE") for one of the requested programs; its key is the number of the program in the request.
 inline constexpr std::string_view kParent = "parent";
 
-// Memory is bounded whatever the helper and other hosts send: by libpmix's limits on waiting calls of a rank, and by
-// the limits of the wire protocol.
+// The PMIx state of one host for one attempt. Memory is bounded whatever the helper and other hosts send: by libpmix's
+// limits on waiting calls of a rank, and by the limits of the wire protocol.
 class Machine {
  public:
-  // `ranks`: of this host, ascending; empty if all come by add_world().
+  // `ranks`: of this host, ascending; empty if all come by add_world(). `world_size`: number of ranks of the job.
   Machine(const std::vector<Rank>& ranks, std::uint32_t world_size, std::uint32_t attempt);
 
-  // Error (Protocol, a clause): the helper has broken the protocol.
+  // Error (Protocol, a part of a sentence that follows "libpmix's helper"): the helper has broken the protocol.
   Result<void> take(const FromHelper& message);
+  // Messages of the launcher; those for another attempt or service are ignored.
   void take(const wire::Fenced& message);
   void take(const wire::Relay& message);
   void take(const wire::SpawnAnswer& message);
-  // Spawned ranks start; `here`: those on this host, ascending. `ranks`: the number of ranks that the job has now.
+  // Spawned ranks start, in a namespace of this name. `here`: those on this host, ascending. `ranks`: the number of
+  // ranks that the job has now. To be called before the SpawnAnswer to their request is taken.
   void add_world(const std::vector<Rank>& here, std::uint32_t ranks, std::string name_space);
-  // The rank's process has ended. Returns true if it had joined the others and has not left them.
+  // The rank's process has ended. Returns true if it had joined the others and has not left them by MPI_Finalize.
   bool ended(Rank rank);
-  // The process has ended with status 0. If it never joined, the ranks of its world that have joined would wait for
-  // ever, and fail.
+  // To be called after ended() for a process with exit status 0. If it never joined, the ranks of its world that have
+  // joined would wait for it forever: each of them becomes a Failure.
   void ended_well(Rank rank);
 
+  // True if the rank has connected to libpmix and its process has not ended, even after MPI_Finalize.
   bool has_joined(Rank rank) const;
   bool has_ever_joined(Rank rank) const;
   std::size_t ever_joined() const { return joined_; }  // ranks
-  // The first rank that has not ended or left the others, and may still send requests; nullopt: none.
+  // The first rank that has neither ended nor left the others, so that it may still send requests; nullopt: none.
   std::optional<Rank> first_served() const;
   Deeds take_deeds() { return std::exchange(deeds_, {}); }
 
  private:
-  enum class Stage : std::uint8_t { Alone, Joined, Left, Ended };
-  struct Asked {           // a modex request of another host
-    std::uint32_t id = 0;  // the id in GiveModex
-    Rank from;
-    std::uint32_t their_id = 0;
+  enum class Stage : std::uint8_t {
+    Alone,   // has not connected to libpmix
+    Joined,  // has connected
+    Left,    // has called MPI_Finalize
+    Ended    // its process has ended
+  };
+  struct Asked {                 // a modex request of another host, for a rank of this host
+    std::uint32_t id = 0;        // the id in GiveModex
+    Rank from;                   // a rank of the requesting host
+    std::uint32_t their_id = 0;  // of the upcall there
   };
 
-  struct Place {
+  struct Place {  // a rank of this host
     Rank rank;
     std::size_t world = 0;  // 0: the job's first world; others were spawned
     Stage stage = Stage::Alone;
-    bool came = false;    // has ever joined
+    bool came = false;    // has joined at any time
     bool missed = false;  // ended with status 0 and never joined
   };
   enum class Gathering : std::uint8_t { Fence, Group };
-  struct OpenFence {
-    std::string name;
+  struct OpenFence {          // one that not all hosts have entered, or that waits for one with its name
+    std::string name;         // the same on all hosts
     std::uint32_t id = 0;     // of the upcall
     std::vector<Rank> ranks;  // ascending; empty: all
-    std::string bytes;
+    std::string bytes;        // data of this host; empty once sent
     Gathering kind = Gathering::Fence;
   };
 
@@ -114,8 +123,9 @@ class Machine {
   Result<void> on(const Unpublish& m);
   Result<void> on(const Log& m);
   template <class Other>
-  Result<void> on(const Other&);
+  Result<void> on(const Other&);  // any other message breaks the protocol
 
+  // The ranks of an upcall, ascending; empty: all. Returns nullopt if one does not exist, and answers the upcall then.
   std::optional<std::vector<Rank>> known(std::uint32_t id, const std::vector<std::uint32_t>& ranks);
   std::uint64_t context_of_group(const std::vector<Rank>& ranks);
   void begin(OpenFence fence);
@@ -132,11 +142,11 @@ class Machine {
   std::size_t joined_ = 0;  // number of ranks that have ever joined
   std::uint32_t world_size_;
   std::uint32_t attempt_;
-  std::vector<OpenFence> fences_;      // the first of each name is with the launcher, the others wait
-  std::vector<std::uint32_t> asking_;  // upcalls that another host is to answer
-  std::vector<Asked> asked_;
-  std::uint32_t next_asked_ = 0;
-  std::vector<std::uint32_t> spawning_;  // upcalls that the launcher is to answer
+  std::vector<OpenFence> fences_;        // the first of each name has been sent to the launcher, the others wait
+  std::vector<std::uint32_t> asking_;    // upcalls that wait for another host, or for a name
+  std::vector<Asked> asked_;             // requests that wait for the helper's ModexData
+  std::uint32_t next_asked_ = 0;         // id of the next GiveModex
+  std::vector<std::uint32_t> spawning_;  // upcalls that wait for a SpawnAnswer
   std::string last_world_;               // namespace of the ranks that started last
   Names names_;                          // used on the host of rank 0
   std::uint64_t contexts_ = 0;           // number of contexts given to groups here

@@ -12,39 +12,40 @@
 
 namespace sml::agent::pmix {
 
-// A request; sent in messages between hosts.
+// A request about one name. Agents send it to the agent of rank 0's host.
 struct NameWish {
   enum class Verb : std::uint8_t { Publish, LookUp, Unpublish } verb = Verb::LookUp;
-  Rank rank;  // that publishes
-  std::string key;
-  std::string value{};
-  std::uint32_t flag = 0;  // Publish::once, LookUp::waits
+  Rank rank;               // of a Publish: the rank that publishes
+  std::string key;         // the name
+  std::string value{};     // of a Publish
+  std::uint32_t flag = 0;  // Publish::once, LookUp::waits; unused by Unpublish
   void fields(auto& a) { a(verb, rank, key, value, flag); }
 };
 
 class Names {
  public:
-  static constexpr std::size_t kMost = 4096;      // number of names that exist, and of look-ups that wait
-  static constexpr std::size_t kLongest = 16384;  // bytes of a name, and of its text
+  static constexpr std::size_t kMost = 4096;      // most names that exist, and most look-ups that wait
+  static constexpr std::size_t kLongest = 16384;  // most bytes of a name, and of its value
 
   struct Asker {
-    Rank rank;             // of its host
-    std::uint32_t id = 0;  // of its call there
+    Rank rank;             // a rank of the host that asks
+    std::uint32_t id = 0;  // of the upcall there
   };
   struct Reply {
     Asker to;
     std::int32_t status = kSuccess;
     std::string bytes{};  // as in Answer
   };
-  // A look-up that waits gets its reply later, from the publication that it waits for.
+  // Carries out a request. Returns the replies that are due now: to `asker`, and, for a Publish, to look-ups that have
+  // waited for the name. Empty if `asker` has to wait for the name.
   std::vector<Reply> ask(const Asker& asker, const NameWish& wish);
 
  private:
-  struct Text {
+  struct Text {  // a published value
     std::string bytes;
     bool once = false;
   };
-  struct Waiting {
+  struct Waiting {  // a look-up
     Asker asker;
     std::string key;
   };

@@ -16,15 +16,15 @@
 
 namespace sml::agent {
 
-// Whether the workers surely use PMIx: then none is started without it.
+// Sure: the workers use PMIx, so none is started if PMIx cannot be served. Perhaps: they may do without.
 enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 
 // The data of the job that the service of one host needs.
 struct PmixWish {
-  std::uint32_t host = 0;  // the index of this host in `shape`; if beyond it: see wire::MpiPlan
+  std::uint32_t host = 0;  // the index of this host in `shape`; beyond its end: see wire::MpiPlan
   std::string host_name;
   plan::JobShape shape;
-  std::string name_space;             // the same on all hosts, and known to workers alone
+  std::string name_space;             // the same on all hosts; only the workers know it
   std::string library;                // the file to load; empty: find the host's own
   std::string program;                // absolute path; its libpmix is preferred
   plan::Environment environment;      // of `program`
@@ -32,15 +32,16 @@ struct PmixWish {
   PmixNeed need = PmixNeed::Sure;
 };
 
-// libpmix works in a folder in the scratch folder, which only the user can access and which is removed with the scratch
-// folder.
+// libpmix keeps its files in a folder inside the scratch folder. Only the user can access that folder, and it is
+// removed with the scratch folder.
 class PmixService final : public HostService {
  public:
   PmixService(const ServiceContext& context, PmixWish wish)
       : context_(context), wish_(std::move(wish)), helper_(context.loop) {}
 
-  // Starts the helper and loads libpmix in it: every possible failure shows here. If PMIx is not surely needed, a
-  // failure is no error: ranks that want it after all run alone, and MpiWatch finds them.
+  // Starts the helper, loads libpmix in it and starts libpmix's server: blocks for at most some 40 s. Whether PMIx can
+  // be served shows here. With PmixNeed::Perhaps a failure is no error: ranks that need PMIx after all run alone, and
+  // MpiWatch finds them.
   Result<void> check(wire::Prepared& answer) override;
   void start(const wire::Start&) override { started_ = true; }
   plan::Environment variables(Rank rank) const override;
@@ -65,25 +66,25 @@ class PmixService final : public HostService {
   void start_world(const wire::StartAdded& m);
   void keep(pmix::RankEnvironment& one, const plan::Environment& more);
   void listen();
-  void carry_out();
-  void lose(const std::string& why);
+  void carry_out();                   // the machine's deeds
+  void lose(const std::string& why);  // the helper has ended or broken the protocol
 
   const ServiceContext& context_;
   PmixWish wish_;
   PmixHelper helper_;
-  std::optional<pmix::Machine> machine_;
+  std::optional<pmix::Machine> machine_;  // nullopt: PMIx is not served
   std::unordered_map<Rank, plan::Environment> variables_;
-  std::string loaded_;  // file and version
+  std::string loaded_;  // libpmix's file and version, for messages
   std::string name_space_;
   std::string host_;  // its name
-  // Ranks that may be added, or have been.
+  // Spawned ranks for which the launcher has not decided yet whether they start.
   struct World {
     wire::AddWorkers plan;
     WorldReady ready;  // empty once it has been called
   };
   std::optional<World> world_;
   bool started_ = false;
-  bool ending_ = false;
+  bool ending_ = false;  // the end of the helper is no failure any more
 };
 
 }  // namespace sml::agent

@@ -12,14 +12,15 @@
 
 namespace sml::os {
 
-// Returns the path of one hierarchy from the text of /proc/PID/cgroup; `controller` "" selects v2's.
+// Returns the group's path in one hierarchy, from the text of /proc/PID/cgroup; `controller`: a v1 controller, or ""
+// for the v2 hierarchy. nullopt if that hierarchy is not listed.
 std::optional<std::string> cgroup_path(std::string_view proc_cgroup, std::string_view controller);
 
 // "/a/b" → "/a/b", "/a", "": a group and its ancestors, nearest first.
 std::vector<std::string> with_ancestors(std::string_view path);
 
-// A v2 group below the group of this process; the destructor removes it. All processes started in it can be killed at
-// once, whatever they fork meanwhile and whatever session they made.
+// A v2 group below the group of this process; the destructor removes it. kill() ends all processes of the group at
+// once, even those that are being forked meanwhile and those in sessions of their own.
 //
 // Its name is unique, unlike process ids, which repeat where several PID namespaces share one hierarchy. The group is
 // locked (flock) while its creator or a child of fork_into() lives. make() removes sibling groups of sml-run that have
@@ -46,22 +47,23 @@ class Cgroup {
   // does nothing before leave().
   ~Cgroup();
 
-  // fork(), with the child in the group from the start; returns -1 if the kernel cannot (before 5.7).
+  // Like fork(), with the child in the group from the start; returns -1 with errno on failure, and always before
+  // Linux 5.7.
   pid_t fork_into();
   void leave();                                   // moves this process back to the parent group
   void leave_to_others() { directory_.reset(); }  // another owner removes the group; no other call after this
   // Sends SIGKILL to all processes of the group; does nothing on kernels before 5.14.
   void kill();
-  bool populated() const;
+  bool populated() const;                // true if a process is in the group, or in one below it
   std::vector<pid_t> processes() const;  // without those of groups below it
 
  private:
   Cgroup(std::string above, std::string path, UniqueFd directory)
       : above_(std::move(above)), path_(std::move(path)), directory_(std::move(directory)) {}
 
-  std::string above_;
-  std::string path_;
-  UniqueFd directory_;
+  std::string above_;   // folder of the parent group
+  std::string path_;    // folder of the group
+  UniqueFd directory_;  // of path_; holds the lock
 };
 
 }  // namespace sml::os

@@ -12,8 +12,9 @@
 
 namespace sml::os {
 
-inline constexpr std::size_t kLongestGpuLine = 4200;
+inline constexpr std::size_t kLongestGpuLine = 4200;  // bytes
 
+// The reply to one query.
 struct GpuLook {
   std::uint64_t cost_us = 0;  // CPU time that the query took
   std::vector<AcceleratorUse> devices;

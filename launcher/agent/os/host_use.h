@@ -18,13 +18,14 @@ namespace sml::os {
 // if the text lacks the values.
 void add_memory(HostUse& use, std::string_view meminfo);
 
-// The folders below `drm` (/sys/class/drm) of devices that report their utilization. At most kMostAccelerators.
+// The paths of the folders in `drm` (/sys/class/drm) whose devices report their utilization, sorted; at most
+// kMostAccelerators.
 std::vector<std::string> accelerators_in(const std::string& drm);
 // The current use of one of these.
 AcceleratorUse use_of(const std::string& folder);
 
-// The use of a process and its descendants, at most 4096 of them. Reads two files for each, but none again while a
-// process without children has not run: its memory then counts as unchanged.
+// The use of a process and its descendants, at most 4096 processes in all. Reads two files for each. If the process had
+// no descendants at the last look and has used no CPU time since, reads no file and returns the last result.
 class FamilyUse {
  public:
   explicit FamilyUse(pid_t pid) : pid_(pid) {}

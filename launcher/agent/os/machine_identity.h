@@ -4,8 +4,9 @@
 
 namespace sml::os {
 
-// The boot id, the network and PID namespaces, and the host name: processes with equal values are on one machine and
-// see the same of it. Empty if the system does not provide one of them. For comparison only.
+// The boot id, the network and PID namespaces, and the host name. Two processes that get the same text run on the same
+// machine, with the same sockets and process ids visible to both. Empty if the system does not provide one of them. For
+// comparison only.
 std::string machine_identity();
 
 }  // namespace sml::os

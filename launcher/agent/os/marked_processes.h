@@ -13,17 +13,18 @@ namespace sml::os {
 struct SeenProcess {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::uint64_t started = 0;  // ticks since the boot: together with the pid a unique name
+  std::uint64_t started = 0;  // ticks since the boot; with the pid, it identifies the process even if the pid is reused
   bool marked = false;
 };
 
-// All current processes, without zombies. Marked are those of the same user whose environment has `entry`
-// ("NAME=VALUE").
+// Returns all current processes, without zombies. A process is marked if it belongs to this process's user and its
+// environment has `entry` ("NAME=VALUE").
 std::vector<SeenProcess> look_at_processes(std::string_view entry);
 
-// Returns abandoned processes and their descendants. Abandoned is a marked process whose parent is one to which orphans
-// of this host go: the init process or an ancestor of `self`. A marked process below any other parent was handed over
-// to that parent (a batch system, a terminal's server) and is left alone, as are `self` and its ancestors.
+// Returns abandoned processes and their descendants. A marked process is abandoned if its parent is one that adopts
+// orphans on this host: the init process or an ancestor of `self`. A marked process with another parent was handed over
+// to that parent (a batch system, a terminal's server) and is left alone, as are `self` and its ancestors. `self`: the
+// pid of the caller.
 std::vector<SeenProcess> abandoned(std::span<const SeenProcess> all, pid_t self);
 
 // Sends SIGKILL to that process, but not to a later one with the same pid. Returns false if it is gone or may not be

@@ -5,10 +5,12 @@
 
 namespace sml::os {
 
-// The writer gets one end, whose bytes come out of the other unchanged: nothing is translated, echoed or obeyed, and
-// it blocks where some thousand bytes have not been read. The end is read as EIO once nobody has that end open. It is
-// no session's controlling terminal, so that nobody gets SIGHUP for an end that is closed, and other users cannot write
-// to it. Its size is 0 by 0: unknown. Error (Io): the system has no more, or none at all.
+// Makes a pseudo-terminal. All bytes that a process writes to Pipe::write come out of Pipe::read unchanged: the
+// terminal translates and echoes none, and no byte is a command to it. A writer blocks while some thousand bytes are
+// unread. Once no process has Pipe::write open, reading fails with EIO, instead of returning 0.
+//
+// It is not the controlling terminal of any session, so no process gets SIGHUP when an end is closed. Other users
+// cannot write to it. Its size is 0 by 0: unknown. Error (Io): the system has no terminal left, or none at all.
 Result<Pipe> make_output_terminal();
 
 }  // namespace sml::os

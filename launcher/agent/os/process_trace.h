@@ -1,4 +1,4 @@
-// Reads from /proc where a process is at the moment, without stopping it. Linux.
+// Reads from /proc in which state a process is at the moment and for which calls it waits, without stopping it. Linux.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,10 +17,12 @@ using SocketPeers = std::vector<std::pair<ino_t, std::string>>;
 void add_peers(SocketPeers& peers, std::string_view table);
 SocketPeers socket_peers();
 
-// Returns the rank's own process or, if that only waits for its one child as a shell does, that child, and so on.
+// `pid`: the process of a rank. Returns it or, if it only waits for its single child as a shell does, that child, and
+// so on.
 pid_t main_process(pid_t pid);
 
-// Returns state, threads and sockets; no stacks of user code. A process that has gone has no threads.
+// Returns CPU time, threads and sockets, but no stacks of user code. A process that is gone has no threads in the
+// result.
 ProcessTrace trace_process(pid_t pid, const SocketPeers& peers);
 
 }  // namespace sml::os

@@ -12,7 +12,8 @@
 
 namespace sml::os {
 
-// As the socket sees them. IPv4 addresses are in IPv4 form, not ::ffff:a.b.c.d.
+// The ends of a connection, as the socket in question has them: `local` is its own. IPv4 addresses are in IPv4 form,
+// not ::ffff:a.b.c.d.
 struct TcpEnds {
   boost::asio::ip::tcp::endpoint local;
   boost::asio::ip::tcp::endpoint remote;
@@ -23,23 +24,25 @@ struct SocketOwner {
     Held,    // some process has it open
     Closed,  // the connection is not over yet, but no process holds it any more: its user is unknown
     Absent,  // no socket with these ends exists in this network namespace
-    Untold,  // this kernel does not provide it
+    Untold,  // unknown: this kernel neither answers the query nor provides the table of sockets
   };
   State state = State::Untold;
-  uid_t uid = 0;  // for Held: its creator; the overflow user if this user namespace does not know it
+  uid_t uid = 0;  // for Held: the user that created it; the overflow user if it has no id in this user namespace
 };
 
-// Queries the kernel for one socket, at the cost of two system calls; reads the whole table if that is not possible.
+// Queries the kernel for one socket at a time, at the cost of two system calls; reads the table of all sockets if that
+// is not possible.
 class SocketOwners {
  public:
   SocketOwners();
   SocketOwner owner_of(const TcpEnds& ends);
 
  private:
-  std::optional<SocketOwner> ask_kernel(const TcpEnds& ends);
+  std::optional<SocketOwner> ask_kernel(const TcpEnds& ends);  // nullopt: the kernel did not answer the query
 
   UniqueFd netlink_;
-  // A query has found a socket; until then, "not found" may mean that the kernel lacks the module
+  // True once a query has found a socket. Until then, "not found" may mean that the kernel lacks the module for
+  // queries.
   bool answers_ = false;
 };
 

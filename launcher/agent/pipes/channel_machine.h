@@ -1,10 +1,11 @@
-// The readers of one channel and its epochs: decides which readers are awaited, when the source is opened and closed,
-// and when the next epoch begins. Pure: takes events, returns what to do.
+// The readers of one channel (plan::FifoChannel) on this host, and its epochs: decides which readers are awaited, when
+// the source (the platform's FIFO of the epoch) is opened and closed, and when the next epoch begins. Pure: takes
+// events, returns what to do.
 //
 // An epoch ends for a reader when all of its share is written, or when it closes its FIFO early: the rest of its share
-// is then lost. The next epoch begins for all readers when the last one has ended this one. A dead reader is no longer
-// awaited. The source is opened when the first reader opens its FIFO, and closed when it has ended or no reader needs
-// the rest.
+// is then lost. The next epoch begins for all readers when all have ended this one. A dead reader is no longer
+// awaited. The source is opened when the first reader opens its FIFO. It is closed when the source has ended, or when
+// no reader needs the rest.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,7 @@ enum class ReaderState : std::uint8_t {
 enum class Act : std::uint8_t {
   Offer,        // create the reader's FIFOs of this epoch and of the next, and wait until it opens the first
   OpenSource,   // of this epoch
-  CloseSource,  // whether or not it has ended
+  CloseSource,  // whether or not all of it has been read
   Finish,       // write the rest, close the FIFO, then call finished()
   Discard,      // drop the rest, close the FIFO
 };
@@ -35,7 +36,7 @@ using Steps = std::vector<Step>;
 
 class ChannelMachine {
  public:
-  // There must be at least one reader. `epochs`: 0 for no limit.
+  // `readers`: their number, at least one; each is identified by its index. `epochs`: 0 for no limit.
   ChannelMachine(std::uint32_t readers, std::uint32_t epochs) : epochs_(epochs), readers_(readers) {}
 
   [[nodiscard]] Steps begin();
@@ -43,7 +44,7 @@ class ChannelMachine {
   [[nodiscard]] Steps left(std::uint32_t reader);      // has closed its FIFO
   [[nodiscard]] Steps died(std::uint32_t reader);      // and will never open another FIFO
   [[nodiscard]] Steps finished(std::uint32_t reader);  // after Finish
-  [[nodiscard]] Steps source_ended();
+  [[nodiscard]] Steps source_ended();                  // all of its bytes have been dealt
 
   std::uint32_t epoch() const { return epoch_; }
   bool over() const { return over_; }  // no epoch follows

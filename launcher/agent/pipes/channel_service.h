@@ -1,4 +1,4 @@
-// Gives each worker its shares of channels of files.
+// Gives each worker its shares of channels of files: variables that name folders of symbolic links.
 #pragma once
 #include <span>
 #include <unordered_map>
@@ -13,7 +13,7 @@ class ChannelService final : public HostService {
  public:
   // `workers` is in the order of the shares in `channels`.
   ChannelService(const ServiceContext& context, std::vector<plan::HostChannel> channels, std::vector<Rank> workers);
-  // Makes the folders of links.
+  // Makes the folders of links (make_channel_folders()).
   Result<void> check(wire::Prepared& answer) override;
   plan::Environment variables(Rank rank) const override;
 

@@ -12,25 +12,27 @@
 
 namespace sml::agent {
 
-// Bytes of the stream, or of the dealer: valid until the dealer is called again.
+// Consecutive bytes for one reader. They belong to the argument of deal() or to the dealer, and are valid until the
+// dealer is called again.
 struct Share {
-  std::uint32_t reader = 0;
+  std::uint32_t reader = 0;  // its index
   std::string_view bytes;
 };
 
-// One epoch of a channel: reader 0 gets its first record. A dealer does not know which readers have left; their bytes
-// are lost, and no other reader's.
+// Deals one epoch of a channel: reader 0 gets the first record. A dealer does not know which readers have left: it
+// deals to them as to the others, and the caller drops their bytes.
 class Dealer {
  public:
-  // With Equalize::Drop, the most bytes that are kept until a round is complete.
+  // A round is complete when each reader has had its turn. With Equalize::Drop, this is the most bytes that are kept
+  // until a round is complete.
   static constexpr std::size_t kLongestRound = std::size_t{256} << 20;
 
   Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
 
-  // Deals the next bytes of the stream. Errors of kind Io; offset() is then the byte of the epoch at which the error
-  // occurred.
+  // Deals the next bytes of the stream, in pieces of any size. Error (Io): invalid records, or a round longer than
+  // `longest_round`; offset() is then the byte of the epoch at which the error occurred.
   Result<std::span<const Share>> deal(std::string_view bytes);
-  // Ends the epoch. Error: in the middle of a RecordIO record.
+  // Ends the epoch, and deals what was kept of complete rounds. Error (Io): in the middle of a RecordIO record.
   Result<std::span<const Share>> end();
   std::uint64_t offset() const { return splitter_.offset(); }
 
@@ -42,9 +44,9 @@ class Dealer {
   RecordSplitter splitter_;
   plan::FifoFraming framing_;
   plan::Equalize equalize_;
-  std::uint32_t group_;  // in records
-  std::uint32_t in_group_ = 0;
-  std::uint32_t reader_ = 0;
+  std::uint32_t group_;         // number of consecutive records for one reader
+  std::uint32_t in_group_ = 0;  // number of these that reader_ has got
+  std::uint32_t reader_ = 0;    // the one whose turn it is
   std::vector<Share> shares_;
   // for Equalize::Drop, by reader:
   std::vector<std::string> kept_;

@@ -25,32 +25,35 @@ struct FifoFeed {
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
 
-// Feeds one channel: owns its source, its state machine, its dealer and its sinks. `feed` must outlive it.
+// Feeds one channel: owns its source, its state machine, its dealer and its sinks. `feed` must outlive it. Readers are
+// indices in FifoFeed::folders. No call blocks.
 class FifoChannelFeed {
  public:
   explicit FifoChannelFeed(const FifoFeed& feed);
 
-  void begin();  // makes the first FIFOs
+  void begin();  // makes the first FIFOs; their readers are awaited from then on
   void reader_died(std::uint32_t reader);
-  // True if a reader or the source was not there yet; look() then tries again.
+  // True while a reader has not opened its FIFO or the source's FIFO does not exist. No descriptor reports that: look()
+  // must be called from time to time.
   bool looking() const;
   void look();
 
-  struct Watch {
+  struct Watch {  // a descriptor for poll()
     int fd;
     short events;
-    std::uint32_t reader;
+    std::uint32_t reader;  // kSource: it is that of the source
   };
   static constexpr std::uint32_t kSource = UINT32_MAX;
   void add_watches(std::vector<Watch>& out) const;
+  // To be called for a watch that poll() reports.
   void source_ready();
   void reader_ready(std::uint32_t reader, short events);
 
-  // A counter that grows whenever something comes or goes.
+  // A counter that grows whenever the channel makes progress.
   std::uint64_t moved() const { return moved_; }
-  // Names whatever holds the others up; empty if nothing is held up.
+  // A part of a sentence that names the readers, or the source, for which other readers wait; empty if none waits.
   std::string stuck() const;
-  // The error that place() prefixes; nullopt if there is none.
+  // The error after which the channel stands still; its text begins with place(). nullopt: none.
   const std::optional<Error>& fault() const { return fault_; }
   std::string place() const;  // "channel train, epoch 0"
 
@@ -71,17 +74,18 @@ class FifoChannelFeed {
   FifoSource source_;
   std::vector<FifoSink> sinks_;
   std::vector<char> buffer_;
+  // Awaited: to be opened as soon as its FIFO exists
   enum class Source : std::uint8_t { Closed, Awaited, Open } source_state_ = Source::Closed;
   std::uint64_t moved_ = 0;
   std::optional<Error> fault_;
 };
 
-// The message on the control pipe: the index of a reader that has died.
+// The message on the control pipe: the index of a reader that has died, the same in all channels.
 using DeadReader = std::uint32_t;
 
-// Feeds the channels until `control` reaches its end. Writes an error to `report` as a line that begins with '!', a
-// warning as a line that begins with '?'. Closes no FIFO after an error, so that no reader takes a broken stream for a
-// complete one.
+// The main loop of the process: feeds the channels until the pipe `control` reaches its end. Writes an error to
+// `report` as a line that begins with '!', a warning as a line that begins with '?'. After an error it feeds no channel
+// any more, but closes no FIFO, so that no reader takes a broken stream for a complete one.
 void feed_fifos(const std::vector<FifoFeed>& feeds, int control, int report);
 
 }  // namespace sml::agent

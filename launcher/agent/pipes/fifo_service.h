@@ -16,15 +16,17 @@
 
 namespace sml::agent {
 
-// The FIFOs of ranks lie in the scratch folder; those that fill them, in the platform's folder.
+// The FIFOs that ranks read are in the scratch folder; the platform's FIFOs, whose data they get, are in the platform's
+// folder.
 //
 // The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
 // ignores stop signals, so that workers that are asked to stop do not see the end of their data first.
 class FifoService final : public HostService {
  public:
-  // `environment` is the environment of a worker.
+  // `environment`: of a worker; it determines the platform's folder.
   FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment);
 
+  // Errors: there is no scratch folder (Spawn), or no folder of the platform (Config). Makes nothing.
   Result<void> check(wire::Prepared& answer) override;
   // Makes the folders and starts the feeder.
   void start(const wire::Start&) override;
@@ -45,14 +47,14 @@ class FifoService final : public HostService {
   void fail(const std::string& why) const { context_.send(wire::FifoFailed{why}); }
 
   const ServiceContext& context_;
-  boost::asio::posix::stream_descriptor report_;
-  std::string folder_;  // the launcher's own FIFO folder; empty if there is none
+  boost::asio::posix::stream_descriptor report_;  // lines of the feeder, see feed_fifos()
+  std::string folder_;                            // the folder of the ranks' FIFOs; empty if there is no scratch folder
   plan::FifoPlan plan_;
   std::string data_folder_;  // the platform's folder, whether it exists or not
-  pid_t feeder_ = -1;
-  os::UniqueFd control_;
-  bool ending_ = false;
-  std::string heard_;
+  pid_t feeder_ = -1;        // -1: not running
+  os::UniqueFd control_;     // DeadReader messages to the feeder, which exits when it is closed
+  bool ending_ = false;      // the end of the feeder is no failure any more, or has been reported
+  std::string heard_;        // the incomplete last line of report_
   std::array<char, 1024> buffer_{};
   Lifetime lifetime_;
 };

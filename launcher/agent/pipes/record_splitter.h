@@ -33,17 +33,18 @@ class RecordSplitter {
   enum class Ends : std::size_t { No, Yes };  // size_t: a Cut has no padding and is returned in registers
   struct Cut {
     std::size_t size;  // bytes of the current record; 0: an error, see fault()
-    Ends ends;
+    Ends ends;         // Yes: the record ends with these bytes
   };
   // Returns the bytes at the front of `bytes` that belong to the current record. `bytes` must not be empty.
   Cut next(std::string_view bytes);
 
-  // Ends the stream. Error: in the middle of a RecordIO record.
+  // To be called at the end of the stream. Error (Io): in the middle of a RecordIO record.
   Result<void> end() const;
-  // True if a record has begun and not ended.
+  // True if some bytes of a record have been taken, but not its last.
   bool inside() const { return offset_ > record_begin_; }
-  // The reason why next() returned size 0, kind Io; offset() is its position.
+  // The error (Io) for which next() returned size 0; only to be called after that. offset() is its position.
   Error fault() const { return *fault_; }
+  // The number of bytes that next() has returned, or the position of the error.
   std::uint64_t offset() const { return fault_ ? fault_at_ : offset_; }
 
  private:

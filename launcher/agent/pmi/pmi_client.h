@@ -1,5 +1,5 @@
 // One rank as a client of PMI: its protocol state, the messages that it may send next, and its calls that wait for a
-// reply. Pure and bounded.
+// reply. Pure; its memory is bounded whatever the rank sends.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,7 +19,8 @@ class PmiClient {
  public:
   explicit PmiClient(std::uint32_t app_number) : app_number_(app_number) {}
 
-  // The client's messages, one by one. Error (Protocol): a clause that follows "it".
+  // Takes the client's bytes, in pieces of any size; next() returns its messages, one by one. nullopt: more bytes are
+  // needed. Error (Protocol): a part of a sentence that follows "it".
   void feed(std::string_view bytes) { reader_.feed(bytes); }
   Result<std::optional<wire::PmiMessage>> next() { return reader_.next(dialect_); }
   // Whether the message is allowed now. Error (Protocol): as above.
@@ -27,31 +28,35 @@ class PmiClient {
 
   // The client has chosen its dialect; in PMI-1 it has thereby joined.
   void greet(wire::PmiDialect dialect);
+  // It has asked for its place in the world.
   void join();
-  // It may come again with another greeting.
+  // It has finalized. It may greet again.
   void leave();
-  // It is not heard any more. What waits stays so.
+  // No more messages are taken from it. Its waiting calls stay.
   void end() { state_ = State::Over; }
-  // Also drops the waiting calls.
+  // The same after a violation of the protocol; also drops its waiting calls and unread bytes.
   void give_up();
 
   std::uint32_t app_number() const { return app_number_; }
   wire::PmiDialect dialect() const { return dialect_; }
   bool over() const { return state_ == State::Over; }
+  // True if it has greeted and must still finalize.
   bool must_leave() const { return state_ == State::Greeted || state_ == State::Joined; }
+  // Also true once it has left or is over, even if it never joined.
   bool has_joined() const { return state_ != State::Silent && state_ != State::Greeted; }
   bool ever_joined() const { return joined_; }
 
+  // Collects the messages of a spawn request.
   PmiSpawnReader& spawns() { return spawns_; }
 
   // A call that waits for a reply, at most one for each thread.
   struct Call {
     std::string thread;  // pmi_thread()
     const PmiRow* row = nullptr;
-    std::string key;  // for a GetNode
+    std::string key;  // of a GetNode: the key for which it waits
   };
   void wait(const PmiRow& row, const wire::PmiMessage& message, std::string_view key = {});
-  bool waits(PmiVerb verb) const;
+  bool waits(PmiVerb verb) const;  // in any thread
   // Removes and returns the waiting calls of this verb and key.
   std::vector<Call> take(PmiVerb verb, std::string_view key = {});
   // The waiting call of a thread; null if there is none. Valid until answered().

@@ -1,5 +1,5 @@
 // The names under which ranks of a job publish ports for each other (MPI_Publish_name), kept on the host of rank 0, and
-// the messages with which the other hosts query them. Pure and bounded.
+// the messages with which the other hosts publish, delete and query them. Pure and bounded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@ struct PmiNameQuestion {
   PmiNameVerb verb = PmiNameVerb::LookUp;
   std::string thread;  // the caller's name for its thread; returned in the reply
   std::string name;
-  std::string port;
+  std::string port;  // for a Publish
 };
 struct PmiNameAnswer {
-  bool good = false;
+  bool good = false;  // the question succeeded, see PmiNames::answer()
   std::string thread;
   std::string port;  // for a LookUp
 };
@@ -32,9 +32,10 @@ std::optional<PmiNameAnswer> read_name_answer(std::string_view bytes);
 
 class PmiNames {
  public:
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMost = 4096;  // names at a time
 
-  // Publishing fails if the name is taken, unpublishing and looking up if it does not exist.
+  // Publishing fails if the name is taken or there are kMost names; unpublishing and looking up fail if the name does
+  // not exist.
   PmiNameAnswer answer(const PmiNameQuestion& question);
 
  private:

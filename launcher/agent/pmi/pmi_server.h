@@ -1,10 +1,10 @@
-// A server of PMI-1.1 and PMI-2 for the ranks of one host: takes the bytes of each rank, returns bytes for each. Pure.
-// Fences, and messages to the host that keeps the published names, are actions for the caller, which passes in the
-// results.
+// A server of PMI-1.1 and PMI-2 for the ranks of one world on one host: takes the bytes that each rank sends, and
+// returns the bytes to send to each. Pure. For fences, spawn requests, and messages to the host that keeps the
+// published names, it returns actions; the caller carries them out and passes in the results.
 //
-// A rank that breaks the protocol has failed (Broken) and is ignored from then on; the others are not affected. Memory
-// is bounded whatever ranks send: the values that a rank may put, incomplete messages, and unsent replies, since no
-// input is taken from a rank that has replies to read.
+// A rank that breaks the protocol has failed (PmiBroken) and is ignored from then on; the others are not affected.
+// Memory is bounded whatever ranks send: there are limits on the values that a rank may put and on incomplete messages,
+// and the caller must take no input from a rank that has not read its replies.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -39,9 +39,9 @@ struct PmiRank {
 struct PmiWorld {
   std::string job;  // its name as key space: has_pmi_form(), at most 200 bytes
   std::uint32_t size = 0;
-  std::uint32_t universe = 0;  // ranks that there is room for; 0: nobody knows
-  std::string mapping;         // plan::process_mapping(); empty: clients find out who shares a host
-  std::uint32_t hosts = 1;
+  std::uint32_t universe = 0;  // number of ranks for which there is room; 0: unknown
+  std::string mapping;         // plan::process_mapping(); empty: clients find out themselves which ranks share a host
+  std::uint32_t hosts = 1;     // number of hosts of this world
   std::vector<PmiRank> ranks;  // of this host
   PmiDialects dialects = PmiDialects::Both;
   Rank first{};                        // rank in the job of this world's rank 0
@@ -49,32 +49,39 @@ struct PmiWorld {
   std::vector<wire::SpawnKey> keys{};  // keys that exist from the beginning
 };
 
-// Actions for the caller. Strings are bytes.
+// Actions for the caller, which carries them out in the order of take_actions().
+
+// Bytes to send to the rank.
 struct PmiAnswer {
   Rank rank;
   std::string bytes;
 };
-struct PmiFence {  // all ranks here have entered it; the data of the other hosts is awaited, see fenced()
-  std::uint64_t number = 0;
-  std::string news;
+// All ranks here have entered the fence; fenced() takes the data of all hosts.
+struct PmiFence {
+  std::uint64_t number = 0;  // counted from 1; the same on all hosts
+  std::string news;          // PmiSpace::take_news() of this host
 };
-struct PmiWord {  // to be passed to heard() of the server that has the rank `to`
+// A message to pass to heard() of the server on the host of the rank `to`.
+struct PmiWord {
   Rank from;
   Rank to;
   std::string bytes;
 };
+// The rank has broken the protocol and has failed.
 struct PmiBroken {
   Rank rank;
-  std::string why;  // a clause that follows "rank 3 on algo-1"
+  std::string why;  // a part of a sentence that follows "rank 3 on algo-1"
 };
+// The rank has called MPI_Abort.
 struct PmiAborted {
   Rank rank;
-  int code = 1;  // 1 to 255
-  std::string why;
+  int code = 1;     // 1 to 255
+  std::string why;  // as in PmiBroken
 };
-struct PmiSpawn {  // the call waits, see spawned()
+// The rank requests more ranks, and waits for spawned().
+struct PmiSpawn {
   Rank rank;
-  std::string thread;
+  std::string thread;  // identifies the call of the rank
   PmiSpawnRequest request;
 };
 using PmiAction = std::variant<PmiAnswer, PmiFence, PmiWord, PmiBroken, PmiAborted, PmiSpawn>;
@@ -83,15 +90,19 @@ class PmiServer {
  public:
   explicit PmiServer(PmiWorld world);
 
-  // Ranks of other hosts, and ranks that are over, are ignored.
+  // Takes bytes that the rank has sent, in pieces of any size. Ignores ranks of other hosts, and ranks that have ended
+  // or failed.
   void received(Rank rank, std::string_view bytes);
-  // The rank's process has ended; `succeeded`: with status 0. A rank that joined and did not finalize has failed even
-  // if it succeeded.
+  // The rank's process has ended; `succeeded`: with status 0. Even then, a rank that has greeted and has not finalized
+  // has failed (PmiBroken).
   void ended(Rank rank, bool succeeded);
-  // The data of all hosts for a fence. Error (Protocol): this fence is not awaited, or the data is invalid.
+  // Takes the data of all hosts for a fence, and lets the waiting ranks go on. Error (Protocol): this fence is not
+  // awaited, or the data is invalid or too much.
   Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
+  // Takes a PmiWord of another host; ignores invalid ones.
   void heard(Rank from, Rank to, std::string_view bytes);
-  // The result of a PmiSpawn; `why` is a clause, empty if the ranks start. Does nothing if no call waits for it.
+  // The result of a PmiSpawn. `why`: empty if the ranks start; any other text lets the call fail, and is not sent to
+  // the rank. Does nothing if no call waits for it.
   void spawned(Rank rank, const std::string& thread, const std::string& why);
 
   // True if the rank has asked for its place in the world. Also true once its process has ended, whether it had joined
@@ -102,7 +113,7 @@ class PmiServer {
   std::vector<PmiAction> take_actions() { return std::exchange(actions_, {}); }
 
  private:
-  struct Request {
+  struct Request {  // a message that has been checked
     Rank rank;
     PmiClient& client;
     const PmiRow& row;
@@ -126,23 +137,23 @@ class PmiServer {
   void abort(const Request& r);
   void spawn(const Request& r);
 
-  // A reply that begins with the success fields; to be sent by send().
+  // A reply that begins with the fields for success; to be completed and sent by send().
   static wire::PmiWriter good(const Request& r);
   void answer(const Request& r) { send(r.rank, good(r), pmi_thread(r.message)); }
   void answer(const Request& r, wire::PmiWriter words) { send(r.rank, std::move(words), pmi_thread(r.message)); }
-  void answer_found(const Request& r, const std::string* value);
+  void answer_found(const Request& r, const std::string* value);  // null: not found
   void refuse(const Request& r, const char* why);
   void send(Rank rank, wire::PmiWriter words, const std::string& thread);
-  void named(Rank rank, const PmiNameAnswer& found);
+  void named(Rank rank, const PmiNameAnswer& found);  // completes a waiting call about a name
   void give_up(Rank rank, PmiClient& client, std::string why);
-  PmiClient* find(Rank rank);
+  PmiClient* find(Rank rank);  // null: no rank of this world on this host
 
   PmiWorld world_;
   std::map<Rank, PmiClient> clients_;
   PmiSpace space_;
-  PmiNames names_;
-  std::uint64_t fences_ = 0;  // number begun
-  bool awaits_news_ = false;  // for the last fence
+  PmiNames names_;            // used on the host of rank 0 of the job
+  std::uint64_t fences_ = 0;  // number of fences that all ranks here have entered
+  bool awaits_news_ = false;  // the last of these waits for fenced()
   std::vector<PmiAction> actions_;
 };
 

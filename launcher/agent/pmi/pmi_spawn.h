@@ -20,18 +20,19 @@ namespace sml::agent {
 struct PmiSpawnRequest {
   std::vector<plan::SpawnProgram> programs;
   std::vector<wire::SpawnKey> keys;  // keys that the new ranks find in their key space
-  std::string refusal;               // a clause: why the valid request cannot be met; empty: it can
+  std::string refusal;               // why the request, although valid, cannot be met: follows "it"; empty: it can
 };
 
-// Collects the messages of one client.
+// Collects the messages of one client until a request is complete.
 class PmiSpawnReader {
  public:
   static constexpr std::size_t kMost = std::size_t{256} << 10;  // bytes of all programs of one request
   static constexpr std::size_t kMostPrograms = 1024;
 
-  // Returns true if the request is complete, see take(). Error (Protocol): a clause that follows "it".
+  // Returns true if the request is complete and take() returns it; false if more messages belong to it. Error
+  // (Protocol): a part of a sentence that follows "it".
   Result<bool> add(wire::PmiDialect dialect, const wire::PmiMessage& message);
-  PmiSpawnRequest take();
+  PmiSpawnRequest take();  // begins a new request
 
  private:
   Result<bool> add_all(const wire::PmiMessage& message);
@@ -40,7 +41,7 @@ class PmiSpawnReader {
   void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);
 
   PmiSpawnRequest request_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0;  // bytes of request_'s programs
 };
 
 }  // namespace sml::agent

@@ -21,15 +21,16 @@
 #include <unistd.h>
 
 enum { kEstablished = 1, kLongestRow = 512 };
-static const uid_t kNobodyKnown = (uid_t)-1;
+static const uid_t kNobodyKnown = (uid_t)-1; /* no owner has been found */
 
 /* One end of a TCP connection, as in the kernel's messages and tables. */
 typedef struct {
-  uint16_t port; /* in network byte order, like the words */
-  uint32_t words[4];
-  int count; /* of words */
+  uint16_t port;     /* in network byte order, like the words */
+  uint32_t words[4]; /* the address */
+  int count;         /* of words: 1 for IPv4, 4 for IPv6 */
 } End;
 
+/* Returns false if the address is neither of IPv4 nor of IPv6. */
 static bool end_of(const struct sockaddr_storage* from, End* out) {
   memset(out, 0, sizeof *out);
   if (from->ss_family == AF_INET) {
@@ -46,7 +47,8 @@ static bool end_of(const struct sockaddr_storage* from, End* out) {
   return from->ss_family == AF_INET6;
 }
 
-/* The owner of the established socket with these ends that some process has open; kNobodyKnown if there is none. */
+/* Returns the user that owns the socket whose own end is `own` and whose remote end is `other`. kNobodyKnown if no such
+ * socket is established and open in some process, or if the kernel does not answer. */
 static uid_t ask_kernel(const End* own, const End* other) {
   struct {
     struct nlmsghdr head;
@@ -83,6 +85,7 @@ static uid_t ask_kernel(const End* own, const End* other) {
   return is_it ? found->idiag_uid : kNobodyKnown;
 }
 
+/* Writes an end as /proc/net/tcp has it, with a blank after it; returns the number of characters. */
 static size_t put_end(char* to, const End* end) {
   size_t size = 0;
   for (int i = 0; i < end->count; ++i) size += (size_t)sprintf(to + size, "%08X", end->words[i]);
@@ -101,13 +104,13 @@ static unsigned long number_in(const char* row, int column) {
   return out;
 }
 
-/* Like ask_kernel(), if the kernel cannot be asked for a single socket: reads its whole table. */
+/* Like ask_kernel(), for kernels that cannot be asked about a single socket: reads the table of all sockets. */
 static uid_t read_table(const End* own, const End* other) {
   enum { kUid = 7, kInode = 9 };
   char ends[128], row[kLongestRow];
   size_t size = put_end(ends, own);
   size += put_end(ends + size, other);
-  memmove(ends + size, "01 ", sizeof "01 ");
+  memmove(ends + size, "01 ", sizeof "01 "); /* the state: established */
   uid_t out = kNobodyKnown;
   FILE* const table = fopen(own->count == 1 ? "/proc/self/net/tcp" : "/proc/self/net/tcp6", "re");
   while (table != NULL && fgets(row, sizeof row, table) != NULL) {
@@ -119,8 +122,9 @@ static uid_t read_table(const End* own, const End* other) {
 
 static bool is_served(uid_t user) { return user == geteuid() || user == 0; }
 
-/* Checks the owner of the client's end. If the connection was reset meanwhile, another process may have taken its ends,
- * while the bytes that were sent can still be read: so the connection must still be established after the check. */
+/* Whether the client's end of an accepted connection belongs to the user of the helper or to root. If the connection
+ * was reset meanwhile, another process may own a new socket with the same ends, while the bytes of the old one can
+ * still be read: so the connection must still be established after the check. */
 static bool is_of_user(int fd) {
   struct sockaddr_storage here, there;
   socklen_t size = sizeof here;
@@ -142,8 +146,8 @@ static bool is_of_user(int fd) {
   return is_served(user) && getpeername(fd, (struct sockaddr*)&there, &size) == 0;
 }
 
-/* A connection that is closed here looks to libpmix like one that has not arrived; libpmix calls accept() again if
- * another one waits. */
+/* Closes connections of other users and returns EAGAIN for them: to libpmix, they have not arrived. libpmix calls
+ * accept() again if another connection waits. */
 int accept4(int listener, __SOCKADDR_ARG address, socklen_t* size, int flags) {
   const int fd = (int)syscall(SYS_accept4, listener, address.__sockaddr__, size, flags);
   if (fd < 0 || is_of_user(fd)) return fd;

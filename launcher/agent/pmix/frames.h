@@ -1,4 +1,5 @@
-/* The helper's frames to and from its agent (launcher/agent/mpi/pmix_frames.h), on its standard input. */
+/* Reads and writes the frames between the helper and its agent (launcher/agent/mpi/pmix_frames.h). The helper's
+ * standard input is one end of a socket, which carries the frames of both directions. */
 #pragma once
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { kSocket = 0, kHeader = 5 };
+enum { kSocket = 0, kHeader = 5 }; /* the descriptor; the bytes of a frame's header */
 
 /* Types of frames, as in pmix_frames.h. */
 enum {
@@ -40,17 +41,20 @@ enum {
 
 /* ---- frames (common/wire/frame.h): length of the fields, type, fields; numbers big-endian, lengths before contents */
 
+/* Growing bytes. The owner frees them, or send_frame() does. */
 typedef struct {
   char* bytes;
   size_t size;
-  size_t room;
+  size_t room; /* that is allocated */
 } Buffer;
 
+/* The fields of a frame that have not been read yet; owns none of these bytes. */
 typedef struct {
   const unsigned char* at;
   size_t left;
 } Input;
 
+/* Returns its argument; ends the process if that is null because memory is exhausted. */
 static void* need(void* memory) {
   if (memory == NULL) _exit(1); /* the agent reports that the helper has ended */
   return memory;
@@ -76,8 +80,10 @@ static void put_bytes(Buffer* to, const void* bytes, size_t size) {
   put(to, bytes, size);
 }
 
+/* Null counts as an empty text. */
 static void put_text(Buffer* to, const char* text) { put_bytes(to, text, text == NULL ? 0 : strlen(text)); }
 
+/* Begins a frame. send_frame() writes the length. */
 static Buffer frame(unsigned char type) {
   Buffer out = {NULL, 0, 0};
   put_number(&out, 0);
@@ -85,9 +91,10 @@ static Buffer frame(unsigned char type) {
   return out;
 }
 
+/* Held while a frame is written, as main() and libpmix's thread both send frames. */
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
-/* Sends the frame and frees it. */
+/* Sends the frame, waiting for room in the socket, and frees it. Ends the process if the agent is gone. */
 static void send_frame(Buffer* what) {
   const uint32_t size = (uint32_t)(what->size - kHeader);
   for (int i = 0; i < 4; ++i) what->bytes[i] = (char)(size >> (24 - 8 * i));
@@ -102,6 +109,7 @@ static void send_frame(Buffer* what) {
   free(what->bytes);
 }
 
+/* Returns false at the end of the socket. */
 static bool read_all(void* to, size_t size) {
   for (size_t got = 0; got < size;) {
     const ssize_t n = read(kSocket, (char*)to + got, size - got);
@@ -112,14 +120,16 @@ static bool read_all(void* to, size_t size) {
   return true;
 }
 
+/* Takes bytes off the input. They stay valid as long as the frame. */
 static const unsigned char* take(Input* from, size_t size) {
-  if (from->left < size) _exit(1); /* the frame is invalid, so the peer is not the agent */
+  if (from->left < size) _exit(1); /* the frame is invalid, so it is not from the agent */
   const unsigned char* const at = from->at;
   from->at += size;
   from->left -= size;
   return at;
 }
 
+/* A big-endian number of `size` bytes, at most 8. */
 static uint64_t take_number(Input* from, size_t size) {
   const unsigned char* const at = take(from, size);
   uint64_t number = 0;

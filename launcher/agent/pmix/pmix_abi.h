@@ -1,6 +1,8 @@
 /* The part of libpmix's interface that the helper needs, by layout: types and numbers as in every version from 3 to 6
  * on 64-bit systems (pmix_common.h and pmix_server.h of OpenPMIx 3.2, 4.2, 5.0 and its main branch). Declared here, so
- * that the build needs no PMIx; tests/check_pmix_abi.c compares it with the headers of a real one. */
+ * that the build needs no PMIx; tests/check_pmix_abi.c compares it with the headers of a real one.
+ *
+ * In all callbacks and functions, `its` is a pointer of the caller, which is passed back to it unchanged. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +19,7 @@ enum {
   kPmixOperationSucceeded = -157,
 };
 
-/* Types of a value. The last two are the launcher's own: the library converts such a value to a Regex. */
+/* Types of a value. The last two are the project's own: the helper has libpmix make a kTypeRegex of such a value. */
 enum {
   kTypeBool = 1,
   kTypeString = 3,
@@ -79,23 +81,28 @@ typedef struct {
 
 typedef struct {
   char* command;
-  char** argv;
-  char** environment;
+  char** argv;        /* ends with null */
+  char** environment; /* ends with null */
   char* directory;
-  int count;
+  int count; /* of ranks */
   PmixInfo* infos;
   size_t info_count;
 } PmixApp;
 
+/* The callbacks by which the server completes an upcall: without a result, with the namespace of spawned ranks, with
+ * values that were found, with bytes, or with infos. */
 typedef void (*PmixDone)(int status, void* its);
 typedef void (*PmixSpawned)(int status, char* nspace, void* its);
 typedef void (*PmixFound)(int status, PmixPublished* data, size_t count, void* its);
+/* libpmix calls PmixRelease with the argument `released` once it does not need the data any more. */
 typedef void (*PmixRelease)(void* its);
 typedef void (*PmixData)(int status, const char* data, size_t size, void* its, PmixRelease release, void* released);
 typedef void (*PmixInfos)(int status, PmixInfo* infos, size_t count, void* its, PmixRelease release, void* released);
+/* By this callback libpmix itself returns the data that a rank has published; the data is valid during the call. */
 typedef void (*PmixModexReply)(int status, char* data, size_t size, void* its);
 
-/* The first entries of the structure, which no version has moved; the unused ones stay null. */
+/* The functions of a server that libpmix calls (pmix_server_module_t): the first entries, which no version has moved.
+ * Null: the server lacks this function. launcher/agent/pmix/upcalls.h explains the results. */
 typedef struct {
   int (*client_connected)(const PmixProc* proc, void* object, PmixDone done, void* its);
   int (*client_finalized)(const PmixProc* proc, void* object, PmixDone done, void* its);

@@ -19,9 +19,9 @@ SML_OLD(dlsym);
 SML_OLD(dlerror);
 SML_OLD(__libc_start_main);
 
-/* Like the system's own _start, which passes libc the stack and calls exit() with the result of main(). There are no
- * constructors and destructors. The first instruction is one to which an indirect jump may lead (endbr64; hint #34,
- * which is "bti c"): processors that check this end the program otherwise. */
+/* SML_START(main_function) defines a _start like the system's own, which passes libc the stack and calls exit() with
+ * the result of main(). It runs no constructors and destructors. The first instruction is one to which an indirect jump
+ * may lead (endbr64; hint #34, which is "bti c"): processors that check this end the program otherwise. */
 extern int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(void),
                              void (*end)(void), void (*loader_end)(void), void* stack);
 

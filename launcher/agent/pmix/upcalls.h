@@ -1,4 +1,7 @@
-/* Sends libpmix's upcalls as frames to the agent, and passes the agent's answers back to libpmix. */
+/* Sends libpmix's upcalls as frames to the agent, and passes the agent's answers back to libpmix.
+ *
+ * libpmix's thread calls the functions on_...(); main() calls answer(). In all of them, `its` is libpmix's own pointer,
+ * which is passed back to it unchanged. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,23 +15,26 @@
 
 /* ---- pending upcalls */
 
-/* An upcall that the agent must answer; its id is its index. */
+/* An upcall that the agent must answer; its id is its index in `opened`. One of the five callbacks is set, the others
+ * are null. */
 typedef struct {
-  bool used;
+  bool used; /* false: the entry is free */
   PmixDone done;
   PmixData data;
   PmixSpawned spawned;
   PmixFound found;
   PmixInfos group;
-  PmixProc* members; /* of the group */
+  PmixProc* members; /* of the group; allocated */
   size_t member_count;
-  char* key; /* the key that is looked up */
+  char* key; /* the key that is looked up; allocated */
   void* its;
 } Open;
 
+/* The mutex `opening` guards both. */
 static Open* opened;
-static uint32_t open_room;
+static uint32_t open_room; /* number of entries, used or free */
 
+/* Stores an upcall and returns its id. */
 static uint32_t open_any(Open one) {
   pthread_mutex_lock(&opening);
   uint32_t id = 0;
@@ -44,11 +50,13 @@ static uint32_t open_any(Open one) {
   return id;
 }
 
+/* The same for an upcall that needs nothing but one of these two callbacks. */
 static uint32_t open_one(PmixDone done, PmixData data, void* its) {
   const Open one = {.done = done, .data = data, .its = its};
   return open_any(one);
 }
 
+/* Removes a pending upcall and returns it; one without callbacks if the id was never given. */
 static Open close_one(uint32_t id) {
   Open one = {.used = false};
   pthread_mutex_lock(&opening);
@@ -60,7 +68,7 @@ static Open close_one(uint32_t id) {
   return one;
 }
 
-/* Reads a published value: its type, then a text or bytes, as only put_value() writes them. */
+/* Reads a published value in the format of put_value(): its type, then a text or bytes. Allocates these. */
 static void take_published(Input* in, PmixValue* value) {
   const uint64_t type = take_number(in, 2);
   char* const bytes = need(calloc(1, in->left + 1));
@@ -74,7 +82,8 @@ static void take_published(Input* in, PmixValue* value) {
   }
 }
 
-/* Passes libpmix a published value and its publisher. Does not free them, as they belong to the library. */
+/* Passes libpmix a published value and its publisher, or the reason why there is none. Does not free what it allocates:
+ * that belongs to the library. */
 static void answer_found(const Open* one, int status, const unsigned char* bytes, size_t size) {
   PmixPublished* const out = need(calloc(1, sizeof *out));
   const size_t length = strlen(one->key);
@@ -88,11 +97,11 @@ static void answer_found(const Open* one, int status, const unsigned char* bytes
   one->found(there ? kPmixSuccess : status == kPmixSuccess ? kPmixError : status, out, there ? 1 : 0, one->its);
 }
 
-/* The answer to a group upcall, in one allocation that is freed once libpmix has read it. */
+/* The answer to a group upcall; free_group() frees it once libpmix has read it. */
 typedef struct {
   PmixDataArray members;
   PmixInfo infos[3];
-  PmixInfo* given; /* one of infos */
+  PmixInfo* given; /* the one of `infos` that holds the ranks' data; null: they gave none */
 } GroupAnswer;
 
 static void free_group(void* released) {
@@ -102,6 +111,7 @@ static void free_group(void* released) {
   free(out);
 }
 
+/* Adds an info to the answer and returns it, for its value. */
 static PmixInfo* next_info(GroupAnswer* out, size_t* count, const char* key, uint16_t type) {
   PmixInfo* const info = &out->infos[(*count)++];
   memmove(info->key, key, strlen(key));
@@ -131,6 +141,7 @@ static void answer_group(const Open* one, int status, const unsigned char* bytes
   one->group(status, out->infos, count, one->its, free_group, out);
 }
 
+/* Carries out an Answer of the agent: calls the callback of its upcall. */
 static void answer(Input* in) {
   const uint32_t id = take_count(in);
   const int status = (int)take_count(in);
@@ -152,8 +163,12 @@ static void answer(Input* in) {
   one.data(status, copy, size, one.its, free, copy);
 }
 
-/* ---- upcalls */
+/* ---- upcalls
+ *
+ * Functions of PmixModule. A result of kPmixSuccess means that the callback `done` has been called or will be, once the
+ * agent has answered. After kPmixOperationSucceeded or an error it is not called. */
 
+/* Needs no answer of the agent. */
 static int on_connected(const PmixProc* proc, void* object, PmixDone done, void* its) {
   (void)object;
   Buffer out = frame(kConnected);
@@ -177,7 +192,7 @@ static int on_abort(const PmixProc* proc, void* object, int status, const char* 
                     PmixDone done, void* its) {
   (void)object;
   (void)procs;
-  (void)count; /* whatever processes are named, all end */
+  (void)count; /* all ranks of the job end, whatever processes are named */
   Buffer out = frame(kAbort);
   put_number(&out, open_one(done, NULL, its));
   put_number(&out, rank_of(proc));
@@ -187,7 +202,9 @@ static int on_abort(const PmixProc* proc, void* object, int status, const char* 
   return kPmixSuccess;
 }
 
-/* Writes the ranks that are named; a single wildcard for the job's own namespace is written as the wildcard. */
+/* Writes the number of ranks and the agent's number of each; UINT32_MAX if it is none of a known namespace. A wildcard
+ * stands for all ranks of its namespace, and is written as these. Only if it stands alone and for the job's own
+ * namespace, the wildcard itself is written. */
 static void put_ranks(Buffer* to, const PmixProc* procs, size_t count) {
   Buffer ranks = {NULL, 0, 0};
   for (size_t i = 0; i < count; ++i) {
@@ -229,7 +246,7 @@ static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t c
   return kPmixSuccess;
 }
 
-/* Ranks connect or disconnect: for the agents this is a fence without data. */
+/* Ranks connect or disconnect (MPI_Comm_connect and the like): for the agent, this is a fence without data. */
 static int on_meeting(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
                       void* its) {
   (void)infos;
@@ -267,8 +284,8 @@ static bool is_set(const PmixInfo* infos, size_t count, const char* key) {
   return info != NULL && (info->value.type != kTypeBool || info->value.data.flag);
 }
 
-/* If only the name is given, the ranks of each host form the group without the agent. Does not support members that are
- * not named by all ranks. */
+/* Ranks construct or destruct a group. If they need neither a context id nor a barrier, or if the group is local to
+ * this host, libpmix does it without the agent. Refuses groups with members that only some of the ranks name. */
 static int on_group(int step, char* name, const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count,
                     PmixInfos done, void* its) {
   const bool wants_context = is_set(infos, info_count, "pmix.grp.actxid");
@@ -291,6 +308,7 @@ static int on_group(int step, char* name, const PmixProc* procs, size_t count, c
   return kPmixSuccess;
 }
 
+/* A program's own host list and working directory have priority over those of the whole call and of its rank. */
 static int on_spawn(const PmixProc* proc, const PmixInfo* infos, size_t info_count, const PmixApp* apps, size_t count,
                     PmixSpawned done, void* its) {
   const Open one = {.spawned = done, .its = its};
@@ -313,6 +331,7 @@ static int on_spawn(const PmixProc* proc, const PmixInfo* infos, size_t info_cou
   return kPmixSuccess;
 }
 
+/* Writes the length, then the type in 2 bytes, then a text or bytes. */
 static void put_value(Buffer* to, const PmixValue* value) {
   const bool text = value->type == kTypeString;
   const char* const bytes = text ? value->data.string : value->data.object.bytes;
@@ -323,7 +342,8 @@ static void put_value(Buffer* to, const PmixValue* value) {
   put(to, bytes, size);
 }
 
-/* Accepts one value with its name, as Open MPI publishes it; keys that begin with "pmix." are options. */
+/* Accepts a single name with a text or bytes as its value, as Open MPI publishes it. Keys that begin with "pmix." are
+ * options. */
 static int on_publish(const PmixProc* proc, const PmixInfo* infos, size_t count, PmixDone done, void* its) {
   const PmixInfo* what = NULL;
   for (size_t i = 0; i < count; ++i) {
@@ -344,6 +364,7 @@ static int on_publish(const PmixProc* proc, const PmixInfo* infos, size_t count,
   return kPmixSuccess;
 }
 
+/* Accepts a single name; so does on_unpublish(). */
 static int on_lookup(const PmixProc* proc, char** keys, const PmixInfo* infos, size_t count, PmixFound done,
                      void* its) {
   (void)proc;
@@ -383,7 +404,8 @@ static void on_log(const PmixProc* proc, const PmixInfo* data, size_t count, con
   send_frame(&out);
 }
 
-/* libpmix itself keeps the files that a rank wants removed after it, but only for a host that has this. */
+/* libpmix itself removes the files that a rank registers for removal after its end, but only if the server has this
+ * function. It refuses all requests that libpmix passes on. */
 static int on_job_control(const PmixProc* proc, const PmixProc* targets, size_t target_count, const PmixInfo* infos,
                           size_t count, void* done, void* its) {
   (void)proc;

@@ -19,7 +19,8 @@
 
 namespace sml::agent {
 
-// One thread. Sends all questions of one turn of the loop in one message.
+// One thread. Sends all questions of one turn of the loop to the launcher in one message; the launcher passes them to
+// the agents of the hosts concerned.
 class ConnectionAuthorizer {
  public:
   using Answer = LocalCallers::Answer;
@@ -27,17 +28,18 @@ class ConnectionAuthorizer {
 
   using OwnAddresses = std::function<std::vector<std::string>()>;
 
-  // `own` returns the numeric addresses of this host; called once, at the first connection. `local` and whatever `send`
-  // uses must outlive this object. Each attempt has its own range of question numbers, so that a late answer to an
-  // earlier attempt's question is ignored.
+  // `own` returns the numeric addresses of this host; called once at most, when they are first needed. `attempt` counts
+  // from 1. `local` and whatever `send` uses must outlive this object. Each attempt has its own range of question
+  // numbers, so that a late answer to an earlier attempt's question is ignored.
   ConnectionAuthorizer(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own, std::uint32_t attempt,
                        Send send);
   ConnectionAuthorizer(const ConnectionAuthorizer&) = delete;
   ConnectionAuthorizer& operator=(const ConnectionAuthorizer&) = delete;
 
-  // `ends` are the addresses as the caller sees them. Calls `answer` now or later, or never if the launcher does not
-  // reply.
+  // Asks whether a connection to a store belongs to the job. `ends` are its addresses as the connecting process sees
+  // them. Calls `answer` before this returns or later, or never if the launcher does not reply.
   void ask(const os::TcpEnds& ends, Answer answer);
+  // The launcher's reply: calls the pending `answer` of each question in `m`; ignores unknown question numbers.
   void take_verdicts(const wire::PeerVerdicts& m);
 
  private:
@@ -47,11 +49,11 @@ class ConnectionAuthorizer {
   boost::asio::io_context& loop_;
   LocalCallers& local_;
   OwnAddresses own_;
-  std::optional<std::set<boost::asio::ip::address>> own_addresses_;
+  std::optional<std::set<boost::asio::ip::address>> own_addresses_;  // nullopt: not needed yet
   Send send_;
   std::uint32_t next_id_;
-  std::vector<wire::Caller> gathered_;
-  std::unordered_map<std::uint32_t, Answer> asked_;
+  std::vector<wire::Caller> gathered_;               // questions that are not sent yet
+  std::unordered_map<std::uint32_t, Answer> asked_;  // by question number
   Lifetime lifetime_;
 };
 

@@ -19,6 +19,8 @@ class HttpRequestReader {
  public:
   static constexpr std::size_t kMaxHead = std::size_t{8} << 10;  // request line and headers
 
+  // TooLong: the head is longer than kMaxHead, or the body than `most_body` bytes. Bad: not valid HTTP, or a body in
+  // chunks.
   enum class State : std::uint8_t { Incomplete, Complete, TooLong, Bad };
 
   explicit HttpRequestReader(std::size_t most_body);
@@ -26,9 +28,10 @@ class HttpRequestReader {
   HttpRequestReader(HttpRequestReader&&) noexcept;
   HttpRequestReader& operator=(HttpRequestReader&&) noexcept;
 
-  // Bytes after a complete request are ignored. After TooLong or Bad nothing more can be read.
+  // Continues with `bytes` and returns the state. Bytes after a complete request are ignored; so are all bytes after
+  // TooLong or Bad.
   State feed(std::string_view bytes);
-  // Call once, after State::Complete.
+  // Returns the request. Call once, after State::Complete.
   HttpRequest take();
 
  private:
@@ -36,7 +39,8 @@ class HttpRequestReader {
   std::unique_ptr<Parser> parser_;
 };
 
-// A reply that closes its connection. Horovod's client compares header names byte by byte.
+// Returns the bytes of a reply after which the connection is closed. The header names are spelled as Horovod's client
+// expects them: it distinguishes capital and small letters.
 std::string http_answer(int status, std::string_view body = {});
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// Reserves a port for a worker to listen on.
+// Reserves one port of this host for a worker to listen on, and reports its number in Prepared. The service itself
+// accepts no connection on it.
 #pragma once
 #include "launcher/agent/core/host_service.h"
 #include "launcher/agent/core/rendezvous_port.h"

@@ -1,5 +1,5 @@
-// The sockets of a Engine: accepts connections that the connection authorizer allows, transfers bytes, and
-// closes connections that violate the protocol. It costs nothing without connections.
+// The sockets of an Engine: accepts connections that the connection authorizer allows, transfers bytes between them and
+// the engine, and closes connections that violate the protocol. Without connections it uses no processor time.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,17 +23,17 @@
 
 namespace sml::agent {
 
-// One thread: that of the loop. If there are too many connections, one is closed: the oldest of the address that has
-// the most connections whose owner is not known yet; if there are none, the oldest of the address that has the most
-// connections that have not proved themselves. A failure of one connection affects no other; the first of each kind is
-// reported, the rest are counted.
+// One thread: that of the loop. If there are too many connections, a new one takes the place of another: of one whose
+// owner is not known yet, or, if there is none, of one that has not sent a valid request yet (Engine::proved()). The
+// oldest such connection of the address that has most of them is closed; if there is none either, the new one is
+// refused. A failure of one connection affects no other; the first of each kind is reported, the rest are counted.
 class StoreServer {
  public:
   struct Settings {
     std::string name;                // "torch's store", for messages
-    std::vector<std::string> hosts;  // numeric addresses that may connect; loopback always may
+    std::vector<std::string> hosts;  // numeric addresses from which clients may connect; loopback always may
     std::size_t most_clients = 0;    // concurrent connections
-    std::function<void(const std::string&)> report;
+    std::function<void(const std::string&)> report;  // receives a sentence for the user
   };
 
   // Takes ownership of a listening socket. `engine` and `authorization` must outlive the server.
@@ -42,14 +42,14 @@ class StoreServer {
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // Lets these hosts connect, too.
+  // Lets clients from these numeric addresses connect, too.
   void admit(const std::vector<std::string>& hosts);
-  // To be called after something other than a client has changed the engine.
+  // Call after something other than a client has changed the engine: applies the engine's effects.
   void look() { settle(); }
-  // Between suspend() and resume() the workers are stopped, and their silence means nothing.
+  // Between suspend() and resume() the workers are stopped, so no client is dropped for its silence.
   void suspend();
   void resume();
-  // The counts of what was not reported; empty if there is none.
+  // A sentence with the counts of what happened more often than the one time that was reported; empty if there is none.
   std::string summary() const;
 
  private:
@@ -60,24 +60,24 @@ class StoreServer {
     Tcp::socket socket;
     ClientId id;
     std::string peer;     // address
-    std::string pending;  // answers, of which `taken` bytes have been sent
+    std::string pending;  // replies, of which `taken` bytes have been sent
     std::size_t taken = 0;
-    bool admitted = false;  // the engine knows it
-    bool proved = false;
-    bool reading = false;
-    bool writing = false;
-    bool closing = false;  // to be closed once all has been sent
+    bool admitted = false;  // it is authorized, and the engine knows it
+    bool proved = false;    // Engine::proved()
+    bool reading = false;   // a handler waits for bytes
+    bool writing = false;   // a handler waits for room to send
+    bool closing = false;   // to be closed once all has been sent
   };
   struct Tally {
-    std::uint64_t refused = 0;  // before any byte was read
-    std::uint64_t broken = 0;   // violated the protocol
-    std::uint64_t gave_way = 0;
-    std::uint64_t unknown = 0;  // served although their owner is unknown
+    std::uint64_t refused = 0;   // before any byte was read
+    std::uint64_t broken = 0;    // violated the protocol
+    std::uint64_t gave_way = 0;  // closed for a new connection
+    std::uint64_t unknown = 0;   // served although their owner is unknown
   };
 
   void accept();
   void accepted(Tcp::socket socket, const Tcp::endpoint& peer);
-  bool make_room();
+  bool make_room();  // closes a connection; false: all have sent valid requests
   void take_verdicts(ClientId id, wire::PeerOwnership ours);
   void admit(Connection& connection);
   void note_proof(ClientId id);
@@ -102,11 +102,11 @@ class StoreServer {
   Settings settings_;
   std::set<boost::asio::ip::address> hosts_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
-  ByAddress unproved_;
-  ByAddress undecided_;  // those whose owner is not known yet
+  ByAddress unproved_;   // connections that have not sent a valid request yet
+  ByAddress undecided_;  // connections whose owner is not known yet; also in unproved_
   std::uint32_t next_id_ = 0;
   Tally tally_;
-  std::optional<TimePoint> armed_for_;
+  std::optional<TimePoint> armed_for_;  // nullopt: timer_ does not run
   bool suspended_ = false;
   std::array<char, std::size_t{64} << 10> buffer_;
   Lifetime lifetime_;

@@ -15,7 +15,7 @@
 
 namespace sml::agent {
 
-// The service that authorizes the connections to all stores. Started before them.
+// The service that authorizes the connections to all stores of this agent. It must start before them.
 class StoreAuthorization final : public HostService {
  public:
   explicit StoreAuthorization(const ServiceContext& context) : context_(context) {}
@@ -23,16 +23,17 @@ class StoreAuthorization final : public HostService {
   void start(const wire::Start&) override;
   void handle(const wire::ToAgent& message) override;
 
-  ConnectionAuthorizer& keeper() { return *keeper_; }  // set by start()
+  ConnectionAuthorizer& keeper() { return *keeper_; }  // call after start()
 
  private:
   const ServiceContext& context_;
   std::unique_ptr<ConnectionAuthorizer> keeper_;
 };
 
-// check() reserves a port: processes within `reach` can connect to it from then on, and are served once the service has
-// started. A port that is left to the workers refuses connections from others_start() on, as programs then retry; an
-// accepted connection would be cut off.
+// The common part of the stores. check() reserves a port: processes within `reach` can connect to it from then on, and
+// are served once the service has started. If the port is left to the workers, it refuses connections from
+// others_start() on: a program whose connection is refused tries again, while a connection that the kernel had accepted
+// here would be cut off when the port is closed.
 class StoreService : public HostService {
  public:
   // `authorization` must outlive this object.
@@ -49,14 +50,14 @@ class StoreService : public HostService {
  protected:
   virtual wire::ServiceKind kind() const = 0;
   virtual const char* name() const = 0;  // for messages
-  // True if this agent does not serve and the port is left to the workers.
+  // True if a worker serves the store at this port, and this agent does not.
   virtual bool leaves_port(const wire::Stores&) const { return false; }
   // Makes the engine; called once, if this agent serves.
   virtual Engine& open(const wire::Stores& stores) = 0;
-  void close() { server_.reset(); }  // to be called before the engine is destroyed
-  // To be called after the engine has been changed, as it may have something to send.
+  void close() { server_.reset(); }  // call before the engine is destroyed
+  // Call after the engine has been changed other than by a client: it may have something to send.
   void engine_changed();
-  // Lets workers of added hosts connect.
+  // Lets workers of added hosts connect. `hosts`: their numeric addresses.
   void admit(const std::vector<std::string>& hosts);
   const ServiceContext& context() const { return context_; }
 
@@ -68,6 +69,7 @@ class StoreService : public HostService {
   std::optional<StoreServer> server_;
 };
 
+// Serves torch's TCPStore, unless the plan leaves the port to rank 0.
 class TorchStoreService final : public StoreService {
  public:
   using StoreService::StoreService;
@@ -80,9 +82,11 @@ class TorchStoreService final : public StoreService {
   bool leaves_port(const wire::Stores& stores) const override { return stores.torch == plan::TorchStore::OfRank0; }
   Engine& open(const wire::Stores& stores) override;
 
-  std::optional<TorchStore> store_;
+  std::optional<TorchStore> store_;  // nullopt: not started, or not served here
 };
 
+// Serves Horovod's store. For an elastic job it reports the workers' requests to the launcher (HorovodNews) and gives
+// them the numbers that the launcher sends (HorovodRound).
 class HorovodStoreService final : public StoreService, private ElasticWorkers {
  public:
   using StoreService::StoreService;

@@ -1,8 +1,9 @@
 // The wire protocol of torch's TCPStore: requests of one client, with the operation numbers of torch up to 2.0 or of
 // torch from 2.1 on. Source: c10d/TCPStoreBackend.hpp and TCPStore.cpp of torch 1.13, 2.0, 2.6 and 2.14.
 //
-// An operation byte, then its fields in the byte order of the machine: u32, i64; bytes as u64 length and contents; a
-// list of keys as u64 count and that many bytes. There is no other framing, and some operations have no reply.
+// A request is an operation byte and then its fields in the byte order of the machine: u32, i64; bytes as u64 length
+// and contents; a list of keys as u64 count and that many bytes. There is no other framing, and some operations have no
+// reply.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,15 +30,15 @@ enum class Op : std::uint8_t {
   CancelWait,  // reply: u8 1
   Ping,        // u32; reply: the same
   QueuePush,   // key, value; no reply
-  QueuePop,    // key; reply: i64 length before, bytes if above 0
+  QueuePop,    // key; reply: i64 length before the pop; bytes of the item if that is above 0
   QueueLen,    // key; reply: i64
   ListKeys,    // reply: i64 count, bytes for each
-  Barrier,     // key, i64 world size; reply: u8 0 when that many have come
+  Barrier,     // key, i64 world size; reply: u8 0 when that many clients have sent it
 };
 
 std::string_view name(Op op);
 
-// Determined by a client's first bytes.
+// The numbering of the operations; determined by a client's first bytes.
 enum class Dialect : std::uint8_t {
   Unknown,
   Old,  // torch up to 2.0
@@ -56,13 +57,13 @@ inline constexpr char kWaitOver = 0;
 inline constexpr char kWaitCancelled = 1;
 enum class Watch : char { Updated, Created, Deleted, Registered };
 
-// Refers to the bytes that it was parsed from.
+// Its views refer to the bytes that it was parsed from.
 struct Request {
   Op op = Op::Validate;
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values;
-  std::int64_t number = 0;  // delta, world size
-  std::uint32_t word = 0;   // magic, nonce
+  std::int64_t number = 0;  // of Add: what to add; of Barrier: the world size
+  std::uint32_t word = 0;   // of Validate: the magic number; of Ping: the nonce
 };
 
 struct Parsed {
@@ -70,27 +71,27 @@ struct Parsed {
   State state = State::Incomplete;
   Request request;       // for Complete
   std::size_t size = 0;  // for Complete: bytes of the request; for Incomplete: the bytes that are needed at least
-  std::string fault;     // for Bad: a clause
+  std::string fault;     // for Bad: what is wrong, a part of a sentence
 };
 
 // How far an incomplete request has been scanned, so that no byte is scanned again when more have come.
 struct Scan {
   bool begun = false;
   std::size_t at = 0;      // bytes of whole fields after the operation
-  std::size_t field = 0;   // index of the next one
+  std::size_t field = 0;   // index of the next field
   bool counted = false;    // for a list: its count has been read
   std::uint64_t left = 0;  // for a list: keys and values still to come
 };
 
-// Parses the request at the front of `bytes`; sets an unknown dialect once it can be determined. Allocates no more than
-// the bytes justify. `scan` belongs to this request; use a new one for each. Each call must pass all bytes of the call
-// before, and more.
+// Parses the request at the front of `bytes`; sets an unknown dialect once it can be determined. Allocates memory in
+// proportion to the bytes only, whatever lengths the request states. `scan` belongs to this request; use a new one for
+// each. A further call for the same request must pass all bytes of the call before, and more.
 Parsed parse(Dialect& dialect, std::string_view bytes, Scan& scan);
 
 // The operation byte; -1 if the dialect has none.
 int code_of(Op op, Dialect dialect);
 
-// Fields of replies.
+// Append one field of a reply to `out`.
 void put_number(std::string& out, std::int64_t value);
 void put_word(std::string& out, std::uint32_t value);
 void put_bytes(std::string& out, std::string_view bytes);

@@ -1,4 +1,4 @@
-// torch's TCPStore as a server: every dialect, many clients. Pure.
+// The server of torch's TCPStore: every dialect, many clients. Pure.
 //
 // The store outlives process groups: a worker may destroy its group and make a new one, and torch then uses the same
 // keys again, over a new connection. So the keys of process groups are kept apart by group: a client that joins when
@@ -21,17 +21,17 @@ namespace sml::agent {
 struct TorchStoreLimits {
   std::size_t memory = std::size_t{1} << 30;   // of all that clients cause: values, waits, watches, incomplete
                                                // requests, and replies that they have not read
-  std::size_t unsent = std::size_t{1} << 20;   // of one client: beyond, no input is taken from it
-  std::size_t answer = std::size_t{64} << 20;  // the longest
+  std::size_t unsent = std::size_t{1} << 20;   // bytes to one client; beyond, no input is taken from it
+  std::size_t answer = std::size_t{64} << 20;  // bytes of the longest reply
 };
 
-// Above the memory limit the client that has most unread replies is dropped or, if no client has many, the one that
-// requests more.
+// Above the memory limit the client that has most unread replies is dropped or, if none has TorchStoreLimits::unsent
+// bytes of them, the client whose request needs more memory.
 class TorchStore final : public Engine {
  public:
   static constexpr Duration kFirst = std::chrono::seconds(30);  // for a client's first request, once it has begun
 
-  // `world_size`: of the job; determines when a group has all its ranks.
+  // `world_size`: number of ranks in a group; determines when a group has all its ranks.
   explicit TorchStore(std::uint32_t world_size, TorchStoreLimits limits = {});
 
   void opened(ClientId client, TimePoint now) override;
@@ -45,13 +45,14 @@ class TorchStore final : public Engine {
   void pass(TimePoint now) override;
   void restart_clocks(TimePoint now) override;
 
-  // The number of clients that have joined so far: torch counts them under the key "init/".
+  // The number of joins so far: a client of torch joins by adding to the key "init/".
   std::uint64_t joined() const { return joined_; }
   // When the first client joined; nullopt before.
   std::optional<TimePoint> first_joined() const { return first_joined_; }
-  std::size_t memory() const { return memory_; }
+  std::size_t memory() const { return memory_; }  // in use, in bytes
 
  private:
+  // The keys of one process group.
   struct Group {
     Group(TorchSpace::Send send, std::size_t& memory) : space(std::move(send), memory) {}
     TorchSpace space;
@@ -59,18 +60,18 @@ class TorchStore final : public Engine {
     std::uint64_t ranks = 0;
   };
   struct Client {
-    std::string in;
+    std::string in;             // received, not handled yet
     std::size_t in_memory = 0;  // the memory counted for `in`
     std::size_t wanted = 1;     // bytes of `in` without which nothing can be done
     torch::Scan scan;
     torch::Dialect dialect = torch::Dialect::Unknown;
-    bool joined = false;
-    std::shared_ptr<Group> group;  // from its first use of a group's keys on
+    bool joined = false;           // it has added to "init/"
+    std::shared_ptr<Group> group;  // null until its first use of a group's keys
     bool proved = false;
-    bool given_up = false;
-    std::size_t unsent = 0;
-    TimePoint progress;  // of its request or its reply
-    TimePoint begun;     // its first request
+    bool given_up = false;   // dropped: its Effect is Fault
+    std::size_t unsent = 0;  // bytes of replies
+    TimePoint progress;      // when its request or reply last made progress
+    TimePoint begun;         // when its first request began
     TimePoint due() const { return proved ? progress + kStall : begun + kFirst; }
     bool stalls() const { return !given_up && (!in.empty() || unsent > 0); }
   };
@@ -88,10 +89,11 @@ class TorchStore final : public Engine {
   void forget(ClientId id, const Client& client);
   void send(ClientId id, std::string bytes);
   void give_up(ClientId id, Client& client, std::string fault);
-  std::string refuse(ClientId id, Client& client, std::string fault);  // drops the client; there is no reply
+  std::string refuse(ClientId id, Client& client, std::string fault);  // drops the client; returns no reply
   void count_input(Client& client);
+  // Enforces the memory limit if a call for this client has increased the memory from `before`.
   void bound(ClientId id, Client& client, std::size_t before);
-  bool give_up_slowest();
+  bool give_up_slowest();  // false: no client has many unread replies
   void check_later(TimePoint due);
 
   std::uint32_t world_size_;

@@ -28,11 +28,12 @@ struct AttemptDeps {
   const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
   Preload& preload;
-  std::function<bool(pid_t)> is_own;  // a child that is there for more than one attempt
+  // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
+  std::function<bool(pid_t)> is_own;
   const Guard& guard;
-  const plan::Environment& login;
-  std::span<const int> ignored_signals;
-  unsigned long descriptor_limit = 0;  // soft limit for workers
+  const plan::Environment& login;        // the environment that the agent was started with
+  std::span<const int> ignored_signals;  // os::ignored_signals() at the agent's start
+  unsigned long descriptor_limit = 0;    // the soft limit of open descriptors for workers
 };
 
 }  // namespace sml::agent

@@ -21,21 +21,24 @@ class DynamicWorkers {
   DynamicWorkers(const AttemptDeps& deps, WorkerOwner& owner, WorkerGroup& workers, const HostServices& services)
       : deps_(deps), owner_(owner), workers_(workers), services_(services) {}
 
-  // No workers were planned: the attempt waits until the first ones have been added and started.
+  // To be called if no workers were planned: the attempt then waits until the first ones have been added and started.
   void expect_first() { first_expected_ = true; }
   bool expects_first() const { return first_expected_; }
 
-  // Finds the programs and resources that the new workers need, and replies to the launcher, possibly later. `starter`
-  // is null if all workers are being ended or have ended: the reply then reports an error. Forgets workers that are
-  // still waiting from an earlier call.
+  // Finds the programs and resources that the new workers need, and replies to the launcher with Added: within this
+  // call, or later when a service is ready. Starts no worker. `starter` is null if all workers are being ended or have
+  // ended: the reply then reports an error. Forgets workers that still wait from an earlier call.
   void prepare(const wire::AddWorkers& m, WorkerStarter* starter);
-  // Starts the waiting workers that `m` names, or forgets them if it cancels them.
+  // Starts the waiting workers if `m` says so; forgets them if `m` cancels them or is about others.
   void start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch);
+  // True if workers wait here, or the first ones are expected: the attempt must not end yet.
   bool wait() const { return first_expected_ || !waiting_.empty(); }
+  // Forgets the waiting workers, and no longer expects the first ones.
   void forget();
 
  private:
   void forget_those();
+  // Sends the reply about the workers from rank `first` on; `why` is one more error, empty if there is none.
   void settle(Rank first, const std::string& why);
   void share_out(const WorkerStarter& starter);
 
@@ -44,9 +47,9 @@ class DynamicWorkers {
   WorkerGroup& workers_;
   const HostServices& services_;
   bool first_expected_ = false;
-  Rank first_;
+  Rank first_;  // AddWorkers::first of the last call of prepare()
   std::vector<wire::Worker> waiting_;
-  std::vector<ResourceAssignment> shares_;  // of waiting_
+  std::vector<ResourceAssignment> shares_;  // of waiting_, in its order
   std::optional<wire::Added> answer_;       // not sent yet
 };
 

@@ -25,11 +25,11 @@
 
 namespace sml::agent {
 
-// A child of the agent, leader of a session of its own. It dies with the agent, and with its socket. What it makes are
-// children of the agent too, as Processes::start() makes them.
+// The process is a child of the agent and leads a process group of its own. It ends when the agent ends, or when its
+// socket is closed. The workers that it forks become children of the agent, like the ones of Processes::start().
 //
-// If it cannot serve, for whatever reason, workers are executed as without --preload, and one message gives the reason.
-// One thread: that of the loop, which spawn() blocks for the duration of a fork.
+// If the process cannot serve, for whatever reason, workers are executed as without --preload, and a message gives the
+// reason. One thread: that of the loop, which spawn() blocks for the duration of a fork.
 class Preload {
  public:
   // `print` receives a sentence for the user.
@@ -44,22 +44,26 @@ class Preload {
     std::vector<std::string> modules;
     Duration limit;                 // time limit of the imports
     std::vector<std::string> argv;  // of the workers
-    // Like a worker's; the environment has the variables that all workers have in common.
+    // As for a worker; the environment has the variables that all workers have in common. `argv`, stdout, stderr and
+    // `more_descriptors` are ignored.
     os::WorkerProcess process;
   };
   // To be called for every attempt. Starts the process, unless it exists or could not serve earlier.
   void prepare(const Wish& wish);
-  // Calls `go` once spawn() need not wait: now, or from the loop. Replaces an earlier `go` that has not been called.
+  // Calls `go` when no imports run (any more), whether they succeeded or not: within this call, or later from the loop.
+  // Replaces an earlier `go` that has not been called.
   void when_settled(std::function<void()> go);
 
-  // As Processes::start(), by a fork where that is the same.
+  // Starts a worker like Processes::start(): by a fork of the process if the imports have succeeded and the worker runs
+  // the same program with the same start conditions; otherwise by Processes::start() itself.
   std::variant<pid_t, SpawnFailed> spawn(const os::WorkerProcess& worker);
 
   bool is(pid_t pid) const { return pid_ > 0 && pid == pid_; }
-  // Called after a child was reaped. Returns true if it was this process.
+  // To be called after a child was reaped. Returns true if it was this process.
   bool ended(pid_t pid, const ExitStatus& status);
 
  private:
+  // None: not started. GivenUp: it cannot serve, and is not started again.
   enum class State : std::uint8_t { None, Importing, Ready, GivenUp };
 
   Result<void> start(const Wish& wish);
@@ -71,15 +75,18 @@ class Preload {
   void await_words();
   void read_words();
   void say_lines(std::string_view text);
+  // Why this worker cannot be forked; empty if it can.
   std::string hindrance(const os::WorkerProcess& worker) const;
+  // Error: the process cannot serve any more. SpawnFailed: this worker cannot be started.
   Result<std::variant<pid_t, SpawnFailed>> fork(const os::WorkerProcess& worker);
   Result<void> send(const std::string& message, std::span<const int> descriptors);
-  Result<std::string> handle();
+  Result<std::string> handle();  // waits for the answer to fork()
 
   Processes& processes_;
   Print print_;
   State state_ = State::None;
   std::string modules_;  // the names as the user gave them
+  // The command line, program and environment for which the modules were imported.
   plan::PythonLine line_;
   std::string program_;
   std::vector<std::string> environment_;
@@ -87,11 +94,11 @@ class Preload {
   boost::asio::posix::stream_descriptor socket_;
   boost::asio::posix::stream_descriptor words_;  // what the modules print
   boost::asio::steady_timer timer_;
-  std::string answer_;
-  std::string unsaid_;
-  std::size_t said_ = 0;  // the number of lines
-  bool told_ = false;     // the user knows why a worker was executed instead
-  std::function<void()> go_;
+  std::string answer_;        // the part of the first answer that has been read
+  std::string unsaid_;        // the part of words_ that has no whole line yet
+  std::size_t said_ = 0;      // the number of lines of words_
+  bool told_ = false;         // a message has given the reason why a worker was executed instead
+  std::function<void()> go_;  // of when_settled(); null: there is none, or it has been called
   Lifetime lifetime_;
 };
 

@@ -26,7 +26,7 @@ class WorkerGroup {
   // `processes` outlives the group.
   explicit WorkerGroup(Processes& processes) : processes_(processes) {}
 
-  // Before it is started.
+  // Adds a worker that has not been started. Does not start it.
   void add(boost::asio::io_context& loop, WorkerOwner& owner, wire::Worker spec);
 
   std::span<const std::unique_ptr<Worker>> all() const { return workers_; }
@@ -35,7 +35,7 @@ class WorkerGroup {
   // Writes to a worker's standard input, if it runs on this host.
   void feed(Rank rank, const std::string& bytes) const;
   void feed_end(Rank rank) const;
-  // As if it had printed it, if it is here: see Worker::print().
+  // Adds text to a worker's output, if it runs on this host: see Worker::print().
   void say_for(Rank rank, Stream stream, std::string_view text) const;
 
   // To be called after the worker's process has started.
@@ -43,21 +43,22 @@ class WorkerGroup {
   // Returns the worker that ran as this process, which has been reaped; null if it was no worker.
   Worker* reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   bool is_worker(pid_t pid) const { return by_pid_.contains(pid); }
-  std::set<pid_t> pids() const;  // of those that have not been reaped
-  std::size_t alive() const { return by_pid_.size(); }
-  bool all_reaped() const;
-  bool all_done() const;  // reaped, and their output has ended
-  std::vector<MpiWatch::Candidate> candidates() const;
-  // The ranks that hold no connection to `port`.
+  std::set<pid_t> pids() const;                         // of the workers that have been started and not reaped
+  std::size_t alive() const { return by_pid_.size(); }  // the number of these
+  bool all_reaped() const;                              // none of them is left; true also before the start
+  bool all_done() const;  // all have been reaped, or failed to start, and their output has ended or been given up
+  std::vector<MpiWatch::Candidate> candidates() const;  // all workers that are alive
+  // The ranks that are alive and have no process in their group with a connection to `port`.
   std::vector<Rank> without_connection(std::uint16_t port, Network& network) const;
 
   void signal(Rank rank, int signo) const;
-  void signal(const wire::Signal& message) const;
+  void signal(const wire::Signal& message) const;  // the ranks that it names, or all if it names none
+  // Sends every worker the signal, then SIGCONT; from now on its end counts as the agent's doing.
   void ask_to_stop(int signo, SignalTarget target) const;
   // Output may be read again: wakes workers in turn as long as `owner` has an allowance, so that one worker's flood
   // does not use up the credit of all.
   void wake(const WorkerOwner& owner);
-  std::optional<TimePoint> drain_deadline() const;  // the earliest
+  std::optional<TimePoint> drain_deadline() const;  // the earliest of all workers; nullopt if there is none
   void check_drain(TimePoint now) const;
 
  private:
@@ -66,7 +67,7 @@ class WorkerGroup {
   Processes& processes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<Rank, Worker*> by_rank_;
-  std::unordered_map<pid_t, Worker*> by_pid_;
+  std::unordered_map<pid_t, Worker*> by_pid_;  // started and not reaped
   std::size_t next_to_wake_ = 0;
 };
 

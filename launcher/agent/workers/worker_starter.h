@@ -20,35 +20,41 @@ namespace sml::agent {
 
 class WorkerStarter {
  public:
-  // `workers` and `services` must outlive this object; they are filled before its first use of them. `mark`:
-  // Prepare::mark.
+  // `deps`, `workers` and `services` must outlive this object; the last two may be filled after this call, but before
+  // their first use. `mark` is Prepare::mark.
   WorkerStarter(const AttemptDeps& deps, std::vector<wire::App> apps, std::string mark, WorkerGroup& workers,
                 const HostServices& services);
 
   WorkerEnvironments& environments() { return environments_; }
   const WorkerEnvironments& environments() const { return environments_; }
-  // To be called once. Adds errors and what the launcher must know to `answer`.
+  // Assigns processors, memory and devices to the workers of the group. To be called once. Adds errors and what the
+  // launcher must know to `answer`, and replaces its warnings.
   void share_out(const wire::Prepare& plan, wire::Prepared& answer);
-  std::span<const ResourceAssignment> shares() const { return shares_; }  // by worker, after share_out()
-  // Starts the imports unless that is done already.
+  std::span<const ResourceAssignment> shares() const { return shares_; }  // in the order of the group; see share_out()
+  // Starts the imports of --preload (Preload::prepare()) for the program of the first worker, or, if this host has no
+  // workers yet, for the first program. The imports run once for all attempts.
   void preload(const wire::PreloadWish& wish) const;
   // See WorkerEnvironments::add().
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
     return environments_.add(std::move(apps), deps_.login);
   }
   // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
-  // to the group next, in this order: each takes the place of a worker that has ended, or a new one.
+  // to the group next, in this order: each takes the slot of a worker that has ended, or a new one.
   ResourceAssignments share_out_more(std::span<const wire::Worker> workers) const;
-  // Keeps their assignments; to be called once they are in the group.
+  // Keeps the assignments of these workers; to be called once the workers are in the group.
   void keep(std::vector<ResourceAssignment> more);
-  // Starts the workers of the group from `first` on; to be called once for each. A worker without an assignment starts
-  // unbound. Returns those that run; the others report by themselves why they do not.
+  // Starts the workers of the group from index `first` on; to be called once for each worker. A worker without an
+  // assignment starts unbound. Returns the workers that run; each of the others has a report of why it does not
+  // (Worker::take_report()).
   std::vector<wire::StartedWorker> start(MpiWatch& mpi_watch, std::size_t first = 0);
 
  private:
+  // The environments, as far as they are known before the start: of `count` workers that may be spawned here, and of
+  // the workers of a program.
   std::vector<plan::Environment> likely_environments(std::uint32_t count) const;
   std::vector<plan::Environment> known_environments(std::uint32_t app) const;
   void spawn(Worker& worker, const ResourceAssignment& share, int empty_input, MpiWatch& mpi_watch);
+  // The variables of this worker alone: the mark, its assignment, its error file, and the services' variables.
   plan::Environment own_variables(const Worker& worker, const ResourceAssignment& share) const;
 
   const AttemptDeps& deps_;
@@ -56,8 +62,8 @@ class WorkerStarter {
   std::string mark_;
   WorkerGroup& workers_;
   const HostServices& services_;
-  std::vector<ResourceAssignment> shares_;
-  plan::BindingWish binding_;
+  std::vector<ResourceAssignment> shares_;  // in the order of the group
+  plan::BindingWish binding_;               // Prepare::binding
 };
 
 }  // namespace sml::agent

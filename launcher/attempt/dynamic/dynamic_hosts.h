@@ -1,6 +1,6 @@
-// Hosts without ranks that are to get some while the workers of others run (MPI_Comm_spawn, hvd.elastic). They are
-// reached, wait for their ranks, and become hosts like all others when these start. A host whose ranks have ended can
-// come again this way.
+// Hosts without ranks that are to get some while workers run on other hosts (MPI_Comm_spawn, hvd.elastic). This class
+// starts their agents, keeps them waiting for their ranks, and hands the hosts over to the attempt when these start. A
+// host whose ranks have ended can come again this way.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -41,39 +41,43 @@ class DynamicHosts {
   DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps)
       : deps_(std::move(deps)), loop_(loop), timer_(loop) {}
 
-  // Reaches `hosts`; those that are ready already stay so. A host whose plan has no workers gets an empty Start and
-  // then each of `worlds`, which run, before it is ready; one with workers waits for their start. Calls `settled` when
-  // all are ready, or when why() names the reason that they are not.
+  // Starts the agents of `hosts`, or begins a new session with agents that wait. A host whose plan has no workers gets
+  // an empty Start and then each of `worlds`, the spawned worlds that run, before it is ready; a host with workers is
+  // ready as soon as it is prepared and healthy. Calls `settled` once, from the loop, when all are ready, when one has
+  // failed or when the start timeout has passed: why() then has the reason. let_go() and begin() cancel that call,
+  // unless it is posted to the loop already.
   void reach(std::vector<transport::AgentSession::Plan> hosts, std::vector<wire::AddWorkers> worlds,
              std::function<void()> settled);
   bool is_reaching() const { return reaching_; }
-  // A clause that follows "it"; empty if nothing prevents the hosts from coming.
+  // Why the hosts of reach() cannot all come: a part of a sentence that follows "it"; empty: no reason so far.
   const std::string& why() const { return why_; }
-  HostId root_cause() const { return failed_host_; }  // the host that why() is about
+  HostId root_cause() const { return failed_host_; }  // the host that why() names; only if that is not empty
+  // Whether the host only waits for the start of its ranks.
   bool is_ready(HostId id) const;
-  // Whether the host has not failed so far.
+  // Whether the host has not failed here so far.
   bool may_come(HostId id) const { return !failed_.contains(id); }
 
   // Call when the ranks of `world` start: hosts with such ranks leave this table and are returned; the others are
   // released.
   std::vector<const fleet::Host*> begin(const plan::JobMap& world);
-  // Releases all hosts: none is to have ranks after all.
+  // Releases all hosts, as none is to have ranks after all, and clears why().
   void let_go();
 
-  // Whether the host belongs here, so that the fleet's calls about it go to this object.
+  // Whether the host belongs here. If it does, the attempt passes the fleet's calls about it to the functions that
+  // follow.
   bool holds(const fleet::Host& host) const;
   void introduced(fleet::Host& host);
   void prepared(fleet::Host& host, const wire::Prepared& message);
-  // Returns true if the message was handled here.
+  // Returns true if the message was handled here; otherwise the attempt handles it.
   bool hears(fleet::Host& host, const wire::ToLauncher& message);
   void ended(const fleet::Host& host, const Error* why);
-  // Call when a host outside this table has ended, or waits.
+  // Call when the session of a host outside this table has ended, or its agent waits: reach() may have waited for that.
   void freed() { set_out_soon(); }
 
  private:
   enum class Step : std::uint8_t {
-    Away,      // its session belongs to others, and ends or has ended
-    Coming,    // until its agent is prepared
+    Away,      // has no session of this object: an earlier one ends or has ended
+    Coming,    // until its agent is prepared and the host healthy
     Learning,  // it receives the existing worlds
     Ready,
     Going,  // released
@@ -82,13 +86,13 @@ class DynamicHosts {
     HostId id;
     std::string name;
     Step step = Step::Away;
-    std::optional<transport::AgentSession::Plan> next{};  // the plan with which it is started as soon as possible
+    std::optional<transport::AgentSession::Plan> next{};  // of its next session, which begins as soon as possible
     bool has_workers = false;                             // its plan has workers
     bool prepared = false;
-    std::size_t learnt = 0;  // number of worlds that it knows
-    std::string last_word{};
+    std::size_t learnt = 0;   // number of worlds that it knows
+    std::string last_word{};  // the reason in its agent's Bye
   };
-  Late* find(HostId id);
+  Late* find(HostId id);  // null: not in the table
   void set_out_soon();
   void set_out();
   void look(fleet::Host& host, Late& late);
@@ -104,11 +108,11 @@ class DynamicHosts {
   boost::asio::steady_timer timer_;
   std::vector<Late> hosts_;
   std::vector<wire::AddWorkers> worlds_;
-  bool reaching_ = false;
+  bool reaching_ = false;  // settled_ is to be called
   std::function<void()> settled_;
   std::string why_;
   HostId failed_host_;
-  std::set<HostId> failed_;
+  std::set<HostId> failed_;  // may_come() is false for these
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,5 +1,6 @@
-// An attempt whose workers may outlive each other and take in new ones (hvd.elastic): handles the store agent's
-// messages about the workers, notifies the workers of hosts, and starts the next round or ends the attempt.
+// The part of an attempt that is elastic (hvd.elastic): workers may go on without others, and with new ones. Handles
+// what the agent with Horovod's store reports about the workers, notifies the workers of hosts that have come or gone,
+// and starts the next round or ends the attempt. In other jobs it does nothing. One thread: that of the loop.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -33,22 +34,25 @@ class ElasticJob {
     AttemptOwner& owner;
     std::uint32_t restarts_used = 0;  // resets count as restarts
     std::function<bool()> run;        // whether the workers run and are not being ended
-    // The attempt fails after all; `lost` names the hosts that were lost, if any.
+    // Ends the attempt as failed: the workers cannot go on. `lost`: the hosts that were lost, if any; then they are the
+    // cause.
     std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
+    // Ends the attempt for the reason `why`, which is no failure of a worker or host.
     std::function<void(Error why)> stop;
   };
   ElasticJob(Deps deps, ElasticJoin::Deps joining);
 
   void handle(const fleet::Host& host, const wire::HorovodNews& m);
   void handle(const fleet::Host& host, const wire::HorovodAnswer& m);
-  // Call when a worker has ended or a host has been lost. Returns true if the attempt need not end because of it, or if
-  // this has dealt with it.
+  // Call when a worker has ended or a host has been lost. Returns true if the caller need do nothing more about that:
+  // the others may go on, or this object has ended the attempt. False: the caller handles it as in any other job.
   [[nodiscard]] bool outlives(Rank rank, const ExitStatus& status, const Workers::End& end);
   [[nodiscard]] bool outlives(const fleet::Host& host, const Error& why);
 
-  // Whether the workers accept notices about hosts that come and go, so that they need not be ended for these.
+  // Whether the workers accept notices that hosts have come or gone, so that the attempt need not end to use other
+  // hosts.
   bool hears_of_hosts() const { return rounds_ && !is_deaf_ && !endpoints_.empty(); }
-  // Call when such hosts may have come or gone: notifies the workers if they have.
+  // Call when hosts may have come or gone: notifies the workers if the next round would have other hosts.
   void look_at_hosts();
   const ElasticJoin& joining() const { return joining_; }
 
@@ -59,8 +63,8 @@ class ElasticJob {
  private:
   // A host on which workers have failed.
   struct CoolingDown {
-    std::optional<TimePoint> since;  // nullopt: it has come back
-    std::uint32_t times = 0;
+    std::optional<TimePoint> since;  // when it went out; nullopt: it is back
+    std::uint32_t times = 0;         // how often it has gone out
   };
   bool has_cooled_down(HostId host) const;
   void note_failed_hosts(const ElasticRounds::Next& round);
@@ -73,8 +77,8 @@ class ElasticJob {
 
   Deps deps_;
   ElasticJoin joining_;
-  std::optional<ElasticRounds> rounds_;  // nullopt: the job is not elastic
-  std::vector<report::AttemptFacts::HostFault> lost_;
+  std::optional<ElasticRounds> rounds_;                // nullopt: the job is not elastic
+  std::vector<report::AttemptFacts::HostFault> lost_;  // hosts lost in this round, for give_up
   std::map<HostId, CoolingDown> cooling_;
   std::map<Rank, NotificationEndpoint> endpoints_;  // workers that have registered
   bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way

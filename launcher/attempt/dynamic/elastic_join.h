@@ -36,18 +36,20 @@ class ElasticJoin {
   };
   explicit ElasticJoin(Deps deps) : deps_(std::move(deps)) {}
 
-  // Returns true if all joining hosts of `next` only wait for their start. Otherwise prepares them and calls `settled`
-  // when they do, or when one of them cannot.
+  // Returns true if all joining hosts of `next` are ready, or there are none: then call begin(). Otherwise prepares
+  // them and calls `settled` when they are ready or one of them has failed, from the loop or before this returns; the
+  // caller then decides on the next round again.
   [[nodiscard]] bool are_ready(const ElasticRounds::Next& next, std::function<void()> settled);
-  // The addresses from which the joining hosts reach the stores; valid once they are ready.
+  // Numeric addresses from which the workers of the joining hosts may connect to the stores; valid once these hosts are
+  // ready.
   std::vector<std::string> addresses(const ElasticRounds::Next& next) const;
-  // Starts their workers.
+  // Makes the workers of the joining hosts ranks of the attempt, and starts them. Does nothing if no hosts join.
   void begin(const ElasticRounds::Next& next);
   // Releases the joining hosts, which are not needed any more.
   void let_go();
 
   bool is_reaching() const { return deps_.late.is_reaching(); }
-  // Whether the host was to have workers and cannot.
+  // Whether the host was to join and has failed.
   bool is_unfit(HostId id) const { return unfit_.contains(id); }
   // For a host that had workers in this attempt, or was to: whether it may have workers again.
   bool may_join(HostId id) const;
@@ -58,9 +60,9 @@ class ElasticJoin {
   std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;
 
   Deps deps_;
-  std::vector<ElasticRounds::Next::Joining> joining_;  // hosts that were reached
+  std::vector<ElasticRounds::Next::Joining> joining_;  // hosts that are being prepared, or are ready
   plan::JobMap world_;                                 // their ranks, counted from 0
-  std::optional<plan::LaunchPlan> grown_;              // the plan with these ranks
+  std::optional<plan::LaunchPlan> grown_;              // the plan with these ranks; nullopt: no host joins
   std::set<HostId> unfit_;
 };
 

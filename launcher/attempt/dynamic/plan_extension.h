@@ -1,6 +1,6 @@
 // The plan of an attempt that gets more ranks while it runs: by MPI_Comm_spawn, or on hosts that join (hvd.elastic).
-// They follow the planned ranks in the plan, which is this attempt's own copy, and in its table, its output and its
-// events. The next attempt begins with what was planned.
+// The added ranks follow the planned ranks: in the plan, which is this attempt's own copy, in its rank table, in its
+// output and in its events. The next attempt begins with the plan as it was before.
 #pragma once
 #include <optional>
 #include <vector>
@@ -29,11 +29,12 @@ class PlanExtension {
   // The plan before it was extended.
   const plan::LaunchPlan& planned() const { return planned_ ? *planned_ : deps_.plan; }
 
-  // Adds the hosts of `map` that are not in the plan, because they have come while it runs: behind all others, ids
-  // ascending, without ranks.
+  // Adds the hosts of `map` that are not in the plan, as they have come since the attempt began: behind all others, ids
+  // ascending, as spare hosts without ranks.
   void add_hosts(const plan::JobMap& map);
-  // Call when the ranks of `world`, which are the last of `grown`, are about to start. Returns the hosts that have come
-  // for them.
+  // Call when the ranks of `world` are about to start: makes `grown`, whose last ranks they are, the plan. `asked_by`:
+  // the rank that has spawned them; nullopt: none has. Returns the hosts that have come for them
+  // (DynamicHosts::begin()).
   std::vector<const fleet::Host*> begin(plan::LaunchPlan grown, const plan::JobMap& world,
                                         std::optional<Rank> asked_by);
 

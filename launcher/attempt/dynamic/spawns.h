@@ -42,25 +42,28 @@ class Spawns {
   };
   explicit Spawns(Deps deps) : deps_(std::move(deps)) {}
 
+  // A rank on `host` requests ranks. Its MPI library gets the reply as a SpawnAnswer when they start or cannot start.
   void ask(const fleet::Host& host, wire::SpawnWish wish);
+  // The host's reply to AddWorkers: whether it can start the ranks.
   void note(const fleet::Host& host, const wire::Added& m);
   // Call when the host's session has ended.
   void lost(const fleet::Host& host);
-  // Call when the rank has ended: a pending request of this rank is dropped.
+  // Call when the rank has ended: drops its request if hosts for it are being reached.
   void ended(Rank rank);
 
  private:
+  // The first request, while hosts check whether they can start its ranks.
   struct Pending {
-    plan::JobMap world;
-    plan::LaunchPlan grown;
-    std::set<HostIndex> awaited{};
-    std::string why{};        // why it cannot start: a clause; empty: nothing prevents it
-    wire::AddWorkers told{};  // the message for a host that has none of its ranks
+    plan::JobMap world;             // the requested ranks, counted from 0
+    plan::LaunchPlan grown;         // the plan with these ranks
+    std::set<HostIndex> awaited{};  // hosts whose reply is missing
+    std::string why{};              // why the ranks cannot start, a part of a sentence after "it"; empty: no reason
+    wire::AddWorkers told{};        // the message for a host that has none of its ranks
   };
   void next();
   Result<void> begin(const wire::SpawnWish& wish);
   plan::SpawnRoom room() const;
-  std::uint32_t living(const plan::MappedHost& host) const;
+  std::uint32_t living(const plan::MappedHost& host) const;  // number of the host's ranks that have not ended
   SessionSettings settings() const;
   Pending plan_for(const wire::SpawnWish& wish, plan::JobMap world) const;
   void reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts);
@@ -69,7 +72,7 @@ class Spawns {
   void give_up(const std::string& why);
   void look();
   void start(const wire::SpawnWish& wish);
-  void answer(const wire::SpawnWish& wish, const std::string& why);
+  void answer(const wire::SpawnWish& wish, const std::string& why);  // `why` empty: the ranks start
 
   Deps deps_;
   std::deque<wire::SpawnWish> wishes_;  // the first is pending

@@ -18,16 +18,18 @@ namespace sml::attempt {
 
 class HostBroadcast {
  public:
-  // `silent`: the hosts that have not replied.
+  // `silent`: the names of the hosts that have not replied completely.
   using Done = std::function<void(std::vector<std::string> silent)>;
 
   // The fleet outlives this.
   HostBroadcast(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : fleet_(fleet), timer_(loop) {}
 
-  bool waits() const { return static_cast<bool>(done_); }
-  // Must not be called while waits(). `done` is called once, from the loop or from within end() or answered().
+  bool waits() const { return static_cast<bool>(done_); }  // a request is pending
+  // Sends the message that `question` makes for the request number `id`. `done` is called once, when all hosts have
+  // replied, after `limit`, or at end(): from the loop or from within end() or answered(). Must not be called while
+  // waits().
   void ask(const std::function<wire::ToAgent(std::uint32_t id)>& question, Duration limit, Done done);
-  bool awaits(std::uint32_t id) const { return waits() && id == id_; }  // otherwise the reply is late
+  bool awaits(std::uint32_t id) const { return waits() && id == id_; }  // false: the reply is late
   void answered(const fleet::Host& host, std::uint32_t id);             // the host's reply is complete
   // No more replies will come: concludes with those received.
   void end();

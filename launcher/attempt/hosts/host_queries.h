@@ -1,4 +1,4 @@
-// Requests to the agents on behalf of others, while workers run.
+// The information about running workers that other parts of the launcher request from the agents.
 #pragma once
 #include <utility>
 
@@ -17,11 +17,11 @@ class HostQueries {
   HostQueries(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet)
       : traces_(loop, fleet), records_(loop, fleet), single_(loop, fleet) {}
 
-  // Gets the current stacks of the workers; none if none run.
+  // Gets the current stacks of the workers; none if no workers run.
   void look_for_workers(TraceTools tools, StackQuery::Done done) { traces_.ask(tools, std::move(done)); }
-  // Gets what torch has recorded of the workers. Only for an attempt in which it may record.
+  // Gets what torch's flight recorders hold. Call only in an attempt for which torch was asked to record.
   void fetch_records(RecordQuery::Done done) { records_.ask(std::move(done)); }
-  // Gets one reply of each host; none if no workers run.
+  // Gets one `Reply` of each host; none if no workers run.
   template <class Reply>
   void ask(typename HostQuery<Reply>::Done done) {
     single_.of<Reply>().ask(std::move(done));

@@ -12,8 +12,8 @@
 
 namespace sml::attempt {
 
-// `Reply`: a message that names its request as Reply::Answers. Request and reply have an `id`; the request has no other
-// field.
+// `Reply`: the type of the reply message; Reply::Answers is the type of the request. Both have an `id`; the request has
+// no other field.
 template <class Reply>
 class HostQuery {
  public:
@@ -21,6 +21,7 @@ class HostQuery {
     std::string host;
     Reply reply;
   };
+  // Receives the replies that have come, in the order of arrival; hosts that have not replied are missing.
   using Done = std::function<void(const std::vector<HostReply>&)>;
 
   static constexpr Duration kLimit = std::chrono::seconds(1);  // then the replies received so far count

@@ -1,5 +1,5 @@
-// Which hosts of an attempt are ready (prepared and healthy), have failed, or were released, and what the user sees
-// while they come.
+// Records which hosts of an attempt are ready (prepared and healthy), have failed, or were released, and prints what
+// the user sees meanwhile. It ends no session.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -30,18 +30,19 @@ class HostReadiness {
         owner_(owner),
         hosts_(fleet.hosts().size()) {}
 
-  // Adds a host that joined the fleet while the workers run.
+  // Adds a host that joined the fleet while the workers run. It counts as ready: the attempt does not wait for it.
   void add(const fleet::Host& host) {
     hosts_.resize(std::max(hosts_.size(), host.position + 1));
     of(host) = {.prepared = true, .ready = true};
   }
-  // The host's agent runs.
+  // Call when the host's agent runs. Prints, once, the names of secrets that hosts do not receive.
   void greet(const fleet::Host& host);
-  // The host's reply to Prepare: it is prepared, unless a preflight error is in the way. Prints its bindings and
-  // warnings.
+  // Takes the host's reply to Prepare: the host is prepared if it has reported no preflight error. Prints its bindings
+  // and warnings.
   void prepared(const fleet::Host& host, const wire::Prepared& message);
   // Call after prepared() and after news of the host's health: reports, once, that the host is ready.
   void look_if_ready(const fleet::Host& host);
+  // Marks the host as failed; does not report it.
   void fail(const fleet::Host& host);
   // Marks the host as released by the launcher; its end needs no report.
   void release(const fleet::Host& host) { of(host).released = true; }
@@ -49,12 +50,13 @@ class HostReadiness {
   bool has_failed(const fleet::Host& host) const { return of(host).failed; }
   bool is_released(const fleet::Host& host) const { return of(host).released; }
   bool all_ready() const;
-  bool all_settled() const;  // each is ready or has failed
-  // The step that the host still needs to be ready.
+  bool all_settled() const;  // each host is ready or has failed
+  // The step that the host still needs to be ready, as words for the user.
   std::string awaited_step(const fleet::Host& host) const;
-  // Prints, from time to time, which hosts are not ready.
+  // Prints which hosts are not ready, if it is time for such a line again.
   void say_whom_we_await();
-  // The time to come is over: marks the hosts that were neither ready nor failed as failed, and returns them.
+  // Call when the start timeout has passed: marks the hosts that are neither ready nor failed as failed, and returns
+  // them.
   std::vector<const fleet::Host*> fail_late();
 
  private:

@@ -1,4 +1,4 @@
-// Asks the agents for what torch has recorded of their workers.
+// Asks the agents for what torch's flight recorders have recorded in their workers.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,10 +13,11 @@ namespace sml::attempt {
 
 class RecordQuery {
  public:
-  // By rank.
+  // In the order of the ranks; ranks without a record are missing.
   using Done = std::function<void(const std::vector<report::Recording>&)>;
 
-  // Time that an agent has. To write its first record, torch may have to import more modules, in all ranks at once.
+  // The time that the agents are given. To write its first record, torch may have to import more modules, in all ranks
+  // at once.
   static constexpr Duration kAgents = std::chrono::seconds(10);
   static constexpr Duration kAll = std::chrono::milliseconds(10'600);  // then the replies received so far count
 
@@ -36,7 +37,7 @@ class RecordQuery {
 
   HostBroadcast poll_;
   std::vector<Done> waiting_;
-  std::map<Rank, std::string> records_;
+  std::map<Rank, std::string> records_;  // the pieces that have come so far
 };
 
 }  // namespace sml::attempt

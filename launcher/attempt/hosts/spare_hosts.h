@@ -1,4 +1,5 @@
-// The hosts besides those of an attempt: spare hosts, hosts that come while it runs, and hosts that are out.
+// The hosts that have no workers in an attempt: spare hosts, hosts that come while it runs, and hosts that are out
+// since an earlier attempt. They wait for the next attempt; the loss of one does not end this attempt.
 #pragma once
 #include <functional>
 #include <optional>
@@ -27,20 +28,21 @@ class SpareHosts final : public fleet::SpareListener {
     transport::Afterwards afterwards;
     // the session plan of a host that is to wait
     std::function<transport::AgentSession::Plan(const plan::MappedHost& host)> plan;
-    std::function<void()> ended;  // called when such a host has ended
+    std::function<void()> ended;  // called when the session of such a host has ended
   };
   explicit SpareHosts(Deps attempt) : deps_(std::move(attempt)) {}
 
-  // Begins with spare hosts that may wait already.
+  // Call when the attempt begins: asks the spare hosts that wait already for their health.
   void begin();
 
   // Whether hosts may come: another attempt may follow, and this one is not still gathering its own hosts.
   bool may_come() const;
-  // Reaches a host, which then waits: one that no plan has had, with the next id, or one of lost().
+  // Starts an agent on the host, which then waits. `host`: one that no plan has had, with the next free id, or one of
+  // lost().
   void come(const plan::MappedHost& host);
-  // Lost hosts among those without workers in this attempt.
+  // The lost hosts here that come() may reach again; empty while workers on a lost host may still run.
   std::vector<HostId> lost() const;
-  // Whether the host waits and nothing is wrong with it.
+  // Whether the host waits and is healthy.
   bool is_ready(HostId id) const;
 
   void spare_message(fleet::Host& host, const wire::ToLauncher& message) override;
@@ -49,7 +51,7 @@ class SpareHosts final : public fleet::SpareListener {
   void spare_ended(fleet::Host& host, const Error* why) override;
 
  private:
-  // Event listeners do not know the other hosts yet.
+  // Whether the host is in the plan: event listeners do not know others yet.
   bool is_known(const fleet::Host& host) const { return host.index.value() < deps_.map.hosts.size(); }
   void look_if_known_by_another_name(fleet::Host& host) const;
   void say_if_ready(const fleet::Host& host) const;
@@ -58,11 +60,11 @@ class SpareHosts final : public fleet::SpareListener {
   std::vector<plan::MappedHost> come_;  // hosts that the plan does not have, ids ascending
 };
 
-// Why the host cannot be used beside the others, including those of `map`: one of them is the same machine. nullopt:
-// none is.
+// The error if `host` is the same machine as another host of the fleet or of `map`, so that the job cannot use both.
+// nullopt: it is not.
 std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host);
 
-// The event for any connected host.
+// Returns the event that a host has connected.
 report::HostConnected connected(const fleet::Host& host);
 
 }  // namespace sml::attempt

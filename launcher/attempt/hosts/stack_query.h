@@ -13,10 +13,10 @@ namespace sml::attempt {
 
 class StackQuery {
  public:
-  // RankTrace::quiet is not filled in.
+  // The ranks are in order; RankTrace::quiet is not set.
   using Done = std::function<void(report::Traces)>;
 
-  static constexpr Duration kAgents = std::chrono::milliseconds(2200);  // time that an agent has
+  static constexpr Duration kAgents = std::chrono::milliseconds(2200);  // the time that the agents are given
   static constexpr Duration kAll = std::chrono::milliseconds(2800);     // then the replies received so far count
 
   // The fleet outlives this.

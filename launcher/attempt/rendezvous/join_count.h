@@ -1,4 +1,4 @@
-// Counts whether all workers of an attempt had joined when it ended, from the hosts' replies. Pure.
+// Counts, from the replies of the hosts, how many workers had joined the others when an attempt ended. Pure.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -9,17 +9,20 @@ namespace sml::attempt {
 
 class JoinCount {
  public:
+  // Call when the host has been asked how many of its ranks have joined.
   void ask(HostIndex host) { unanswered_.insert(host); }
-  // The first host serves torch's store and counts all ranks that joined there; for MPI each host counts its own.
-  // Ignores a host that was not asked.
+  // The host's reply: `joined` ranks. The first host serves torch's store and counts all ranks that joined there; for
+  // MPI each host counts its own. Ignores a host that was not asked.
   void says(HostIndex host, std::uint64_t joined) {
     if (unanswered_.erase(host) == 0) return;
     joined_ += joined;
   }
   // The host will not reply.
   void gone(HostIndex host) { unanswered_.erase(host); }
+  // Waits for no more replies.
   void give_up() { unanswered_.clear(); }
 
+  // Whether no reply is missing.
   bool complete() const { return unanswered_.empty(); }
   bool any() const { return joined_ > 0; }
   bool all_of(std::uint32_t world_size) const { return joined_ >= world_size; }

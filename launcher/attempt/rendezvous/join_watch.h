@@ -21,29 +21,31 @@ class JoinWatch {
 
   enum class Store : std::uint8_t { OfAgent, OfRank0 };
 
-  // `patience`: the time that the last worker has after the first has joined.
+  // `patience`: the time that the last worker has to join after the first has joined. `store`: who serves the store.
   JoinWatch(Duration patience, std::uint32_t world_size, Store store = Store::OfAgent)
       : patience_(patience), world_size_(world_size), store_(store) {}
 
-  // Whom to ask when the time is due.
+  // Whom to ask when due() has come.
   Ask first() const { return store_ == Store::OfAgent ? Ask::Store : Ask::Everybody; }
 
   void started(TimePoint now) { due_ = now + patience_; }  // the workers have started
-  // When to call the next check; nullopt: no check is needed any more, or replies are awaited.
+  // When to ask first(); nullopt: no check is needed any more, or replies are awaited.
   std::optional<TimePoint> due() const { return due_; }
+  // Call when the store's agent, or all `hosts` agents, have been asked.
   void asking_store() { due_.reset(), asking_ = Ask::Store; }
   void asking_everybody(std::size_t hosts) { due_.reset(), unanswered_ = hosts, asking_ = Ask::Everybody; }
   Ask asking() const { return asking_; }
 
-  // Handles the store's reply and returns whom to ask next. If that is Nobody, due() may be set again.
+  // Handles the store's reply: `joined` ranks, the first of them `since_first` ago. Returns whom to ask next. If that
+  // is Nobody, due() may be set again.
   Ask store_says(std::uint64_t joined, Duration since_first, TimePoint now);
-  // Returns a sentence to print, once, after a reply of the launcher's store: why none of the workers that have torch
-  // loaded (`with_torch` of them on the store's host) may have joined. Empty if some have joined, there are none, or it
-  // is too early.
+  // Call after store_says(). Returns a sentence to print, once: why no worker may have joined although `with_torch`
+  // workers of the store's host have torch loaded. Empty if some have joined, none has torch loaded, or it is too
+  // early.
   std::string why_nobody(std::uint64_t with_torch);
-  // Handles the reply of one host's agent: `missing` are not connected, `connected` is the number of its other running
-  // workers. After the last reply, returns the sentence to print; empty if there is none. If rank 0 has the store,
-  // due() may be set again.
+  // Handles the reply of one host's agent: `missing` are its running workers without a connection to the store,
+  // `connected` is the number of the others. After the last reply, returns the sentence to print; empty if there is
+  // none. If rank 0 has the store, due() may be set again.
   std::string host_says(const std::string& host, const std::vector<Rank>& missing, std::uint64_t connected,
                         TimePoint now);
 
@@ -58,12 +60,12 @@ class JoinWatch {
   Duration patience_;
   std::uint32_t world_size_;
   Store store_;
-  bool some_seen_ = false;           // connections, if rank 0 has the store
+  bool some_seen_ = false;           // only if rank 0 has the store: some were connected at the last check
   std::uint64_t connected_ = 0;      // connections counted in this check
-  std::uint32_t empty_answers_ = 0;  // replies of the launcher's store that nobody has joined
+  std::uint32_t empty_answers_ = 0;  // replies of the launcher's store that no rank has joined
   bool said_why_ = false;
   Ask asking_ = Ask::Nobody;
-  std::size_t unanswered_ = 0;
+  std::size_t unanswered_ = 0;  // number of hosts whose reply is missing
   std::uint64_t joined_ = 0;
   std::vector<Missing> missing_;
   std::optional<TimePoint> due_;

@@ -8,12 +8,13 @@
 
 namespace sml::attempt {
 
-// `host` is empty where it is named otherwise.
+// In both functions `host` is the name of the rank's host; empty: the text does not name the host, as its caller does.
 
-// A clause for the user, who may have wanted it so. `meeting`: the PMI mode of the job.
+// The text of a warning, a part of a sentence: the user may have wanted the ranks to run alone. `meeting`: the PMI mode
+// of the job.
 std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
 
-// Why the job does not start, or is ended (Spawn).
+// The error (Spawn) that is the reason why the job does not start, or is ended.
 Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
 
 }  // namespace sml::attempt

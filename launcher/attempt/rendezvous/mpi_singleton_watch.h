@@ -1,4 +1,4 @@
-// Watches for ranks that use MPI and run alone: warns the user of the first one found, or refuses to run the job.
+// Finds ranks that use MPI and run alone (MPI singletons): warns the user of the first one, or refuses to run the job.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,17 +16,18 @@ class LoneMpiWatch {
   LoneMpiWatch(const JobOptions& options, const plan::LaunchPlan& plan, AttemptOwner& owner)
       : options_(options), plan_(plan), owner_(owner), has_warned_(plan.job.attempt > 0) {}
 
-  // Checks the programs of that host. Returns true if the host must not start them.
+  // Takes what the host's agent has found in its program files. Returns true if the host must not start its programs.
   [[nodiscard]] bool refuses(HostIndex host, const wire::Prepared& message);
-  // The workers start.
+  // Call when the workers start: warns of what refuses() has found before.
   void starts();
-  // Call when a running worker turns out to be alone. Returns why the job is to end; nullopt: it goes on.
+  // Call when a running worker turns out to run alone. Returns why the job is to end; nullopt: it goes on, and the user
+  // is warned once.
   std::optional<Error> found(const std::string& host, const wire::MpiUse& use);
   struct Refusal {
     HostIndex host;
     Error why;
   };
-  // Why no workers were started, if MPI singletons are the reason.
+  // Why no workers were started, if MPI singletons are the reason; otherwise nullopt.
   std::optional<Refusal> refusal() const;
 
  private:

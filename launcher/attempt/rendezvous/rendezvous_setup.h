@@ -1,5 +1,6 @@
-// The rendezvous of one attempt's workers: which address and ports they receive, which agent serves the stores for
-// which hosts, and which ranks have not joined.
+// The rendezvous of one attempt's workers: finds the address and ports that they receive, starts them with these,
+// reports which ranks have not joined, and passes the stores' questions about connections to the agents that can answer
+// them. The agent of the first host, that of rank 0, serves the stores.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -25,7 +26,7 @@ class RendezvousSetup {
  public:
   struct Handlers {
     std::function<void(const std::string&)> print;  // prints which ranks have not joined
-    std::function<void()> missing;                  // such a sentence has named missing ranks
+    std::function<void()> missing;                  // `print` has just named missing ranks
     std::function<void()> counted;                  // the count of count_joined() is complete
     std::function<void()> met;                      // all ranks have joined torch's store; only with --trace
   };
@@ -34,17 +35,20 @@ class RendezvousSetup {
   RendezvousSetup(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
                   const JobOptions& options, Handlers handlers);
 
+  // The next functions take the steps and replies of hosts on the way to the start.
   void introduced(const fleet::Host& host) { search_.ask(host); }
   void prepared(const fleet::Host& host, const wire::Prepared& message);
   void note(const fleet::Host& host, const wire::Probed& m) { search_.note(host, m); }
   bool has_answered(const fleet::Host& host) const { return search_.has_answered(host); }
 
-  // Call when all hosts are ready: asks those that have not been asked to try the addresses of the first. Returns true
-  // if there are no other hosts.
+  // Call when all hosts are ready: asks those that have not been asked to try the addresses of the first host. Returns
+  // true if there are no other hosts: then address() is set already.
   [[nodiscard]] bool ask();
   enum class Search : std::uint8_t { GoesOn, Found, Failed };
-  // The state of the search for an address; fills `faults` if it has failed.
+  // Call after each reply: returns the state of the search for an address that all hosts reach. Found: address() is
+  // set. Failed: `faults` has the reasons.
   [[nodiscard]] Search look(std::vector<fleet::ProbeFault>& faults);
+  // Where workers find torch's store. Empty and 0 until they are known.
   const std::string& address() const { return address_; }
   std::uint16_t port() const { return port_; }
 
@@ -55,18 +59,19 @@ class RendezvousSetup {
                      transport::Afterwards afterwards) const;
   // Call when the workers are being ended: stops watching who joins.
   void leave() { watching_ = false; }
-  // Call when the workers are being ended, or have ended: asks, once, how many had joined. Does nothing unless another
-  // attempt may follow and workers have been started.
+  // Call when the workers are being ended, or have ended: asks the agents, once, how many workers had joined. Does
+  // nothing unless another attempt may follow and workers have been started.
   void count_joined();
+  // Whether the count is complete, or none is needed.
   bool has_counted() const { return !counts_joined_ || (counting_ && joined_.complete()); }
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
   bool some_joined() const { return counting_ && joined_.any(); }
   // A host's session has ended.
   void lost(const fleet::Host& host) { joined_.gone(host.index); }
-  // Releases the stores on rank 0's host, and what its ranks have published, once every other host is done. Call after
-  // news of a host.
+  // Call after news of a host: releases the agent of rank 0's host, with its stores and what its ranks have published,
+  // once the sessions of all other hosts have ended. Until then this does nothing.
   void release_stores();
-  // Whether they are released, so that no other host may come any more.
+  // Whether the stores are released, so that no other host may come any more.
   bool has_released() const { return released_; }
   // Other hosts may come for spawned ranks: keeps the stores until rank 0's host is done, too.
   void expect_others() { expects_others_ = true; }
@@ -76,7 +81,7 @@ class RendezvousSetup {
   void handle(const fleet::Host& host, const wire::PeerVerdictsOfHost& m);
 
  private:
-  // For whom the first host is asked who has joined. It answers in order.
+  // Why the first host has been asked how many ranks have joined. It replies in the order of the questions.
   enum class Asker : std::uint8_t { Watch, Trace };
 
   plan::Rendezvous rendezvous() const;
@@ -89,7 +94,7 @@ class RendezvousSetup {
   void ask_first(Asker asker);
   void trace_joins();
   void ask_everybody();
-  bool warn(const std::string& sentence) const;
+  bool warn(const std::string& sentence) const;  // returns whether it was printed
 
   fleet::Fleet& fleet_;
   const plan::LaunchPlan& plan_;
@@ -100,12 +105,12 @@ class RendezvousSetup {
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer trace_timer_;
   TimePoint started_{};
-  std::deque<Asker> asked_;  // the questions to the first host, oldest first
-  bool watching_ = false;
-  bool expects_others_ = false;
+  std::deque<Asker> asked_;      // the questions to the first host, oldest first
+  bool watching_ = false;        // the workers run, and who joins matters
+  bool expects_others_ = false;  // see expect_others()
   bool released_ = false;
   bool counts_joined_ = false;  // whether to count when the workers end
-  bool counting_ = false;
+  bool counting_ = false;       // count_joined() has asked
   JoinCount joined_;
   std::string address_;
   std::uint16_t port_ = 0;

@@ -17,8 +17,8 @@
 
 namespace sml::attempt {
 
-// The pending fences. Pure. AgentProtocolValidator has checked the messages, so that at most wire::kMaxFenceOfHost is
-// kept per host.
+// The fences that some hosts have not completed. Pure. AgentProtocolValidator has checked the messages, so that this
+// keeps at most wire::kMaxFenceOfHost bytes per host.
 class FenceTable {
  public:
   // `map` outlives this.
@@ -28,14 +28,15 @@ class FenceTable {
     std::vector<HostIndex> hosts;  // in host order; each gets the message
     wire::Fenced message;
   };
-  // Returns nullopt while data of other hosts is missing. Errors: Protocol for data that the service on a host would
-  // not send; Io if all hosts together send more than wire::kMaxFence.
+  // Adds a piece of a host's data; a fence begins with its first piece. Returns nullopt while data of this or another
+  // host is missing. Errors: Protocol for data that the service on a host would not send; Io if all hosts together send
+  // more than wire::kMaxFence.
   Result<std::optional<Complete>> add(HostIndex from, wire::FenceData data);
 
  private:
   struct OfHost {
     std::string bytes;
-    bool done = false;
+    bool done = false;  // its last piece has come
   };
   struct Fence {
     std::vector<Rank> ranks;
@@ -54,13 +55,15 @@ class WireUp {
   // Both outlive this.
   WireUp(fleet::Fleet& fleet, const plan::JobMap& map) : fleet_(fleet), map_(map), fences_(map) {}
 
-  // Whether this is the last piece of the first fence of all members to which the host's ranks have come.
+  // Returns true once for each host: when `data` is the last piece that it sends to its first fence of all members.
+  // Records that, so call it once for each message.
   bool is_first_fence(const fleet::Host& host, const wire::FenceData& data) {
     return data.piece == wire::Piece::Last && data.ranks.empty() && have_come_.insert(host.index).second;
   }
-  // Errors: those of FenceTable::add(); Protocol for nonexistent ranks.
+  // Adds the data to its fence, and sends all hosts of the fence the result if it is complete. Errors: those of
+  // FenceTable::add().
   Result<void> take(const fleet::Host& host, wire::FenceData data);
-  // Ignores a message to a nonexistent rank.
+  // Sends the message to the agent of the rank that it is for. Ignores a message to a nonexistent rank.
   void hand_on(const wire::Relay& relay) {
     if (relay.to.value() < map_.world_size()) fleet_.send(map_.ranks[relay.to.value()].host, relay);
   }

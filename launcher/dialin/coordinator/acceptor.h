@@ -1,4 +1,5 @@
-// Accepts connections one after the other; pauses for a moment if accept() gives none, as when descriptors run out.
+// Accepts connections one after the other. If accept() fails, for example because this process has no file descriptor
+// left, it tries again after 100 ms.
 #pragma once
 #include <functional>
 
@@ -10,13 +11,15 @@
 
 namespace sml::dialin {
 
-// One thread, the loop's.
+// All calls and callbacks are on the loop's thread.
 class Acceptor {
  public:
-  // `listener` must already listen. `came` is called for each connection, with a socket as accept_one() returns it.
+  // `listener` must already listen. `came` is called for each connection, with a socket as accept_one() (port.h)
+  // returns it.
   Acceptor(const boost::asio::any_io_executor& loop, os::UniqueFd listener, std::function<void(os::UniqueFd)> came)
       : listener_(loop, listener.release()), rest_timer_(loop), came_(std::move(came)) {}
 
+  // Accepts connections from now on, until it is destroyed.
   void open();
 
  private:

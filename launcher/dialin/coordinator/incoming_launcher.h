@@ -1,5 +1,5 @@
-// Agent launcher for jobs in which the hosts call this one, the coordinator, and start their agents themselves. The
-// coordinator's own agent is started here.
+// Agent launcher of the coordinator, for jobs in which the hosts call it and start their agents themselves. It starts
+// an agent only on the coordinator's own host.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,12 +15,14 @@ namespace sml::dialin {
 
 class IncomingLauncher final : public transport::LocalLauncher {
  public:
-  // `image` outlives this. `environment`: the environment of the coordinator's own agent, which may differ from that of
-  // this process. `fanout`: the number of concurrent name look-ups.
+  // `image` outlives this. `environment`: the environment of the agent on this host, which may differ from that of this
+  // process. `fanout`: the maximum number of concurrent name look-ups.
   IncomingLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, CoordinatorPlan plan,
                    std::vector<std::string> environment, std::uint32_t fanout);
 
+  // Lets hosts in, or takes over CoordinatorPlan::opened, which does so already.
   Result<void> open(Events events) override;
+  // Null for the coordinator's own host. `script` is ignored.
   std::unique_ptr<transport::AgentTransport> transport(HostId host, const std::string& mark,
                                                        const std::string& script) override;
   transport::PreLaunchTask* task_of(HostId host) override { return host == own_ ? task_ : nullptr; }
@@ -34,7 +36,7 @@ class IncomingLauncher final : public transport::LocalLauncher {
   void close() override;
 
  private:
-  HostId own_;
+  HostId own_;  // the coordinator's own host
   transport::PreLaunchTask* task_;
   transport::WaitingThreads threads_;
   std::optional<CoordinatorPlan> plan_;  // until open()

@@ -1,5 +1,6 @@
-// The coordinator's record of the hosts that have come: decides whom to let in, and why not. Pure. The link has already
-// proved that a caller has the job's key; the job's start timeout limits the wait for the others.
+// The coordinator's record of which places are taken: decides which caller is let in, and gives the reason if it is
+// not. Pure. Callers have already proved the job's key on the link. It has no timeout: the job's start timeout limits
+// the wait for hosts.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -16,13 +17,14 @@ class PeerList {
   // `settings` outlives this.
   explicit PeerList(const Settings& settings);
 
-  // Returns why the caller is refused; nullopt if it may come in, provided that its address is right.
+  // Returns why the caller is refused; nullopt if it may come in, provided that it calls from an address of its host,
+  // which is not checked here.
   std::optional<Refused> refuse(const Introduction& introduction) const;
   // By place; the coordinator's own place is taken.
   const std::vector<bool>& taken() const { return here_; }
   std::size_t free_places() const;
-  // Takes the place; a second host that claims it is refused from now on. Returns false if it was taken meanwhile, or
-  // after close().
+  // Marks the place as taken; a second host that claims it is refused from now on. Returns false, and does nothing, if
+  // the place is already taken, or after close().
   bool come(std::uint32_t index);
   // Sets the number of hosts. No host may have taken a place that is removed; new places are free.
   void resize(std::size_t hosts) { here_.resize(hosts); }
@@ -30,6 +32,7 @@ class PeerList {
   void close() { closed_ = true; }
   // The refusal for a caller beyond the `hosts` places of the job.
   Refused refuse_surplus(std::size_t hosts) const;
+  // A refusal with this coordinator's attempt. `text`: as Refused::text.
   Refused refusal(Reason reason, std::string text) const { return {reason, settings_.attempt, std::move(text)}; }
 
  private:

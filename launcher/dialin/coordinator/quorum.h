@@ -1,5 +1,6 @@
-// The head of a job that is planned when its hosts have called, as their number may vary or each says for itself what
-// it brings: waits for those that call.
+// On the coordinator's host, for a job that cannot be planned before its hosts have called, because their number may
+// vary or because each brings its own share (plan::HostShare): opens the coordinator and waits until enough hosts are
+// here.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,27 +21,29 @@
 
 namespace sml::dialin {
 
-// Must outlive the coordinator that it opens.
+// Must outlive the coordinator that it opens, also after take_head(): it has the threads that look up names.
 class Quorum {
  public:
-  // run() uses `loop`; afterwards the caller has it. `patience`: the time within which the minimum number of hosts must
-  // be here.
+  // Only run() and give_up() run `loop`; between and after them it is the caller's. `patience`: the time within which
+  // the minimum number of hosts must be here.
   Quorum(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
          std::function<void(const std::string& text)> print);
   ~Quorum();
 
-  // Takes the plan of the head, and answers how many hosts there are, this one with them; the head stands open then,
-  // and has given them their places. Error (Timeout): there were too few in time; (Lost): INT, TERM, HUP or QUIT has
-  // come, to a host without which the job cannot begin, too; (Spawn): such a host cannot take part; (Internal): the TLS
-  // library refuses. Waiting peers have received the reason.
+  // Opens the coordinator with that plan, and blocks until enough hosts are here. Returns the number of hosts, this one
+  // included; the coordinator has then given them their places, and remains open. Error (Timeout): too few hosts came
+  // in time; (Lost): this host has received INT, TERM, HUP or QUIT, or a host that waits has; (Spawn): a host without
+  // which the job cannot begin cannot take part; (Internal): the TLS library fails. After an error the waiting peers
+  // have received the reason.
   Result<std::uint32_t> run(CoordinatorPlan plan);
-  // Transfers ownership to the caller.
+  // The coordinator, after run(); transfers ownership to the caller.
   std::shared_ptr<Coordinator> take_head() { return std::move(head_); }
-  // The share of each host, by place; empty: all have the same.
+  // The share of each host, by place; empty: all have the same. Call after run() and before take_head().
   plan::HostShares shares() const { return head_->shares(); }
-  // After an error: of sml-run.
+  // The exit status of sml-run after an error of run().
   int exit_code() const { return exit_code_; }
-  // The job cannot begin after all: sends that to the hosts that wait.
+  // After run(), before take_head(): the job cannot begin after all. Sends the hosts that wait this error as the
+  // outcome; blocks for 5 s at most.
   void give_up(const Error& why);
 
  private:
@@ -62,8 +65,8 @@ class Quorum {
   boost::asio::steady_timer timer_;
   boost::asio::signal_set signals_;
   JoinGracePeriod last_call_;
-  std::shared_ptr<Coordinator> head_;
-  std::optional<Error> failure_;
+  std::shared_ptr<Coordinator> head_;  // null: before run(), or after take_head()
+  std::optional<Error> failure_;       // why the job cannot begin
   int exit_code_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Reads a copy of the agent's output on its way to the coordinator and extracts from its HelloAck the data needed to
-// clean up after the agent if it is killed. Pure.
+// Reads a copy of the agent's output on its way to the coordinator, and extracts from the agent's HelloAck the data by
+// which this host finds and ends what the agent leaves behind if it is killed. Pure.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,8 +16,8 @@ class AgentTraces {
   // `mark`: the mark with which the agent opens its greeting.
   explicit AgentTraces(std::string mark);
 
-  // Takes the bytes that the agent writes, from the first byte on. Parses only the greeting line and the first message;
-  // stops at anything else.
+  // Takes the bytes that the agent writes, from the first byte on. Parses only the greeting line and the first message,
+  // and ignores all bytes after them or after an unexpected one.
   void feed(std::span<const char> bytes);
   // Returns nullopt until the agent has answered the coordinator's Hello; until then it has started no process.
   const std::optional<wire::EndLeft>& found() const { return found_; }
@@ -29,7 +29,7 @@ class AgentTraces {
   wire::GreetingReader greeting_;
   wire::Decoder<wire::ToLauncher> decoder_;
   bool runs_ = false;  // the greeting line has been received
-  bool over_ = false;
+  bool over_ = false;  // ignores all further bytes
   std::optional<wire::EndLeft> found_;
 };
 

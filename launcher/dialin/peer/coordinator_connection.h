@@ -22,15 +22,17 @@
 
 namespace sml::dialin {
 
-// Called on the loop's thread, never from within a call of the owner. A callback may begin another connection or end
-// this one.
+// Callbacks of a CoordinatorConnection ("call" in their names). Called on the loop's thread, never from within a call
+// of the owner into the connection. A callback may call begin() or abandon().
 class CoordinatorConnectionOwner {
  public:
   virtual ~CoordinatorConnectionOwner() = default;
   // The coordinator has proved that it has the key and now expects an Introduction.
   virtual void call_is_proved() = 0;
+  // A message of the coordinator has come. Each comes once, also if the connection breaks.
   virtual void call_brings(const ToPeer& message) = 0;
-  // The connection could not be made, or has ended for good.
+  // The connection could not be made, or has ended for good; no further callback until begin(). Kinds as
+  // LinkEvents::link_closed(), those of a failed connection, or Protocol.
   virtual void call_ends(const Error& why) = 0;
 };
 
@@ -39,28 +41,29 @@ struct CoordinatorEndpoint {
   std::uint16_t port = 0;
 };
 
-// One thread. Operations under way keep the loop alive after the destructor, and then do nothing. A name look-up may go
-// on in a thread that cannot be ended.
+// All calls are on the loop's thread. Operations that are pending at the destructor keep the io_context alive, and do
+// nothing when they end. A name look-up may still be running on a thread that cannot be stopped.
 class CoordinatorConnection final {
  public:
-  // Operations under way share `loop`; `credentials` and `owner` outlive this. Once the coordinator has accepted this
-  // host, the connection is given up after `heartbeat_timeout` without a byte from it.
+  // Pending operations share `loop`; `credentials` and `owner` outlive this. After agree() the connection is given up
+  // when the coordinator has sent no byte for `heartbeat_timeout`.
   CoordinatorConnection(std::shared_ptr<boost::asio::io_context> loop, CoordinatorEndpoint callee,
                         Duration heartbeat_timeout, Credentials& credentials, CoordinatorConnectionOwner& owner);
   ~CoordinatorConnection();
   CoordinatorConnection(const CoordinatorConnection&) = delete;
   CoordinatorConnection& operator=(const CoordinatorConnection&) = delete;
 
-  // Starts a new connection; abandons an existing one.
+  // Starts a new connection, with a new message stream; abandons an existing one.
   void begin();
-  // Sends a message before agree(): the Introduction, and what cannot wait until then. Does not survive a break.
+  // Sends a message before agree(): the Introduction, or a StopAsked, which cannot wait. The message is lost if the
+  // connection breaks.
   void introduce(const ToCoordinator& message);
-  // The coordinator has accepted this host: from now on the connection is made again after a break. `ticket` identifies
-  // this host then.
+  // The coordinator has accepted this host (Welcome): from now on the connection is made again after a break. `ticket`:
+  // Welcome::ticket, which identifies this host then.
   void agree(const std::string& ticket);
-  // Sends a message; only after agree(). It is delivered also if the connection breaks.
+  // Sends a message; only after agree(). If the connection breaks, it is sent again on the next one.
   void send(const ToCoordinator& message);
-  // The last message has been received: acknowledges it to the coordinator, and does not reconnect from now on.
+  // The last message, JobEnd, has been received: acknowledges it to the coordinator. Does not reconnect from now on.
   void say_goodbye();
   // Sends what is queued, then shuts down the sending direction; does not reconnect.
   void finish();
@@ -71,9 +74,9 @@ class CoordinatorConnection final {
   const std::string& peer() const { return peer_; }
 
  private:
-  class Way;
+  class Way;  // one connection
   enum class State : std::uint8_t {
-    Over,
+    Over,    // no connection
     Made,    // connected or connecting, before agree()
     Lasts,   // connected, after agree()
     Broken,  // reconnecting
@@ -105,21 +108,21 @@ class CoordinatorConnection final {
   Credentials& credentials_;
   CoordinatorConnectionOwner& owner_;
   State state_ = State::Over;
-  std::unique_ptr<Way> now_;
-  std::unique_ptr<Way> next_;  // the replacement that is being set up
-  bool dialling_ = false;
+  std::unique_ptr<Way> now_;   // null: not connected
+  std::unique_ptr<Way> next_;  // a replacement that is being set up; null: none
+  bool dialling_ = false;      // a look-up or connect() is pending on the thread of pool_
   std::string peer_;
   std::optional<names::Address> reached_;  // the coordinator's address at the last connection
-  ResumeBuffer conversation_;
+  ResumeBuffer conversation_;              // the message stream in both directions
   std::string ticket_;
-  TimePoint dialled_at_;
-  Duration took_{};
-  TimePoint heard_at_;
-  TimePoint said_at_;
-  Error why_{ErrorKind::Lost, ""};  // why the connection broke
-  boost::asio::steady_timer limit_;
-  boost::asio::steady_timer pause_;
-  boost::asio::steady_timer watch_;
+  TimePoint dialled_at_;             // when the last connect began
+  Duration took_{};                  // from then to the proof of the key, for the first connection
+  TimePoint heard_at_;               // when the last bytes came
+  TimePoint said_at_;                // when the last message was sent
+  Error why_{ErrorKind::Lost, ""};   // why the connection broke
+  boost::asio::steady_timer limit_;  // the longest wait for a new connection after a break
+  boost::asio::steady_timer pause_;  // between two attempts to reconnect
+  boost::asio::steady_timer watch_;  // for silence of the coordinator, and for the next Alive
 };
 
 }  // namespace sml::dialin

@@ -20,31 +20,35 @@ namespace sml::dialin {
 struct DialPlan {
   Settings settings;
   Duration patience{};  // how long the coordinator may take to accept this host
-  // The time for the workers to end when the coordinator is gone; also the time to deliver a stop to it.
+  // The time that workers have to end when the coordinator is gone; also the longest time to deliver a stop signal to
+  // it.
   Duration grace{};
   Duration heartbeat_timeout{};          // a coordinator silent for so long is lost
   std::vector<std::string> environment;  // the environment of the agent, from which the workers here start
-  // Computes what the coordinator may send to the agent of this host, given the place and the number of hosts in
-  // `welcome`.
+  // Computes what the coordinator may send to the agent of this host in an attempt, given the place and the number of
+  // hosts in `welcome`. Returns nullopt if this host has no plan for that; then the coordinator's plan is rejected.
   std::function<std::optional<ExpectedPlan>(const Welcome& welcome, const AttemptParameters& choice)> reckon;
-  AttemptLimit attempts = 1;
+  AttemptLimit attempts = 1;  // how many the coordinator may make
   // Runs before the agent starts, while the coordinator is being called; outlives the job. Null: none.
   transport::PreLaunchTask* task = nullptr;
-  std::optional<Error> unable = {};  // why there is no plan: this host calls only to report that, and runs nothing
+  std::optional<Error> unable =
+      {};  // why there is no plan: this host calls only to report that; nullopt: it takes part
   Verbosity verbosity = Verbosity::Normal;
 };
 
-// The result on this host.
+// How the job ended, as this host knows it.
 struct Outcome {
-  int exit_code = 0;
-  std::string text;            // in words; empty if the job succeeded
-  std::string failure;         // for the failure file; empty if the job succeeded
-  std::optional<Error> fault;  // why the coordinator sent no outcome, or why the pre-launch task failed
+  int exit_code = 0;           // of sml-run on this host
+  std::string text;            // in words; empty if the job succeeded, or if there is only a `fault`
+  std::string failure;         // for the failure file; empty: none
+  std::optional<Error> fault;  // why no outcome came from the coordinator, or why the pre-launch task failed
 };
 
-// Runs to the end of the job, with this thread as loop thread. INT, TERM, HUP and QUIT stop the job or, before the
-// coordinator has answered, this host. `print` takes progress messages for people. On return no agent, worker or
-// connection is left; a name look-up may still be under way on a thread that cannot be ended: exit by _Exit().
+// Blocks until the job has ended; this thread runs the loop. INT, TERM, HUP and QUIT ask the coordinator to stop the
+// job. Before it has accepted this host, they end this host's part: at once if the job can begin without it or if the
+// signal is repeated, else once the coordinator has received the stop, or after the grace. `print` takes progress
+// messages for people. On return no agent, worker or connection is left, but a name look-up may still be running on a
+// thread that cannot be stopped: exit by _Exit().
 Outcome dial(const DialPlan& plan, const transport::AgentImage& image,
              const std::function<void(const std::string& text)>& print);
 

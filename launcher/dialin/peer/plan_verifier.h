@@ -1,5 +1,5 @@
-// Checks that the coordinator sends to this host's agent only what this host has computed itself. A key can be guessed
-// or stolen; its holder can start nothing here that this host was not asked to start anyway. The command and the
+// Checks that the coordinator sends to this host's agent only what this host has computed itself. So someone who has
+// guessed or stolen the job key can start here only what this host was asked to start anyway. The command and the
 // working directory are always this host's own, whatever the coordinator sends. Pure.
 #pragma once
 #include <array>
@@ -20,24 +20,25 @@
 
 namespace sml::dialin {
 
-// Placeholders for any address in the computed plan: a host cannot know the addresses of the others. The second has
-// colons, so that presets put it in brackets as they do an IPv6 address.
+// Placeholders that stand for any address in the computed plan, since a host cannot know the addresses of the others.
+// The second has colons, so that presets put it in brackets like an IPv6 address.
 inline constexpr std::array<std::string_view, 2> kAnyAddress{"\x01", "::"};
 
-enum class Starts : std::uint8_t { No, Yes };  // No: a --check, which only examines the hosts
+enum class Starts : std::uint8_t { No, Yes };  // whether workers are started; No: a --check, which only examines hosts
 
-// The plan of this host as the coordinator would send it if it had made the same plan.
+// This host's part of the plan, as a coordinator sends it that has made the same plan.
 struct ExpectedPlan {
-  std::string host;  // its name in the job
+  std::string host;  // this host's name in the job
   wire::Prepare prepare;
   Starts starts = Starts::Yes;
   plan::TorchStore torch_store = plan::TorchStore::OfAgent;
   std::string health_check{};  // the only health-check command that may be requested; empty: none
-  // For each of kAnyAddress: the variables of each rank. Unknown ports are as plan::preset_environment() writes them.
+  // For each of kAnyAddress: the variables of presets for each rank here. Unknown ports are as
+  // plan::preset_environment() writes them.
   std::array<std::vector<wire::RankVariables>, kAnyAddress.size()> variables;
 };
 
-// Parameters of an attempt that only the coordinator knows.
+// Parameters of an attempt that only the coordinator knows; its messages to the agent contain them.
 struct AttemptParameters {
   std::string job_id;
   std::uint32_t attempt = 1;    // counts from 1
@@ -45,32 +46,33 @@ struct AttemptParameters {
   std::vector<HostId> order{};  // of all hosts so far, lost ones included; empty: the initial order
   std::vector<HostId> idle{};   // the hosts without workers
 };
-// Computes this host's plan for an attempt. Returns nullopt if it has none.
+// Computes this host's part of the plan for an attempt. Returns nullopt if it has none.
 using Reckon = std::function<std::optional<ExpectedPlan>(const AttemptParameters& choice)>;
 
-// The number of attempts that a coordinator may make.
+// The number of attempts that a coordinator may make; kAnyAttempt: no limit.
 using AttemptLimit = std::uint32_t;
 inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
 
-// Any other message needs a check of its own, or does not compile.
+// The messages that need no check. PlanVerifier does not compile without a check_one() for each other message.
 template <class Message>
 concept Unchecked = wire::rules_of<Message>()
 .peer_check == wire::PeerCheck::Unchecked;
 
 class PlanVerifier {
  public:
-  // Without restarts `attempts` is 1.
+  // `attempts` is 1 for a job without restarts.
   PlanVerifier(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
 
-  // Checks the place that the coordinator assigns to this host: its own or, if the coordinator chooses, any but the
-  // coordinator's; and the number of hosts.
+  // Checks Welcome: the place must be this host's own or, with PlaceRule::ChosenByHead, any but the coordinator's; the
+  // number of hosts must be one that the settings allow; a share for this host must be its own. Error (Auth).
   static Result<void> check_welcome(const Welcome& welcome, const Settings& own);
-  // Takes the mark with which the agent is to open and which identifies the workers of the job. Error (Auth): it is no
-  // plain name.
+  // Takes the mark with which the agent's output is to begin, and by which the processes of the job are found. Error
+  // (Auth): it is no plain name.
   Result<void> take_mark(std::string_view mark);
-  // Takes the coordinator's bytes in pieces of any size, and returns those that may go to the agent: whole messages.
-  // Error (Auth): the coordinator sends something that this host has not computed; the text shows no value of a
-  // variable. Nothing may be sent to the agent after an error.
+  // Takes the coordinator's bytes for the agent in pieces of any size, and returns the bytes that the caller may send
+  // to the agent: whole, checked messages; empty: none yet. Error (Auth): the coordinator sends something that
+  // this host has not computed; the text shows no value of a variable. The caller must send the agent no further bytes
+  // after an error.
   Result<std::string> pass(std::span<const char> bytes);
 
  private:

@@ -1,4 +1,5 @@
-// Starts steps on hosts, accepts their calls, and gives each call to the one who waits for that host.
+// Starts steps on the hosts that are awaited, accepts the calls of these hosts, and hands each call to the StepAwaiter
+// that waits for that host.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -28,51 +29,57 @@ class StepAwaiter {
  public:
   virtual ~StepAwaiter() = default;
   virtual const std::string& awaited_host() const = 0;
-  virtual void awaited_step(const std::string& text) = 0;  // as TransportEvents::transport_step()
-  // Each of the others is the last call.
+  virtual void awaited_step(const std::string& text) = 0;  // progress, as TransportEvents::transport_step()
+  // Each of the following is the last call. The awaiter shares ownership of the caller, whose begin() it is to call.
   virtual void host_calls(const std::shared_ptr<StepCaller>& caller) = 0;
-  // The program is not there, or not to be trusted.
+  // This program is not on the host, or cannot be trusted there (words_of_step()).
   virtual void host_lacks_program() = 0;
+  // The step has ended before the host called, or the host could not call.
   virtual void host_fails(const Error& why) = 0;
 };
 
-// One thread, the loop's.
+// All calls and callbacks are on the loop's thread.
 class StepCalls final : private StepCallerOwner {
  public:
-  // Makes the process of a step on those hosts; the words are run on each.
+  // Makes the process of the starter's tool, for a step that runs the command `words` once on each of those hosts.
   using Start = std::function<std::unique_ptr<transport::AgentTransport>(std::vector<std::string> hosts,
                                                                          std::vector<std::string> words)>;
   struct Plan {
     os::UniqueFd listener;
     std::unique_ptr<Credentials> credentials;
-    std::string file;                // this program, on all hosts
+    std::string file;                // the path of this program, the same on all hosts
     std::string secret_variable;     // StepCall::secret_variable
-    std::size_t most_hosts = 1;      // of one step
-    std::vector<std::string> hosts;  // that can be started
+    std::size_t most_hosts = 1;      // the largest number of hosts of one step
+    std::vector<std::string> hosts;  // the hosts of the job
   };
   StepCalls(boost::asio::any_io_executor loop, Plan plan, Start start);
   ~StepCalls() override;
 
-  // A step is started on the host, unless one runs there; together with those on other hosts that are awaited now.
+  // Waits for a call of the awaiter's host, and starts a step there unless one runs there. One step serves all hosts
+  // that are awaited in the same turn of the loop. The awaiter must stay valid until its last call or forget().
   void await(StepAwaiter& awaiter);
+  // The awaiter gets no further call.
   void forget(const StepAwaiter& awaiter);
-  // The program that the step has started on the host has ended: another step serves it from now on.
+  // The program that was started on the host has ended, and its step serves it no longer: the next await() starts
+  // another.
   void has_left(const std::string& host) { hosts_[host].step = nullptr; }
-  // The connection of a host has broken: calls `known` with the reason, if the step that it belongs to has ended or
-  // does so soon, and what it has started with it; with nothing, if the host calls again or nothing of that happens.
+  // For a host whose connection has broken: finds out whether only the connection has broken, or its step has ended,
+  // and with the step the programs that it has started. Calls `known` once: with the reason if the step has ended or
+  // ends within 3 s; with nullopt if the host calls again or neither happens. May call it at once.
   using Fate = std::function<void(const std::optional<Error>& end_of_step)>;
   void find_fate(const std::string& host, Fate known);
-  // No further call is awaited: dismisses the hosts that have called, and calls `told` when all steps have ended, or
-  // after 5 s. Returns false if there are none; await() can be called afterwards, all the same.
+  // Dismisses the hosts that have called and those that call later without being awaited. Calls `told` when all steps
+  // have ended, or after 5 s. Returns false, and does not call it, if no step runs. await() can still be called
+  // afterwards, to clean up.
   [[nodiscard]] bool end(std::function<void()> told);
 
  private:
   class Step;
   struct Host {
     Step* step = nullptr;                // the running step that it belongs to; null: none
-    std::shared_ptr<StepCaller> caller;  // that has called and waits
-    std::optional<Error> end;            // of its last step
-    std::vector<Fate> lost{};            // who wants to know
+    std::shared_ptr<StepCaller> caller;  // a connection that no awaiter has got yet; null: none
+    std::optional<Error> end;            // why its last step ended; nullopt: it has not, or there was none
+    std::vector<Fate> lost{};            // callbacks of find_fate() that have not been called
   };
 
   void accept(os::UniqueFd fd);
@@ -100,10 +107,10 @@ class StepCalls final : private StepCallerOwner {
   std::vector<std::unique_ptr<Step>> steps_;
   std::function<void()> told_;
   boost::asio::steady_timer told_timer_;
-  bool matching_ = false;
-  bool ending_ = false;
+  bool matching_ = false;  // match() is posted
+  bool ending_ = false;    // end() was called
   Acceptor acceptor_;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this; pending handlers check it
 };
 
 }  // namespace sml::dialin

@@ -1,5 +1,6 @@
-// A batch system's starter starts this program on the hosts, and that calls the launcher: for starters that give no
-// pipe, and for many hosts, for which one call of the starter is enough.
+// Agent launcher for which a batch system's starter starts this program on the hosts, and that program calls the
+// launcher. For starters that give no pipe to a host, and for jobs of many hosts, for which one call of the starter is
+// enough.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@ class StepLauncher final : public transport::StarterLauncher {
   StepLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, const Hosts& hosts,
                const starters::Starter& starter, std::vector<std::string> environment);
 
-  // Error (Deploy or Io): there is no tool or no secret, or the port cannot be opened.
+  // Error (Deploy or Io): the starter's tool or the secret is missing, or the port cannot be opened.
   Result<void> open(Events events) override;
   void know(const plan::Host& host) override;
   [[nodiscard]] bool tell_end(const transport::RunEnd& end, std::function<void()> told) override;
@@ -26,10 +27,10 @@ class StepLauncher final : public transport::StarterLauncher {
   std::unique_ptr<transport::AgentTransport> log_in(const plan::Host& host, const std::string& script) override;
   std::unique_ptr<transport::AgentTransport> start_step(std::vector<std::string> hosts, std::vector<std::string> words);
 
-  std::vector<std::string> names_;
-  std::string file_;       // this program
-  std::string key_entry_;  // of the environment of the step; empty: the hosts have the secret
-  std::shared_ptr<StepCalls> calls_;
+  std::vector<std::string> names_;  // of the hosts, by HostId
+  std::string file_;                // the path of this program
+  std::string key_entry_;  // NAME=VALUE with the secret, for the environment of the step; empty: the hosts have it
+  std::shared_ptr<StepCalls> calls_;  // null: before open(), or after close()
 };
 
 }  // namespace sml::dialin

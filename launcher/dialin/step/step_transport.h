@@ -1,4 +1,4 @@
-// The pipe to the agent of a host that a step has started, and that calls.
+// Transport to the agent of a host on which a step runs: waits for the host's call, and has it start the agent.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,10 +12,10 @@ namespace sml::dialin {
 
 class StepTransport final : public transport::AgentTransport, private StepAwaiter, private StepProgramEvents {
  public:
-  // Another transport for a host that lacks this program; null: there is none.
+  // Makes another transport for a host that lacks this program; an empty function: there is none.
   using Instead = std::function<std::unique_ptr<transport::AgentTransport>()>;
 
-  // Runs `script` there. `no_program` is the error for a host that lacks this program.
+  // Runs `script` on the host. `no_program` is the error for a host that lacks this program and has no `instead`.
   StepTransport(std::shared_ptr<StepCalls> calls, std::string host, std::string script, Error no_program,
                 Instead instead);
   ~StepTransport() override;
@@ -45,11 +45,11 @@ class StepTransport final : public transport::AgentTransport, private StepAwaite
   Error no_program_;
   Instead instead_;
   transport::TransportEvents* events_ = nullptr;
-  std::shared_ptr<StepCaller> caller_;
-  std::unique_ptr<transport::AgentTransport> other_;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
-  bool ended_ = false;
-  bool ended_well_ = false;
+  std::shared_ptr<StepCaller> caller_;                         // null: the host has not called
+  std::unique_ptr<transport::AgentTransport> other_;           // made by instead_; null: not needed
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this; pending callbacks check it
+  bool ended_ = false;                                         // far_side_ended()
+  bool ended_well_ = false;                                    // far_side_ended_well()
 };
 
 }  // namespace sml::dialin

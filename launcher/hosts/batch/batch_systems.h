@@ -1,5 +1,6 @@
 // The hosts of a job according to its batch system: one function for each system, in a file of that name, or in
-// cloud.cc. None of them opens a connection; their sources are named in their files.
+// cloud.cc. Each returns nullopt if sml-run does not run in a job of that system, see FoundHosts. None of them opens a
+// connection; the files name the documents on which they are based.
 #pragma once
 #include <optional>
 #include <span>
@@ -36,17 +37,19 @@ std::span<const BatchSystem> batch_systems();
 
 // ---- shared by these functions
 
-// The first of these variables that is set, with its name; nullopt if none is.
+// A variable that is set, and its value.
 struct NamedValue {
   std::string name;
   std::string value;
 };
+// The first of these variables that is set; nullopt if none is.
 std::optional<NamedValue> first_set(const SourceContext& s, std::span<const std::string_view> names);
 
 // Reads the hosts from the file that a variable names. `source` as in HostList, "PBS_NODEFILE /var/spool/x".
 FoundHosts hosts_of_file(const SourceContext& s, const NamedValue& variable);
 
-// The same for files with one line per slot: a host that is listed once has one slot.
+// The same for files with one line per slot: a host without a number of slots gets 1, which is right for a host that is
+// listed once.
 FoundHosts hosts_of_slot_file(const SourceContext& s, const NamedValue& variable);
 
 }  // namespace sml::hosts

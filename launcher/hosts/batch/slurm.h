@@ -16,8 +16,8 @@ namespace sml::hosts {
 // ...".
 Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text);
 
-// "8(x2),4" → 8, 8, 4; there must be exactly `hosts` counts. Source: sbatch(1), SLURM_TASKS_PER_NODE. Errors (kind
-// Config) are clauses.
+// "8(x2),4" → 8, 8, 4; there must be exactly `hosts` counts. Source: sbatch(1), SLURM_TASKS_PER_NODE. Error messages
+// (kind Config) are parts of a sentence, which the caller completes.
 Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, std::size_t hosts);
 
 // The hosts of the allocation, however sml-run has been started in it; see slurm_hosts() in batch_systems.h.

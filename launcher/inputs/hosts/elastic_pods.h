@@ -7,9 +7,9 @@
 
 namespace sml {
 
-// With a secret, and if no option is about hosts, makes the pods call the first one as with --nnodes MIN:MAX --head,
-// and accepts later pods at once; the job's variables for --max-restarts and --nproc-per-node apply unless these
-// options are given. Changes nothing elsewhere. Error (Config): a variable has an invalid value.
+// If the job has a secret, and no option is about hosts: makes the pods call the first one as with --nnodes MIN:MAX
+// --head, and accepts later pods at once. The job's variables for --max-restarts and --nproc-per-node then apply unless
+// these options are given. Otherwise changes nothing. Error (Config): a variable has an invalid value.
 Result<void> take_elastic_pods(Options& options, const ThisHost& here);
 
 }  // namespace sml

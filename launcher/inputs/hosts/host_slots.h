@@ -8,12 +8,13 @@
 
 namespace sml {
 
-// Whether -np alone gives the number of slots: this machine then has as many as there are workers.
+// Whether this machine, as the only host, has as many slots as -np asks for workers, since no option gives a number of
+// slots.
 bool np_says_slots(const Options& options, const plan::RankLayout& layout, const plan::HostList& list,
                    const ThisHost& here);
 
-// `why`, for which the ranks could not be placed on this machine, or what is behind it: a program without -np. With all
-// of them this machine has as many slots as there are workers.
+// Replaces the error `why`, for which the ranks could not be placed on this machine, if its reason is that one of
+// several programs has no -np: then returns an error (Usage) about that. Otherwise returns `why`.
 Error with_missing_count(Error why, const Options& options, const plan::RankLayout& layout, const plan::HostList& list);
 
 // Gives each host of `list` without a number of slots the number that the options ask for, or what this machine has:

@@ -9,9 +9,9 @@
 
 namespace sml {
 
-// Chooses for the hosts of the plan and sets LaunchPlan::start. auto: SSH where an option or the host list describes a
-// log-in, or where a host is not in the job of the batch system; else that system's starter, if its tool is there; else
-// SSH, with a warning if this is such a job. Errors (Usage): a named starter that can start nothing here.
+// Sets LaunchPlan::start. --start-by auto chooses SSH if an option or the host list describes a log-in, or if a host is
+// not in the batch system's job; else the starter of the batch system, if the starter's program is there; else SSH,
+// with a warning if sml-run runs in a batch job. Error (Usage): a starter is named that cannot start agents here.
 Result<void> choose_start(plan::LaunchPlan& plan, const Options& options, const ThisHost& here, HostFinder& finder);
 
 }  // namespace sml

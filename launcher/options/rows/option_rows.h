@@ -25,7 +25,7 @@ inline OptionRow of_these(std::string_view values, OptionRow row) {
   return row;
 }
 
-// Marks a row as needed by few: as the negation of an option, or by tests.
+// Marks a row as rarely needed, such as the negation of an option, or an option for tests.
 inline OptionRow rare(OptionRow row) {
   row.listed = Listed::AsRare;
   return row;

@@ -8,7 +8,7 @@
 
 namespace sml {
 
-// In the order of the option table. Secrets are hidden.
+// One entry for each option, in the order of the option table. Values that are secret are hidden.
 std::vector<report::ExplainedValue> explained(std::span<const OptionValue> given);
 
 }  // namespace sml

@@ -1,4 +1,4 @@
-// The mistakes behind a program word that no host knows: an option with a long dash, a variable, a quoted line, a
+// The mistakes behind a program word that no host finds: an option with a long dash, a variable, a quoted line, a
 // mistyped sub-command, a host that the shell made a word of its own. Pure.
 #pragma once
 #include <span>
@@ -17,7 +17,8 @@ Result<void> check_program_word(std::string_view program);
 // `hosts`: the names of the job's hosts.
 std::string advice_on_missing_program(std::string_view program, std::span<const std::string_view> hosts);
 
-// `why`, which a host reports, with that advice where it is about a program of `plan` that the host does not find.
+// Returns the error `why`, which a host has reported. If it says that the host does not find a program of `plan`, adds
+// advice_on_missing_program().
 Error with_program_advice(Error why, const plan::LaunchPlan& plan);
 
 }  // namespace sml

@@ -9,8 +9,8 @@
 
 namespace sml {
 
-// The command for the program of `scanned`: runs a script with Python, as the launcher by whose name sml-run is called
-// does; converts words that horovodrun treats as variables to options.
+// The command for the program of `scanned`. Runs a script with Python if the launcher does so by whose name sml-run is
+// called. Moves words that horovodrun treats as variables to scanned.options.
 std::vector<std::string> take_command(dialects::Dialect dialect, Scan& scanned, const OptionSources& sources);
 
 }  // namespace sml

@@ -1,5 +1,5 @@
-// Converts the text of an option's value to a field of Options. Error messages continue after "--option: ". A value
-// that is kept as it stands needs no function of its own: see value_binders.h.
+// Functions that parse the text of an option's value and store it in a field of Options. Error messages continue after
+// "--option: ". A value that is stored as it stands needs no function of its own: see value_binders.h.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -106,7 +106,7 @@ Result<void> set_first_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_heartbeat(Options& o, std::string_view value);
 Result<void> set_rank_sections(Options& o, std::string_view value);
 Result<void> set_rank_outside(Options& o, std::string_view value);
-// Check combinations of options that are valid one by one, but not together.
+// settle_...() check and complete combinations of options that are valid one by one, but perhaps not together.
 Result<void> settle_watch(const Options& o);
 Result<void> settle_status_signal(Options& o, ForwardSignals given);
 Result<void> set_completion(Options& o, std::string_view value);

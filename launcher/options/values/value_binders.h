@@ -1,5 +1,6 @@
-// Functions for rows of the option table that keep a value as it stands. A field is named by its path from Options:
-// text<&Options::logs, &LogOptions::directory>. Errors give what was expected.
+// Function templates for rows of the option table whose values are a text, a constant, a whole number or a duration. A
+// field is named by its path from Options: text<&Options::logs, &LogOptions::directory>. Error messages say which value
+// was expected.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Parsers of values, shared by the files of option_values.h. Errors give what was expected.
+// Parsers of values, shared by the files of option_values.h. Error messages say which value was expected.
 #pragma once
 #include <fmt/format.h>
 

@@ -2,7 +2,8 @@
 // it.
 //
 // Events come in the order in which the launcher learns of them. `Event::at` is when each happened, on the launcher's
-// clock: events of other hosts are older than their neighbours. Single-threaded.
+// clock. The launcher learns of events on other hosts late, so their times may be before that of the preceding event.
+// Used on the loop's thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,8 @@
 
 namespace sml::report {
 
-// The first event; sent once more if the hosts turn out to be fewer machines. The plan outlives the first attempt.
+// The first event. Published once more, with a new plan, if several hosts turn out to be one machine. The plan stays
+// valid until the first attempt is over.
 struct JobBegins {
   const plan::LaunchPlan* plan = nullptr;
   double unix_time = 0;  // wall clock, seconds
@@ -44,7 +46,7 @@ struct HostConnected {
 struct HostReady {
   HostIndex host;
 };
-// The host could not be connected to or prepared, or was lost.
+// The host could not be connected to, could not be prepared, or was lost.
 struct HostFailed {
   HostIndex host;
   Error why;
@@ -54,7 +56,7 @@ struct HostExcluded {
   HostIndex host;
   std::uint32_t failures = 0;
 };
-// The list of hosts has changed (--host-discovery-script, --watch-hosts): hosts by name, with or without ranks.
+// The list of hosts has changed (--host-discovery-script, --watch-hosts). Names of hosts, with or without ranks.
 struct HostListChanged {
   std::vector<std::string> come;       // listed for the first time
   std::vector<std::string> back;       // listed again
@@ -78,17 +80,17 @@ struct RankStarted {
   Rank rank;
   std::int32_t pid = 0;
 };
-// All ranks of the host have come to their first fence of MPI with the ranks of other hosts.
+// All ranks of the host have come to their first MPI fence with the ranks of other hosts.
 struct HostAtFence {
   HostIndex host;
 };
-// All ranks of the job have met: in that fence, or in torch's store that the agent serves.
+// All ranks of the job have joined: in that fence, or in the torch store that the agent serves.
 struct RanksMet {};
 // Ranks from `first` on have been added to those that run: one of these has requested them (MPI_Comm_spawn), or hosts
 // have joined (hvd.elastic). `plan` is that of the attempt, with the new ranks and their hosts.
 struct RanksAdded {
   const plan::LaunchPlan* plan = nullptr;
-  std::optional<Rank> asked_by;
+  std::optional<Rank> asked_by;  // nullopt: hosts have joined
   Rank first;
 };
 struct RankOutput {
@@ -96,7 +98,7 @@ struct RankOutput {
   Stream stream = Stream::Stdout;
   std::size_t bytes = 0;
 };
-enum class Ending : std::uint8_t { ByItself, Stopped };  // Stopped: after the launcher had begun to end it
+enum class Ending : std::uint8_t { ByItself, Stopped };  // Stopped: it ended after the launcher had begun to end it
 struct RankExited {
   Rank rank;
   ExitStatus status;
@@ -114,7 +116,7 @@ struct SignalCame {
   SignalUse use = SignalUse::PassedOn;
 };
 enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher, NoProgress };
-// The workers are being ended. Sent once in each attempt.
+// The launcher begins to end the workers. At most once in each attempt; not if they all end by themselves.
 struct JobStops {
   StopCause cause = StopCause::WorkerFailed;
 };
@@ -131,8 +133,8 @@ struct AttemptFails {
   std::optional<Rank> root_cause{};
   Duration restarts_in{};
 };
-// A second or later attempt begins: the states of ranks before it belong to the attempt before. The plan outlives the
-// attempt.
+// A second or later attempt begins: states of ranks from before belong to the last attempt. The plan stays valid until
+// this attempt is over.
 struct AttemptBegins {
   std::uint32_t attempt = 1;
   const plan::LaunchPlan* plan = nullptr;
@@ -144,7 +146,7 @@ struct JobEnds {
   std::optional<Rank> root_cause{};
   std::vector<LastWords> last_words{};  // of ranks that failed
   std::uint32_t attempts = 1;
-  std::string no_restart{};  // why no other attempt followed; empty if that is evident
+  std::string no_restart{};  // why no other attempt followed, as a part of a sentence; empty if that is evident
 };
 
 using EventPayload =
@@ -160,13 +162,13 @@ struct Event {
 class EventListener {
  public:
   virtual ~EventListener() = default;
-  // Must not throw, must not block except on disk writes, and must not send events to the feed.
+  // Must not throw, must not block except on disk writes, and must not publish events to the feed.
   virtual void on_event(const Event& event) = 0;
 };
 
 class EventFeed {
  public:
-  // `listener` must outlive the feed's last event.
+  // `listener` must live until the last event has been published.
   void add(EventListener& listener) { listeners_.push_back(&listener); }
   void publish(EventPayload what, TimePoint at = Clock::now()) const {
     if (listeners_.empty()) return;

@@ -11,7 +11,7 @@ namespace sml::report {
 
 class EventLines final : public EventListener {
  public:
-  // `write` receives one object with its newline as soon as the event is known. It may move the text away.
+  // `write` receives each line, one object with its newline, from within on_event(). It may move the text away.
   explicit EventLines(std::function<void(std::string& line)> write) : write_(std::move(write)) {}
 
   void on_event(const Event& event) override;

@@ -1,13 +1,18 @@
-// --trace: the start of a job, from the start of sml-run to the first output of all ranks, as spans for each host in
-// the trace event format of Chrome and Perfetto. Pure.
+// --trace: the start of a job, from the start of sml-run to the first output of all ranks, as time spans in the trace
+// event format of Chrome and Perfetto. Covers the first attempt only. Pure.
 //
-// A host has a span for each step by which it is reached and prepared, named as the status line names them; then one in
-// which it is ready and waits for others, one for the search for an address that all hosts reach ("probe"), one in
-// which its ranks start, and one until all of them have printed something or ended ("first output"). Where its ranks
-// meet those of other hosts in a fence of MPI, it has one until they come there ("join") and one in which they wait for
-// the others. The job has one for the plan, and one until all ranks have met ("join"), where that is known: in that
-// fence, or in torch's store that the agent serves, which does not tell hosts apart. Of a job with restarts it is the
-// first attempt's start.
+// The spans of a host, in order:
+// - one for each step in which it is connected and prepared, with the step's name in the status line;
+// - "waits for hosts": it is ready, and waits for the others;
+// - "probe": the search for an address that all hosts reach;
+// - "start": its ranks start;
+// - "first output": until all of its ranks have printed something or ended.
+// If its ranks take part in an MPI fence with other hosts, there are also "join", until they come there, and "waits for
+// ranks".
+//
+// The job has spans for the plan, for all hosts together until the workers start ("hosts"), and until all ranks have
+// joined ("join"), where that is known: from the MPI fence, or from the torch store that the agent serves, which does
+// not tell hosts apart.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +26,7 @@ namespace sml::report {
 
 class StartTrace final : public EventListener {
  public:
-  // `process_start`: of this sml-run.
+  // `process_start`: when this sml-run process started; the trace's time 0.
   explicit StartTrace(TimePoint process_start) : process_start_(process_start) {}
 
   void on_event(const Event& event) override;
@@ -38,12 +43,12 @@ class StartTrace final : public EventListener {
     std::vector<Step> steps{};  // at most kMostSteps
     std::optional<TimePoint> ready{};
     std::optional<TimePoint> failed{};
-    std::string fault{};
+    std::string fault{};  // why it failed
     std::size_t ranks = 0;
-    std::size_t started = 0;
-    std::size_t spoken = 0;  // have printed, or ended
-    TimePoint last_start{};
-    TimePoint last_word{};
+    std::size_t started = 0;  // the number of its ranks that have started
+    std::size_t spoken = 0;   // the number of its ranks that have printed or ended
+    TimePoint last_start{};   // of a rank
+    TimePoint last_word{};    // when the last of these ranks printed for the first time, or ended
     std::optional<TimePoint> at_fence{};
   };
   static constexpr std::size_t kMostSteps = 64;
@@ -52,18 +57,18 @@ class StartTrace final : public EventListener {
   void begin(const JobBegins& job, TimePoint at);
   void spoke(Rank rank, TimePoint at);
   std::optional<TimePoint> all_started() const;
-  Host* host(HostIndex index);
+  Host* host(HostIndex index);  // null: it has no ranks
 
   TimePoint process_start_;
   TimePoint begin_{};
   std::string job_id_;
-  std::vector<Host> hosts_;                     // by host index; those without ranks stay empty
+  std::vector<Host> hosts_;                     // by host index; those without ranks have no spans
   std::vector<std::size_t> host_of_rank_;       // by rank
   std::vector<char> spoken_;                    // by rank
-  std::optional<TimePoint> all_ready_{};        // the last host was ready
-  std::optional<TimePoint> workers_started_{};  // by the launcher
-  std::optional<TimePoint> met_{};              // all ranks have
-  bool over_ = false;                           // the attempt
+  std::optional<TimePoint> all_ready_{};        // when the last host was ready
+  std::optional<TimePoint> workers_started_{};  // when the launcher requested their start
+  std::optional<TimePoint> met_{};              // when all ranks had joined
+  bool over_ = false;                           // the first attempt is over: later events are ignored
 };
 
 }  // namespace sml::report

@@ -1,4 +1,5 @@
-// --timeline: a picture of the job, collected while it runs and rendered then and at its end. Pure.
+// --timeline: collects what a picture of the job shows; the functions at the end render it, while the job runs and when
+// it has ended. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,9 +14,9 @@ namespace sml::report {
 
 class Timeline final : public EventListener {
  public:
-  static constexpr std::size_t kBuckets = 128;  // of output, over the whole job
-  static constexpr std::size_t kEarlier = 100;  // attempts before the last that are drawn
-  static constexpr std::size_t kUses = 256;
+  static constexpr std::size_t kBuckets = 128;  // equal time spans, over the whole job, in which output is counted
+  static constexpr std::size_t kEarlier = 100;  // the most attempts before the last that are drawn
+  static constexpr std::size_t kUses = 256;     // the most samples of a host's resource usage
 
   enum class Outcome : std::uint8_t { Unknown, Succeeded, Failed, Stopped };
   // Times are seconds since the job's start.
@@ -26,17 +27,18 @@ class Timeline final : public EventListener {
   struct Host {
     std::string name;
     std::vector<Step> steps;
-    std::optional<double> end;  // when no process of the job was left there
-    std::optional<Step> fault;
+    std::optional<double> end;                      // when no process of the job was left there
+    std::optional<Step> fault;                      // when and why it failed
     std::vector<std::pair<double, HostUse>> use{};  // at most kUses samples, evenly spaced
   };
+  // A rank in one attempt.
   struct Run {
     std::size_t host = 0;  // index into hosts()
     std::int32_t pid = 0;
     std::optional<double> start;
     std::optional<double> end;
     Outcome outcome = Outcome::Unknown;
-    std::string status;
+    std::string status;  // how it ended, in words
     std::optional<Usage> usage;
   };
   // The rank's last attempt, and earlier ones.
@@ -47,12 +49,12 @@ class Timeline final : public EventListener {
   };
   struct Mark {
     double at = 0;
-    std::string kind;  // "start", "signal", "stop", "restart"
+    std::string kind;  // "start", "signal", "stop", "restart", "hosts"
     std::string text;
   };
 
   void on_event(const Event& event) override;
-  // The job still runs at `now`: what is drawn reaches up to there.
+  // The job still runs at `now`: extends what is drawn up to there.
   void runs_on(TimePoint now);
 
   const std::string& job_id() const { return job_id_; }
@@ -63,14 +65,14 @@ class Timeline final : public EventListener {
   const std::vector<RankLine>& ranks() const { return ranks_; }  // by rank
   const std::vector<Mark>& marks() const { return marks_; }
   double bucket_seconds() const { return bucket_; }
-  double end() const { return end_; }
+  double end() const { return end_; }               // of what is drawn: the latest event, or runs_on()
   std::uint64_t events() const { return events_; }  // how many have come
   bool has_ended() const { return ended_; }
   std::optional<Rank> root_cause() const { return root_cause_; }
   int exit_code() const { return exit_code_; }
   const std::string& goodput() const { return goodput_; }  // in words; empty: not known
   void set_goodput(std::string text) { goodput_ = std::move(text); }
-  const std::string& verdict() const { return verdict_; }  // while it runs: of the attempt that has failed
+  const std::string& verdict() const { return verdict_; }  // in words; while the job runs: of the last failed attempt
 
  private:
   struct Listener;

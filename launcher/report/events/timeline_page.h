@@ -4,7 +4,7 @@
 
 namespace sml::report {
 
-// "{{DATA}}" marks where the job's data are inserted, as JSON.
+// The page's HTML; "{{DATA}}" marks where the caller inserts the job's data, as JSON.
 std::string_view timeline_page();
 
 }  // namespace sml::report

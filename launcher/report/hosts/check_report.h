@@ -1,4 +1,5 @@
-// The findings of --check, as a table or as JSON; the faults that would keep the job from starting, and warnings. Pure.
+// The findings of --check about each host, in a table or as JSON: its description, the faults that would keep the job
+// from starting, and warnings. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,8 +18,8 @@ namespace sml::report {
 // Whether a host could connect to rank 0's host.
 enum class Reaches : std::uint8_t { NotTried, Yes, No };
 
-// How much of a host was looked at. NotCalled: the host was to call, and had not when the check ended. Interrupted: its
-// answer was still awaited when the check was stopped.
+// How much of a host was checked. NotCalled: the host was to call, and had not when the check ended. Interrupted: its
+// answer was still missing when the check ended.
 enum class Looked : std::uint8_t { Whole, NotCalled, Interrupted };
 
 // One host. Fields are empty if the value could not be determined.
@@ -29,17 +30,17 @@ struct HostCheck {
   std::uint32_t ranks = 0;
   std::vector<Error> faults;  // why no worker could be started there
   Looked looked = Looked::Whole;
-  std::vector<std::string> warnings;  // clauses from its agent
-  std::string address;                // at which the other hosts can connect to it
+  std::vector<std::string> warnings;  // parts of sentences, most from its agent
+  std::string address;                // the address at which the other hosts can, or probably can, connect to it
   Reaches reaches_first = Reaches::NotTried;
-  std::optional<Duration> round_trip;    // of a message to its agent, the shortest
+  std::optional<Duration> round_trip;    // the shortest of several pings to its agent
   std::optional<Duration> clock_offset;  // its time of day minus this machine's
   std::optional<plan::HostFacts> facts;
-  std::vector<MpiOffer> mpi{};  // for each program
+  std::vector<MpiOffer> mpi{};  // for each of its programs
   std::string pmix{};           // the libpmix that would serve the ranks, and its version; empty: none
 };
 
-// Whether workers can start there: all of it was looked at, and there is no fault.
+// Whether workers can start there: the host was checked as a whole, and has no fault.
 bool is_ready(const HostCheck& host);
 
 struct CheckReport {
@@ -49,11 +50,12 @@ struct CheckReport {
   std::string host_source;
   std::string master_address;  // at which all hosts can connect to rank 0's host; empty: none
   std::vector<std::string> command;
-  std::optional<int> stop_signal;                  // the user stopped the check
+  std::optional<int> stop_signal;                  // the signal by which the user stopped the check
   std::vector<std::vector<std::string>> machines;  // groups of host names that are one machine
 };
 
-// The outcome as from judge(Facts): exit status 0 if the job would start, and one line for each kind of fault.
+// The outcome, as judge(const AttemptFacts&) decides that of a job: exit status 0 if the job would start; one line for
+// each kind of fault.
 JobOutcome judge(const CheckReport& report);
 
 // Lines that warn of problems other than faults, and name their hosts.

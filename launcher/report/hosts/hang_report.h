@@ -14,11 +14,11 @@ namespace sml::report {
 struct RankTrace {
   Rank rank;
   std::string host;
-  Duration quiet{};  // time since its last output, or its start
+  Duration quiet{};  // time since its last output; since its start, if it has printed nothing
   ProcessTrace process;
 };
 
-// The contents of torch's flight recorder for a rank.
+// The recording of torch's flight recorder in a rank, as torch dumps it.
 struct Recording {
   Rank rank;
   std::string bytes;
@@ -33,7 +33,7 @@ struct Traces {
 std::vector<std::string> hang_table(const std::string& title, const Traces& traces, const plan::JobMap& map);
 // All details of one rank, as lines.
 std::string rank_details(const RankTrace& trace);
-// The same for programs, as one object.
+// All details of all ranks for programs, as one JSON object.
 std::string hang_json(const std::string& job_id, const Traces& traces);
 
 }  // namespace sml::report

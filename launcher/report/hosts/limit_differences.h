@@ -12,7 +12,7 @@ struct HostLimits {
   TellingLimits limits;
 };
 
-// A sentence; empty if the limits are the same.
+// A message; empty if the limits are the same on all hosts.
 std::string limit_differences(const std::vector<HostLimits>& hosts);
 
 }  // namespace sml::report

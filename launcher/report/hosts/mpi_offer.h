@@ -1,4 +1,5 @@
-// For --check: how the ranks of a program would find each other if they use MPI, and why. Pure.
+// For --check: which of PMI-1, PMI-2 and PMIx the ranks of a program on a host would get if they use MPI, and why.
+// Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,14 +12,14 @@ namespace sml::report {
 
 struct MpiOffer {
   std::vector<std::string> ways{};  // of "pmi1", "pmi2" and "pmix"; empty: each rank would run as a singleton
-  std::string why{};                // a clause
+  std::string why{};                // the reason, as a part of a sentence
   bool operator==(const MpiOffer&) const = default;
 };
 
 // Whether libpmix has been loaded on the host.
 enum class HasPmix : std::uint8_t { No, Yes };
 
-// `found` is the host's finding about the program.
+// `meeting` is that of the options; `found` is what the host has found out about the program.
 MpiOffer mpi_offer(plan::PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix);
 
 // "PMI-1 or PMI-2 (linked with libmpich.so.12)", "none (--mpi none)".

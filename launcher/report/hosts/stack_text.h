@@ -1,5 +1,5 @@
-// Parses stacks as tools print them, and describes the kernel's information in the same form. Pure. Input from a host
-// may contain any bytes: results must still be escaped.
+// Parses the stacks that tools print, and describes in the same form where the kernel says that a thread is. Pure.
+// Input from a host may contain any bytes: the caller must escape the results before it prints them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ std::vector<std::string> main_frames(std::string_view tool, std::string_view tex
 
 // Where a thread is according to the kernel: "recvfrom (socket to 10.0.0.1:29500)", "futex_wait_queue", "its own code".
 std::string kernel_place(const ThreadTrace& thread);
-// The same without the peer's address, so that ranks that wait in the same way get the same text.
+// The same without the address of a socket's far end, so that ranks that wait in the same way get the same text.
 std::string kernel_place_of_any(const ThreadTrace& thread);
 
-// "sleeping", "running", "stopped", ...
+// `state` is the letter of /proc/PID/stat. "sleeping", "running", "stopped", ...
 std::string_view state_word(char state);
 
 }  // namespace sml::report

@@ -13,13 +13,13 @@ namespace sml::report {
 struct HostPeaks {
   struct Accelerator {
     std::string name;
-    std::uint8_t busy_peak = 0;  // percent
-    std::uint64_t memory_peak = 0;
+    std::uint8_t busy_peak = 0;     // percent
+    std::uint64_t memory_peak = 0;  // bytes, as below
     std::uint64_t memory_total = 0;
   };
   std::size_t samples = 0;  // 0: no samples received
   std::uint64_t memory_peak = 0;
-  HostUse last;
+  HostUse last;  // the latest sample
   std::vector<Accelerator> accelerators;
 
   void add(const HostUse& use) {

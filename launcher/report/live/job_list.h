@@ -17,12 +17,12 @@ namespace sml::report {
 // A job in one line, as its launcher reports it. Counts of ranks and hosts are those of the plan.
 struct JobSummary {
   std::string id{};
-  std::string version{};  // of the job's sml-run
-  std::string command{};  // shortened
-  std::string state{};    // "starting", "running", "stopping"
-  std::string machine{};  // on which its launcher runs
-  std::int32_t pid = 0;   // of the launcher, in its own PID namespace
-  std::uint64_t age_ms = 0;
+  std::string version{};     // of the job's sml-run
+  std::string command{};     // shortened
+  std::string state{};       // "starting", "running", "stopping"
+  std::string machine{};     // on which its launcher runs
+  std::int32_t pid = 0;      // of the launcher, in its own PID namespace
+  std::uint64_t age_ms = 0;  // since its start
   std::uint32_t hosts = 0;
   std::uint32_t ranks = 0;
   std::uint32_t running = 0;
@@ -41,8 +41,8 @@ struct ListedJob {
 std::string jobs_table(std::span<const ListedJob> jobs);
 std::string jobs_json(std::span<const ListedJob> jobs);  // a list, on one line
 
-// One object on one line, with the contents of status_table(), and the goodput of a job whose progress is known; else
-// null.
+// One object on one line, with the contents of status_table(), and the goodput; that is null in the JSON if `goodput`
+// is null, as progress is not known.
 std::string status_to_json(const JobSummary& summary, const JobProgress& progress, TimePoint now, const LiveUses& uses,
                            const Goodput* goodput);
 // One output line of a rank. Bytes that are not UTF-8 are replaced.

@@ -21,7 +21,7 @@ class JobProgress final : public EventListener {
   struct Host {
     std::string name;
     HostState state = HostState::Waiting;
-    std::string text;  // the step that it is waited for, or why it failed
+    std::string text;  // its current step while it is connected and prepared, or why it failed
     RankSet ranks;
     HostPeaks peaks{};
   };
@@ -31,9 +31,9 @@ class JobProgress final : public EventListener {
     RankState state = RankState::Waiting;
     TimePoint start;
     TimePoint end;
-    TimePoint last_output;  // its start if it has printed nothing
-    std::uint64_t bytes = 0;
-    std::string status;  // how it ended, in words
+    TimePoint last_output;    // its start if it has printed nothing
+    std::uint64_t bytes = 0;  // printed
+    std::string status;       // how it ended, in words
   };
   enum class Phase : std::uint8_t { Starting, Running, Stopping };
 
@@ -53,7 +53,7 @@ class JobProgress final : public EventListener {
   void set(Host& host, HostState state);
   void set(RankLine& rank, RankState state);
   void fail(Host& host, std::string why);
-  Host* host(HostIndex index);  // null: it has no ranks, as may be the case for a host that calls
+  Host* host(HostIndex index);  // null: it has no ranks
 
   void begin_attempt(const AttemptBegins& attempt);
   void list(const plan::JobMap& map);

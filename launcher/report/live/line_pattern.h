@@ -24,10 +24,10 @@ class LinePattern {
 
   // True if it matches anywhere in `line`, which may contain any bytes.
   bool found_in(std::string_view line) const;
-  // The numbers in the parts of `line` that the first two groups match: a step, and the total. There is no total
-  // without a step.
+  // The numbers in the parts of `line` that the first two groups match: a step, and the total. Nullopt for a part that
+  // is no decimal number or has no group; there is no total without a step.
   StepNumbers numbers_in(std::string_view line) const;
-  bool has_group() const;
+  bool has_group() const;  // the expression has a capturing group
   const std::string& text() const { return text_; }
 
  private:

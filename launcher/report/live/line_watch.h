@@ -20,8 +20,8 @@ namespace sml::report {
 struct WatchRule {
   static constexpr Duration kLeast = std::chrono::milliseconds(100);
 
-  // "REGEX;first=D;every=D;ranks=LIST", the settings in any order. Error (Usage) explains what was expected. No rank
-  // may be above `largest_rank`.
+  // Parses "REGEX;first=D;every=D;ranks=LIST", the settings in any order; each may be missing. Error (Usage) explains
+  // what was expected. No rank of LIST may be above `largest_rank`.
   static Result<WatchRule> parse(std::string_view text, std::uint32_t largest_rank);
 
   bool has_limit() const { return first || every; }
@@ -32,13 +32,13 @@ struct WatchRule {
   std::optional<RankSet> ranks;   // the ranks that are watched; nullopt: all
 };
 
-// Why the workers are to be ended.
+// The workers are to be ended since ranks make no progress: which ranks, and which limit they missed.
 struct NoProgress {
   enum class Limit : std::uint8_t { First, Every, Silence, SilenceOfAll };  // the last two: of --warn-silent
-  enum class Then : std::uint8_t { AsAfterFailures, JobEnds };
+  enum class Then : std::uint8_t { AsAfterFailures, JobEnds };  // whether a restart may follow, or never does
   RankSet ranks;
   Limit limit = Limit::First;
-  Duration patience{};
+  Duration patience{};    // the time that they had
   std::string pattern{};  // empty for the limits of --warn-silent
   Then then = Then::AsAfterFailures;
 };
@@ -54,12 +54,14 @@ class LineWatch {
   void started(Rank rank, TimePoint now);
   // Progress of a rank: a line that matches, with the numbers that the groups of the regular expression match.
   using Match = StepNumbers;
-  // The last match of a line that ends in `bytes`; nullopt: none matches, or the rank is not watched.
+  // The rank has printed `bytes`. Returns the last match among the lines that end in them; if the expression has
+  // groups, the last one with a step is preferred. Nullopt: no line matches, or the rank is not watched.
   std::optional<Match> add(Rank rank, Stream stream, std::string_view bytes, TimePoint now);
   void ended(Rank rank);
   // True if a line of any watched rank has matched.
   bool has_matched() const { return has_matched_; }
-  // The ranks whose limit has passed; only those that missed the same limit as the first of them.
+  // The ranks whose limit has passed; only those that missed the same limit as the first of them. Nullopt: none.
+  // Returns them again at each call.
   std::optional<NoProgress> on_time(TimePoint now) const;
 
  private:

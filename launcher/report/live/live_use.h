@@ -1,4 +1,4 @@
-// Current resource usage of each rank; computes its CPU time as a share of one core from two samples. Pure.
+// Current resource usage of each rank. Computes the CPU share of a rank from two samples of its CPU time. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 namespace sml::report {
 
 struct LiveUse {
-  std::optional<double> cpu_percent{};  // of one core, between two samples; nullopt: there is only one
+  std::optional<double> cpu_percent{};  // of one core, between two samples; nullopt: there is only one sample
   std::uint64_t cpu_ms = 0;             // so far, see ProcessUse
   std::uint64_t memory = 0;             // bytes, resident
   std::uint32_t processes = 0;
@@ -36,7 +36,7 @@ class UseRates {
 
   // True if the time since the last sample is suitable for a rate.
   bool has_base(TimePoint now) const { return now - looked_ >= kShortest && now - looked_ <= kLongest; }
-  // Adds a sample, which becomes the base of the next.
+  // Adds a sample, which becomes the base of the next; returns the usage of ranks that have processes.
   RankUses add(const std::map<Rank, ProcessUse>& look, TimePoint now);
 
  private:

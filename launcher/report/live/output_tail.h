@@ -8,7 +8,7 @@
 
 namespace sml::report {
 
-// The end of `text` from its `count`-th line from the end on; what follows the last end of line is a line.
+// The last `count` lines of `text`, or all of it if it has fewer. What follows the last newline counts as a line.
 inline std::string_view last_lines(std::string_view text, std::uint32_t count) {
   std::size_t at = text.size();
   if (text.ends_with('\n')) --at;
@@ -22,7 +22,7 @@ inline std::string_view last_lines(std::string_view text, std::uint32_t count) {
 
 class OutputTail {
  public:
-  static constexpr std::size_t kBytes = 4096;  // kept at most
+  static constexpr std::size_t kBytes = 4096;  // the most that text() returns; up to twice as many are kept
 
   void add(std::string_view bytes) {
     if (bytes.size() >= kBytes) {
@@ -36,7 +36,8 @@ class OutputTail {
     text_.erase(0, text_.size() - kBytes);
   }
 
-  // Starts at the beginning of a line if there is one; bytes passed to add() later continue it.
+  // The last output, of at most kBytes. Starts at the beginning of a line, unless one line fills all of it. Valid until
+  // the next add(), whose bytes continue it.
   std::string_view text() const {
     std::string_view out = text_;
     const bool cut = is_cut_ || out.size() > kBytes;
@@ -48,7 +49,7 @@ class OutputTail {
 
  private:
   std::string text_;
-  bool is_cut_ = false;
+  bool is_cut_ = false;  // bytes before `text_` have been dropped
 };
 
 }  // namespace sml::report

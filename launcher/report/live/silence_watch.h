@@ -1,8 +1,9 @@
 // --warn-silent: detects ranks that have printed nothing for some time. Pure.
 //
-// A rank is silent if another rank has printed the limit or more after this one's last output or start, so no rank is
-// blamed for being the last by a moment. If no running rank has printed for that long, all are silent together: most
-// hangs look like this, as the others wait for the one that hangs. Each silence is reported once, and so is its end.
+// A rank is silent if some rank has printed at a time that is at least the limit after this rank's last output or
+// start. The time that passes while no rank prints thus singles out no rank. If no running rank has printed for the
+// limit, all are silent together: most hangs look like this, as the others wait for the rank that hangs. Each silence
+// is reported once, and so is its end.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,7 @@ class SilenceWatch {
     RankSet silent;                      // the ranks that have become silent
     enum class Whose : std::uint8_t { Some, All } whose = Whose::Some;  // All: all running ranks
   };
+  // To be called regularly: what has changed since the last call. Empty lists: no news.
   News on_time(TimePoint now);
 
  private:
@@ -38,14 +40,14 @@ class SilenceWatch {
 
   struct State {
     std::optional<TimePoint> last;  // its last output or its start; nullopt: it does not run
-    bool told = false;
+    bool told = false;              // its present silence has been reported
   };
   Duration limit_;
   const plan::JobMap& map_;
   std::vector<State> ranks_;
   std::optional<TimePoint> latest_;  // last output of any rank
   RankSet again_;                    // ranks that printed after their silence was reported
-  bool all_told_ = false;            // no rank has printed or started since all were silent
+  bool all_told_ = false;            // the silence of all has been reported, and no rank has printed or started since
 };
 
 }  // namespace sml::report

@@ -17,8 +17,8 @@ inline constexpr Duration kNotSilent = std::chrono::seconds(10);
 // columns; empty if these are too few.
 std::string status_line(const JobProgress& progress, TimePoint now, std::size_t columns);
 
-// The same in full: a line for the job, one for each host and one for each rank, without "sml-run: ". With the ranks'
-// resource usage if it is known for any.
+// The same in full: a line for the job, one for each host and one for each rank, without "sml-run: ". Includes the
+// ranks' resource usage if `uses` has some.
 std::vector<std::string> status_table(const JobProgress& progress, TimePoint now, const LiveUses& uses = {});
 
 // `text`, each line of it cut to `columns` columns; what is cut shows as "...".

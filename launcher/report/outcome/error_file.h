@@ -13,15 +13,16 @@ namespace sml::report {
 struct WorkerError {
   std::string message;    // the first line has the class and text of the exception
   std::string callstack;  // may be empty
-  std::string json{};     // the text itself; empty if it does not have that form
+  std::string json{};     // the whole text of the file; empty if it does not have that form
 };
 
 // Text without that form is returned as the message, since it was written for people. An empty text gives an empty
 // result.
 WorkerError parse_error_file(std::string_view text);
 
-// The text that torchrun writes to the TORCHELASTIC_ERROR_FILE of its own environment: the file of the worker that is
-// the root cause, with its exit code, negative for a signal. Empty if the worker has written none.
+// The text for --error-file, as torchrun writes it to the TORCHELASTIC_ERROR_FILE of its own environment: the JSON of
+// the worker that is the root cause, with its exit code added, negative for a signal. Empty if the worker has written
+// none.
 std::string error_file_for_parent(const WorkerError& error, const ExitStatus& status);
 
 }  // namespace sml::report

@@ -18,7 +18,7 @@ namespace sml::report {
 inline constexpr int kNoProgressExit = 123;
 inline constexpr int kTimedOutExit = 124;
 
-// A rank that has lost a peer gives way to another that fails by itself within this time.
+// If the first rank to fail had only lost another rank, a rank that fails by itself within this time is the root cause.
 inline constexpr Duration kRootCauseWindow = std::chrono::seconds(1);
 
 // All facts that the outcome depends on, collected while the job runs. Times are on the launcher's clock.
@@ -32,11 +32,13 @@ struct AttemptFacts {
     TimePoint at;
     WorkerError error;                    // its own report of the error
     std::vector<std::string> last_lines;  // of its stderr
-    std::string out_of_memory;            // evidence; empty: none
-    std::string program{};                // argv[0], where the job has several
-    std::string fault{};                  // what it did, as a clause, where `status` is not the end of its process
-    bool aborted = false;                 // ... which was to ask for the end of the job
-    bool keeps_lines = false;             // its C library may have kept what it printed last
+    std::string out_of_memory;            // evidence that it was killed for lack of memory; empty: none
+    std::string program{};                // argv[0], if the job has several programs; else empty
+    // A service of the agent found that the rank had failed before its process ended: what it did, as the part of a
+    // sentence after "rank 3 on algo-1". `status` and `at` are then from the service. Empty: those of the process.
+    std::string fault{};
+    bool aborted = false;      // with `fault`: the rank asked for the end of the job, as by MPI_Abort
+    bool keeps_lines = false;  // its last lines may be missing: they were still in the buffer of its C library
   };
   struct HostFault {
     HostIndex index;  // determines the order of names in messages
@@ -49,15 +51,15 @@ struct AttemptFacts {
   std::optional<Rank> input{};  // the one rank that has the input of sml-run
   TimePoint started;            // of the workers; of the launcher while none runs
   TimePoint first_start;        // ... of the job's first attempt
-  std::vector<WorkerEnd> ends;  // failures only
+  std::vector<WorkerEnd> ends;  // of workers that failed or were stopped; not of those that succeeded
   std::vector<HostFault> faults;
   std::vector<HostFault> lost_in_stop;  // hosts whose agent was lost while the workers were being stopped
   std::optional<int> stop_signal;       // the first stop signal of the user
-  TimePoint stop_at;
-  bool stopped_at_rest = false;        // the signal came when this attempt was over and another was to follow
-  std::optional<TimePoint> regroups;   // when it was ended so that other hosts get workers
-  std::optional<TimePoint> timed_out;  // when the time of --timeout was over
-  std::optional<Duration> waited_out;  // time since the first start, if the limit passed while no worker ran
+  TimePoint stop_at;                    // when that came
+  bool stopped_at_rest = false;         // the signal came when this attempt was over and another was to follow
+  std::optional<TimePoint> regroups;    // when the attempt was ended so that other hosts get workers
+  std::optional<TimePoint> timed_out;   // when the time of --timeout was over
+  std::optional<Duration> waited_out;   // time since the first start, if the limit passed while no worker ran
   int timeout_status = kTimedOutExit;
   struct OwnFault {
     Error why;
@@ -68,7 +70,7 @@ struct AttemptFacts {
     std::string who;  // the ranks in words
     TimePoint at;
   };
-  std::optional<Stalled> stalled;        // set if --watch or --on-silent ended it
+  std::optional<Stalled> stalled;        // set if --watch or --on-silent ended the attempt
   std::optional<OwnFault> own_fault;     // why the launcher itself ended the job
   bool output_gone = false;              // stdout accepts no more data
   int output_errno = 0;                  // the error; 0 or EPIPE: it has no reader
@@ -88,7 +90,7 @@ enum class FailureCause : std::uint8_t {
   Launcher,
   Output,
   Unknown,
-  Regroup  // nothing has failed; if no other attempt follows it is the loss of a host
+  Regroup  // no failure: the attempt ended so that other hosts get workers; counts as a lost host if none follows
 };
 
 struct JobOutcome {
@@ -103,31 +105,34 @@ struct JobOutcome {
 // the reader of its output was gone has no line for people, but one here.
 std::string in_words(const JobOutcome& verdict);
 
-// The first failure by time that nobody asked for decides: a worker's own end, a host's fault, the user's signal, ranks
-// that make no progress, a fault of the launcher, the time limit, a regroup. Lost output has no time: it decides only
-// where nothing else does.
+// Decides the outcome of an attempt. The root cause is what came first: a worker that ended by itself, a host that
+// failed, a stop signal of the user, ranks that make no progress, a failure of the launcher, the time limit, or a
+// regroup. Lost output has no time: it is the cause only if there is no other.
 //
-// Two rules move a worker's end before an earlier one. A death by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second
-// after an exit with 1 or an abort, or by SIGABRT within a fifth of one: such a process is slow to end (memory to free,
-// a core to write), while its peers see at once that it has gone. And, if the first has only words of a rank that has
-// lost its peer (causes.h): another that ended by itself within a second of it and has words of its own, or that ended
-// in any way before the first called for an abort.
+// If the worker that ended first exited with 1, aborted, or asked for the end of the job, it may have lost another
+// rank. Two rules then choose another worker:
+// - One that died by SIGKILL, SIGSEGV, SIGBUS or SIGILL within a second after that, or by SIGABRT within a fifth of a
+//   second: such a process is slow to end (memory to free, a core to write), while other ranks see at once that it has
+//   gone.
+// - If the first printed only that it had lost another rank (Cascade, see causes.h): one that ended by itself within a
+//   second after that, and printed something else; or, if the first asked for the end of the job, one that ended
+//   without asking for that.
 //
-// Faults of the same kind and words fold into one line that names all their hosts, in host order. `facts` outlive the
+// Host failures with the same error share one line that names all their hosts, in host order. `facts` must outlive the
 // result.
 JobOutcome judge(const AttemptFacts& facts);
 
-// Whether it ended as a rank that has lost a peer, which then is the cause if it fails by itself within
-// kRootCauseWindow.
+// Whether the worker ended as a rank does that has lost another rank. The other rank is then the cause if it fails by
+// itself within kRootCauseWindow.
 bool is_consequence(const AttemptFacts::WorkerEnd& end);
 
-// Whether it was killed, and nothing shows by whom. The kernel's killer is counted in a rank's cgroup only where there
-// is one.
+// Whether the worker was killed by SIGKILL, and no evidence shows by whom. A kill by the kernel for lack of memory is
+// known only if the rank has a cgroup that counts these kills.
 bool was_killed_by_others(const AttemptFacts::WorkerEnd& end);
 
-// A kill of all processes of a host may reach a worker before the agent, which then still reports that end. If the root
-// cause is such a worker, and its host was lost afterwards, adds the hosts of `lost_in_stop` to `faults`, just before
-// the worker's end, so that they decide.
+// If all processes of a host are killed, a worker may die before the agent, which then still reports that worker's end.
+// If the root cause is such a worker, and its host was lost afterwards, adds `lost_in_stop` to `faults` with a time
+// just before the first worker's end, so that the loss of the host is the root cause. To be called before judge().
 void blame_hosts_for_kills(AttemptFacts& facts);
 
 }  // namespace sml::report

@@ -18,7 +18,7 @@ struct RankRecord {
   std::optional<TimePoint> ended;
   std::optional<ExitStatus> status;  // nullopt: its end was not observed
   bool by_itself = true;
-  std::string program{};  // argv[0] and role, if the job has several programs
+  std::string program{};  // argv[0]; this and `role` are empty if the job has one program
   std::string role{};
   std::optional<Usage> usage{};  // nullopt: its end was not observed
 };
@@ -29,8 +29,8 @@ struct AttemptRecord {
   double started_unix = 0;  // start of the workers; wall clock, seconds
   Duration lasted{};
   int exit_code = 0;
-  std::string words;  // its outcome
-  std::optional<Rank> root_cause;
+  std::string words;               // its outcome
+  std::optional<Rank> root_cause;  // nullopt: the root cause is no worker; then the next two are empty, too
   std::string root_cause_host;
   std::optional<AttemptFacts::WorkerEnd> failure{};  // the end of that rank
   std::uint32_t world_size = 0;

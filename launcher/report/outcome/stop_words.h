@@ -4,7 +4,7 @@
 
 namespace sml::report {
 
-// A clause: how to end the grace period early, see launcher/os/stop_rule.h.
+// How to end the grace early, as a part of a sentence: "press Ctrl-C again, ...". See launcher/os/stop_rule.h.
 std::string how_to_insist(int signo);
 
 }  // namespace sml::report

@@ -1,5 +1,6 @@
-// --check: reports what a job would find. Connects to its hosts as the job would, or lets them call, collects a
-// description of each host from its agent, has the hosts probe the address of rank 0's host, and starts no worker.
+// --check: reports whether a job would start, without starting a worker. Connects to the hosts as the job would, or
+// lets them call; collects a description of each host from its agent; and has the other hosts probe the address of
+// rank 0's host.
 #pragma once
 #include <functional>
 #include <memory>
@@ -29,24 +30,26 @@ class Check final : private fleet::FleetListener {
  public:
   using Print = std::function<void(const std::string&)>;
 
-  // All arguments passed by reference must outlive the check. `dial_in`: the hosts call, and receive what judge()
-  // decides about the report. `print` prints messages about hosts that call.
+  // All arguments passed by reference must outlive the check. `dial_in`: set for a job in which the hosts call; they
+  // receive the outcome that report::judge() derives from the report. `print` prints messages while the check runs.
   Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
         const transport::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
         Print print);
   ~Check() override;
 
-  // Runs the loop on the calling thread. Leave by _Exit() afterwards, as after Run::run(). Error (Internal): the
-  // launcher cannot accept connections of hosts.
+  // Runs the loop on the calling thread until the check is over; call it once. The process must end by _Exit()
+  // afterwards, as after Run::run(). Error (Internal): the launcher cannot accept connections from hosts. A host that
+  // fails is no error, but a part of the report.
   Result<report::CheckReport> run();
 
  private:
+  // One host. It has answered once it is prepared, inspected, and has replied to all pings.
   struct Findings {
     report::HostCheck found;
     bool prepared = false;
     std::optional<wire::Inspected> inspected;
     std::uint32_t pongs = 0;
-    bool dismissed = false;  // the end of its session is expected
+    bool dismissed = false;  // the end of its session is expected, and no fault
   };
 
   // FleetListener
@@ -92,12 +95,12 @@ class Check final : private fleet::FleetListener {
   CheckMachine machine_;
   fleet::Fleet fleet_;
   std::vector<Findings> findings_;         // by position in the fleet
-  std::vector<report::HostCheck> absent_;  // hosts without ranks that have not called
+  std::vector<report::HostCheck> absent_;  // hosts without ranks that have not called, or failed before they did
   std::optional<fleet::AddressSearch> search_;
-  std::uint16_t port_ = 0;  // reserved by the first host, for the others to probe
-  std::string master_address_;
+  std::uint16_t port_ = 0;      // reserved by the first host, for the others to probe; 0: not known
+  std::string master_address_;  // empty: not chosen yet, or none works
   os::StopRule stop_rule_;
-  std::optional<int> stop_signal_;
+  std::optional<int> stop_signal_;  // the first one
 };
 
 }  // namespace sml::run

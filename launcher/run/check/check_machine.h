@@ -10,7 +10,7 @@
 namespace sml::run {
 
 enum class CheckState : std::uint8_t {
-  Asking,   // the hosts are being connected to, and describe themselves
+  Asking,   // connects to the hosts, and waits for the description of each
   Probing,  // the other hosts probe the address of rank 0's host
   Leaving,  // the agents have been asked to leave
   Over,
@@ -20,15 +20,15 @@ enum class CheckEvent : std::uint8_t {
   AllProbed,    // every host that runs has finished its probe
   UserStop,
   AllEnded,  // no session is open
-  Deadline,
+  Deadline,  // the present state has lasted too long
 };
 enum class CheckAction : std::uint8_t {
   None,
   Unexpected,  // the table has no such row: no action, and the state is unchanged
   Probe,
-  TimeOut,  // hosts that have not answered have failed; then as Probe
-  Dismiss,  // all agents; connections still being made are abandoned
-  Finish,
+  TimeOut,  // count hosts that have not answered as failed, then do as for Probe
+  Dismiss,  // ask all agents to leave; abandon connections that are still being made
+  Finish,   // stop the loop
 };
 
 std::string_view name(CheckState state);
@@ -36,8 +36,9 @@ std::string_view name(CheckEvent event);
 
 class CheckMachine {
  public:
+  // The time limits of the states; that of Asking is `start_timeout`.
   static constexpr Duration kProbing = fleet::kProbeTimeout + std::chrono::seconds(5);
-  // an agent that is late leaves when its connection closes
+  // An agent that is late leaves when its connection closes.
   static constexpr Duration kLeaving = std::chrono::seconds(5);
 
   CheckMachine(Duration start_timeout, TimePoint now) : deadline_(now + start_timeout) {}

@@ -1,4 +1,5 @@
-// Tracks the hosts that join and leave a job while it runs, and decides what that means for the next attempt.
+// Tracks the hosts that join and leave a job while it runs, and computes the hosts and ranks of the next attempt from
+// that. Runs the discovery of hosts (HostDiscovery), and keeps its results (HostPool). Used on the loop's thread.
 #pragma once
 #include <functional>
 #include <optional>
@@ -21,18 +22,19 @@ namespace sml::run {
 
 class ChangingHosts {
  public:
-  // How long the host list must be unchanged before an attempt ends because of hosts that are no longer listed.
+  // How long the host list must be unchanged before an attempt ends because of hosts that are no longer listed, unless
+  // the options set a time before a job grows, which then counts for both.
   static constexpr Duration kQuiet = std::chrono::seconds(10);
 
   struct Deps {
-    // From the current attempt, as SpareHosts has them.
-    std::function<HostPool::MayConnect()> may_come;
-    std::function<std::vector<HostId>()> lost;
-    std::function<void(const plan::MappedHost& host)> come;
-    std::function<bool(HostId id)> is_ready;
+    // The first four ask the current attempt; see SpareHosts.
+    std::function<HostPool::MayConnect()> may_come;          // whether new hosts may be connected to now
+    std::function<std::vector<HostId>()> lost;               // lost hosts without workers
+    std::function<void(const plan::MappedHost& host)> come;  // connects to the host, which then waits as a spare
+    std::function<bool(HostId id)> is_ready;                 // whether the host could get ranks now
     std::function<void(const std::string& text)> print;
     std::function<void(report::HostListChanged how)> changed;
-    std::function<void()> look;                          // called after each answer of the host discovery
+    std::function<void()> look;                          // called after each list that the discovery has found
     std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
   };
   // `options` must outlive this. `map` is that of the first plan.
@@ -42,13 +44,14 @@ class ChangingHosts {
   void begin() { discovery_.begin(options_.discovery.interval); }
   void end() { discovery_.end(); }
 
-  // The map that follows `map` without the hosts `out`, see regroup(). Also leaves out hosts that are no longer listed,
-  // if possible; adds new hosts as spares, and gives ranks to those that are ready, up to the maximum size of the job.
+  // Computes the map of the next attempt: that of plan::regroup() for `map` without the hosts `out`. Also leaves out
+  // hosts that are no longer listed, if enough others are left; adds new hosts as spares, and gives ranks to those that
+  // are ready, up to the maximum size of the job. Error: as from regroup().
   Result<plan::JobMap> next(plan::JobMap map, const std::vector<HostId>& out) const;
-  // The same for workers that keep their state (hvd.elastic): the ranks of `round` keep their places, in front; waiting
+  // The same for workers that keep their state (hvd.elastic): those that stay keep their order and come first; waiting
   // hosts get ranks after them, to replace the hosts that are out and up to the maximum size of the job.
   Result<plan::JobMap> next_round(plan::JobMap round, const std::vector<HostId>& out) const;
-  // True if the host list has been unchanged for as long as required before a job grows.
+  // True if the host list has been unchanged for as long as the options require before a job grows.
   bool is_quiet(TimePoint at) const {
     return at - pool_.changed() >= options_.discovery.grow_after.value_or(Duration::zero());
   }
@@ -56,17 +59,18 @@ class ChangingHosts {
   bool may_mend() const { return options_.discovery.is_on() && options_.discovery.wait > Duration::zero(); }
   // Whether the host list names no host but these.
   bool lists_only(const std::vector<HostId>& hosts) const { return pool_.lists_only(hosts); }
-  // The time to wait before `next`, a result of next(), is computed again. Nullopt if it has a value, or if the time to
-  // wait for hosts is over.
+  // The time to wait before next() is called again, if its result `next` is that there are too few hosts. Nullopt: do
+  // not wait, as `next` has a value, or the time to wait for hosts is over. Prints a message when the wait begins.
   std::optional<Duration> wait_for(const Result<plan::JobMap>& next, TimePoint now);
-  // Why an attempt with the ranks of `now` is to end so that another one gets those of `next`, for the user; empty if
-  // it is not.
+  // Why the running attempt with the map `now` should end so that another one gets the map `next`, in words for the
+  // user; empty: it should go on.
   std::string reason_to_regroup(const plan::JobMap& now, const plan::JobMap& next, TimePoint at) const;
 
  private:
   void listed(const std::vector<plan::Host>& hosts);
   void failed(const Error& why);
   void announce(const HostPool::News& news) const;
+  // How a map follows another without some hosts: without() or round_without().
   using Rule = Result<plan::JobMap> (ChangingHosts::*)(plan::JobMap map, const std::vector<HostId>& hosts) const;
   Result<plan::JobMap> by(Rule rule, plan::JobMap map, const std::vector<HostId>& out) const;
   Result<plan::JobMap> without(plan::JobMap map, const std::vector<HostId>& hosts) const;

@@ -1,4 +1,4 @@
-// Decides which hosts are excluded because attempts have failed on them. Pure.
+// Decides which hosts the job excludes because attempts have failed on them (--exclude-after). Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,16 +18,16 @@ class Exclusion {
   explicit Exclusion(const ExcludeOptions& options) : options_(options) {}
 
   // Records that an attempt failed with its root cause on that host. If this excludes the host, returns the number of
-  // failures that led to it.
+  // failures that led to it; nullopt: the host is not excluded, or was already.
   std::optional<std::uint32_t> failed(HostId host, TimePoint now);
   // The hosts that are excluded at `now`.
   std::vector<HostId> out(TimePoint now) const;
 
  private:
   struct OfHost {
-    std::vector<TimePoint> failures;  // since it was last excluded
-    std::optional<TimePoint> out_since;
-    std::uint32_t times_out = 0;
+    std::vector<TimePoint> failures;     // since it was last excluded
+    std::optional<TimePoint> out_since;  // the last exclusion, which may be over; nullopt: never excluded
+    std::uint32_t times_out = 0;         // the number of exclusions
   };
   bool is_out(const OfHost& host, TimePoint now) const;
 

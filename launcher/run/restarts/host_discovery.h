@@ -1,4 +1,5 @@
-// Queries the list of hosts repeatedly: from a script, the file of --hostfile, or the hosts that have called.
+// Reads the list of hosts at an interval: from the output of a script, from the file of --hostfile, or from the hosts
+// that have called. Does not compare it with earlier lists; HostPool does.
 #pragma once
 #include <functional>
 #include <memory>
@@ -25,9 +26,9 @@ class HostDiscovery {
   static constexpr Duration kLimit = std::chrono::seconds(30);  // time limit of a script
 
   struct Events {
-    std::function<void(std::vector<plan::Host>)> listed;
-    std::function<void(const Error& why)> failed;        // the query failed
-    std::function<std::vector<plan::Host>()> callers{};  // the hosts that have called and are connected
+    std::function<void(std::vector<plan::Host>)> listed;  // called for each list, also for an empty or unchanged one
+    std::function<void(const Error& why)> failed;         // this query failed; the next follows as usual
+    std::function<std::vector<plan::Host>()> callers{};   // the hosts that have called and are connected
   };
   // `options` must outlive this.
   HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events);
@@ -35,7 +36,7 @@ class HostDiscovery {
   // Makes the first query after `after`, then one at each interval of the options; does nothing if they ask for no
   // discovery.
   void begin(Duration after);
-  // Stops; kills a script that runs.
+  // Stops the queries; kills a script that runs.
   void end();
 
  private:
@@ -59,11 +60,11 @@ class HostDiscovery {
   const DiscoveryOptions& options_;
   Events events_;
   boost::asio::steady_timer timer_;
-  Output answer_;
-  Output complaints_;
-  std::unique_ptr<os::Child> child_;
-  std::optional<os::Leash> leash_;  // a script that hangs does not outlive us
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Output answer_;                                               // the script's stdout
+  Output complaints_;                                           // its stderr
+  std::unique_ptr<os::Child> child_;                            // the script; null: it does not run
+  std::optional<os::Leash> leash_;                              // kills the script if this process ends
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // lets callbacks see that this is destroyed
 };
 
 }  // namespace sml::run

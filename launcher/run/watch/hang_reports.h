@@ -1,5 +1,5 @@
-// Makes reports of where the ranks are, requested by the user or by a watch on the job; prints them, or returns them to
-// the process that requested them. One at a time.
+// Makes reports of where the ranks are (their stacks), at the request of `sml-run stacks` or when ranks hang. Prints
+// them, or returns them to the process that requested them.
 #pragma once
 #include <functional>
 #include <string>
@@ -19,17 +19,18 @@ namespace sml::run {
 class HangReports {
  public:
   struct Deps {
-    std::function<const plan::LaunchPlan&()> plan;
-    const report::JobProgress& progress;
+    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
+    const report::JobProgress& progress;            // outlives this, as does `folder`
     std::function<bool()> workers_run;
-    std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;
-    std::function<void(attempt::RecordQuery::Done done)> fetch;
+    std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;  // asks the agents for stacks
+    std::function<void(attempt::RecordQuery::Done done)> fetch;                  // asks them for torch's recordings
     std::function<void(const std::string&)> print;
     const HangFolder& folder;
   };
   explicit HangReports(Deps job) : deps_(std::move(job)) {}
 
-  // Makes a report for another process. Error: no worker runs.
+  // Makes a report for another process; does not print or keep it. Calls `done` once, from within this call or later
+  // from the loop. Error (Usage): no worker runs.
   void make(control::Form form, std::function<void(Result<std::string>)> done) const;
   // Prints the report as soon as the agents have replied, and writes it to the folder once torch's recordings have
   // arrived, too. `why` is the reason in words. `then` is called afterwards, once, whether that succeeded or not.
@@ -41,7 +42,7 @@ class HangReports {
     std::vector<std::string> table{};
     report::Traces traces{};
     std::vector<report::Recording> recordings{};
-    int awaited = 0;  // replies
+    int awaited = 0;  // queries whose replies have not come yet
     std::function<void()> then;
   };
 
@@ -51,7 +52,7 @@ class HangReports {
   std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
 
   Deps deps_;
-  bool folder_failed_ = false;
+  bool folder_failed_ = false;  // no further report is kept
 };
 
 }  // namespace sml::run

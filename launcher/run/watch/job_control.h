@@ -1,4 +1,5 @@
-// Serves sml-run ps, status, stop, signal, stacks and logs for the job that runs in this process.
+// Serves sml-run ps, status, stop, signal, stacks and logs for the job that runs in this process, by a local socket.
+// Used on the loop's thread.
 #pragma once
 #include <functional>
 #include <string>
@@ -20,23 +21,25 @@ namespace sml::run {
 class JobControl {
  public:
   struct Deps {
-    std::function<const plan::LaunchPlan&()> plan;
-    const report::JobProgress& progress;
-    const report::Goodput* goodput;  // null: not known
+    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
+    const report::JobProgress& progress;            // outlives this
+    const report::Goodput* goodput;                 // null: not known; else outlives this
     std::function<bool()> workers_run;
-    SignalTarget target;
+    SignalTarget target;  // which processes of a worker get a signal
     std::function<void(HostIndex host, const wire::ToAgent& message)> send;
-    std::function<void(int signo, const std::string& who)> signalled;  // a signal has been sent to the workers
-    std::function<void(const std::string& who)> stop;
+    // A signal has been sent to the workers; `who` is the message about it for the user.
+    std::function<void(int signo, const std::string& who)> signalled;
+    std::function<void(const std::string& who)> stop;  // `who` has asked for the end of the job
     std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
     std::function<void(UsagePoller::Done done)> use;
   };
   JobControl(const boost::asio::any_io_executor& loop, Deps job);
 
-  // Error: the job cannot be queried, but runs as usual.
+  // Begins to serve. Error: the job cannot be queried, but runs as usual.
   Result<void> open();
+  // A rank has printed `bytes`, for `sml-run logs`.
   void output(Rank rank, Stream stream, std::string_view bytes);
-  // To be called after the last output.
+  // Sends the outcome to processes that follow the job; to be called after the last output.
   void tell_end(int exit_code, const std::string& verdict) { socket_.tell_end(exit_code, verdict); }
   void close() { socket_.close(); }
 

@@ -1,5 +1,5 @@
-// Shows the running job to those outside: metrics at a socket and in a file, notifications, progress. Nothing here
-// affects the job: an outlet that fails causes one warning.
+// Shows the running job to other programs: metrics at a socket and in a file, notifications, progress. None of them
+// affects the job: one that fails causes one warning.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,45 +25,46 @@ namespace sml::run {
 
 class Observers {
  public:
-  static constexpr Duration kFileInterval = std::chrono::seconds(30);
+  static constexpr Duration kFileInterval = std::chrono::seconds(30);  // between two writes of --metrics-file
 
   // Everything here must outlive this.
   struct Deps {
     const JobOptions& options;
     const report::JobProgress& progress;
-    const report::Goodput* goodput;  // null: not known
-    std::function<void(UsagePoller::Done)> use;
+    const report::Goodput* goodput;              // null: not known
+    std::function<void(UsagePoller::Done)> use;  // gets the ranks' resource usage from the agents
     std::function<void(const std::string&)> print;
   };
   Observers(const boost::asio::any_io_executor& loop, Deps job);
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed, metrics::Outlets outlets);
-  // After the last event: closes the socket, and begins to write the file once more and to deliver what is left.
+  // After the last event: closes the socket, and begins to write the file once more and to deliver what is left. Does
+  // not wait.
   void tell_end();
-  // Waits briefly for that.
+  // Waits briefly until what tell_end() has begun is done.
   void finish();
 
  private:
   void begin_pushes(report::EventFeed& feed);
   void render(metrics::Format format, std::function<void(std::string)> done);
-  void renew_file();  // with the usage of a recent scrape, if there was one: a look costs every host
+  void renew_file();  // with the usage of a recent scrape, if there was one, as a query is work for every host
   void write_file(std::string text);
   void arm_timer();
 
   boost::asio::any_io_executor loop_;
   Deps deps_;
   notify::Notifier notifier_;
-  std::unique_ptr<notify::ProgressPusher> pusher_;  // null: progress is not known, or told to nobody
+  std::unique_ptr<notify::ProgressPusher> pusher_;  // null: progress is not known, or no option asks for it
   metrics::JobMetrics metrics_;
-  report::LiveUses uses_;            // the last that were looked at
-  std::optional<TimePoint> looked_;  // nullopt: never
-  std::uint32_t looked_attempt_ = 0;
-  std::unique_ptr<metrics::MetricsServer> server_;
-  std::shared_ptr<const os::RenewedFile> file_;
+  report::LiveUses uses_;                           // the usage of the last query
+  std::optional<TimePoint> looked_;                 // the time of that query; nullopt: there was none
+  std::uint32_t looked_attempt_ = 0;                // the attempt that ran then
+  std::unique_ptr<metrics::MetricsServer> server_;  // null: no socket
+  std::shared_ptr<const os::RenewedFile> file_;     // null: no --metrics-file; shared with the side thread
   boost::asio::steady_timer file_timer_;
-  bool file_is_written_ = false;  // now, by the side thread
-  bool told_of_file_ = false;     // that it cannot be written
+  bool file_is_written_ = false;  // a write of the file is under way
+  bool told_of_file_ = false;     // the user has been warned that the file cannot be written
   os::SideThread writer_;
 };
 

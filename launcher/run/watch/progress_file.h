@@ -14,7 +14,8 @@ class ProgressFile {
 
   // To be called when an attempt begins.
   void begin() { before_ = look(); }
-  // Whether the file has changed since then; nullopt if no file is watched.
+  // Whether the file exists and has changed since begin(); nullopt if no file is watched. Blocks while the file system
+  // does.
   std::optional<bool> touched() const;
 
  private:

@@ -1,4 +1,4 @@
-// Looks at --progress-file every 2 seconds, for goodput: whether it was written, and which step it tells.
+// Reads --progress-file every 2 seconds, for goodput: whether it was written, and which step it holds.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,12 +13,13 @@
 
 namespace sml::run {
 
-// Lives on the loop's thread; the file is looked at by a side thread, as its file system may stand still.
+// Used on the loop's thread. A side thread reads the file, as its file system may hang.
 class ProgressFilePoller {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(2);
 
-  // `written` is called for each look that finds the file changed, with the step that its first line tells.
+  // `written` is called, on the loop's thread, each time the file has changed, with the step on its first line; without
+  // a step if that line holds none.
   using Written = std::function<void(const report::StepNumbers& step)>;
   ProgressFilePoller(const boost::asio::any_io_executor& loop, std::string path, Written written);
 
@@ -37,8 +38,8 @@ class ProgressFilePoller {
   os::SideThread thread_;
 };
 
-// The step on the first line of a text: STEP or STEP/TOTAL, perhaps with blanks around the numbers. No step: the line
-// holds something else.
+// The step on the first line of a text: STEP or STEP/TOTAL, perhaps with blanks around the numbers. The result has no
+// step if the line holds something else.
 report::StepNumbers step_in(std::string_view text);
 
 }  // namespace sml::run

@@ -1,5 +1,5 @@
-// Watches a job while it runs: its status, and whether its ranks print. Runs the timers for the rules in
-// launcher/report.
+// Watches a job while it runs: its status, its goodput, and whether its ranks print. Feeds the rules of
+// launcher/report, which are pure, with output and time. Used on the loop's thread.
 #pragma once
 #include <functional>
 #include <optional>
@@ -24,15 +24,14 @@ class ProgressWatch final : private report::EventListener {
  public:
   struct Handlers {
     std::function<report::OutputFlow()> flow;             // whether the workers' output is being read
-    std::function<void(const std::string&)> print;        // about silent ranks
+    std::function<void(const std::string&)> print;        // a message about silent ranks
     std::function<void()> report;                         // requests a report of where the ranks are
-    std::function<void(report::NoProgress)> no_progress;  // may be called more than once
+    std::function<void(report::NoProgress)> no_progress;  // the workers are to be ended; may be called more than once
   };
-  // `options` and `map` must outlive this.
-  // `file` says whether there is a --progress-file.
+  // Whether there is a --progress-file.
   enum class File : std::uint8_t { None, Watched };
   ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, File file,
-                const plan::JobMap& map, Handlers handlers);
+                const plan::JobMap& map, Handlers handlers);  // `options` and `map` must outlive this
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed);
@@ -41,9 +40,9 @@ class ProgressWatch final : private report::EventListener {
   // Whether a line of this attempt has matched --watch; nullopt without that option.
   std::optional<bool> line_matched() const { return lines_ ? std::optional(lines_->has_matched()) : std::nullopt; }
   const report::JobProgress& so_far() const { return so_far_; }
-  // Null: no option makes progress known.
+  // Null: neither --watch nor --progress-file is given, so progress is not known.
   const report::Goodput* goodput() const { return goodput_ ? &*goodput_ : nullptr; }
-  // --progress-file has been written, now; lines that match --watch count before it.
+  // --progress-file has been written, now. Ignored if --watch is given: then only its lines count as progress.
   void file_written(const report::StepNumbers& step);
 
  private:
@@ -59,10 +58,10 @@ class ProgressWatch final : private report::EventListener {
   Handlers handlers_;
   report::JobProgress so_far_;
   std::optional<report::Goodput> goodput_;
-  std::optional<report::SilenceWatch> silence_;
-  std::optional<report::LineWatch> lines_;
-  Duration interval_;  // between checks
-  report::WorkClock clock_;
+  std::optional<report::SilenceWatch> silence_;  // nullopt: no --warn-silent
+  std::optional<report::LineWatch> lines_;       // nullopt: no --watch
+  Duration interval_;                            // between checks
+  report::WorkClock clock_;                      // the time for both rules
   boost::asio::steady_timer timer_;
 };
 

@@ -1,4 +1,4 @@
-// Reports the current resource usage of the ranks, and of the disks they work on, by queries to their agents.
+// Gets the current resource usage of the ranks, and of the disks they work on, by queries to their agents.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,25 +14,25 @@ namespace sml::run {
 class UsagePoller {
  public:
   struct Deps {
-    std::function<bool()> workers_run;  // and usage is measured
+    std::function<bool()> workers_run;  // true if workers run and their usage is measured
     std::function<attempt::HostQueries&()> queries;
   };
   using Done = std::function<void(const report::LiveUses&)>;
 
   UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
 
-  // `done` is called once: immediately if no workers run, else from the loop, within 3 s; never if the job ends before.
-  // Asks for disks, and for usage twice if there is no recent base for rates; without disks and rates if it joins a
-  // look of ask_sums().
+  // Gets disks and usage, with the CPU rate of each rank. A rate needs two samples: if no recent one is there, asks for
+  // usage twice. `done` is called once: immediately, with nothing, if no workers run, else from the loop, within 3 s;
+  // never if the job ends before. A call during another query, also one of ask_sums(), gets what that one returns.
   void ask(Done done);
-  // The same without disks, and without rates unless there is a base for them. Asks once: a look costs each host a few
-  // files per process.
+  // The same without disks, and without rates unless a recent sample is there. Asks for usage only once: a query makes
+  // each host read a few files per process.
   void ask_sums(Done done);
 
  private:
   using UsageReplies = std::vector<attempt::HostQuery<wire::WorkersUse>::HostReply>;
 
-  bool enqueue(Done done);  // whether it is the first, for which a look has to begin
+  bool enqueue(Done done);  // returns whether no query is under way, so that the caller has to begin one
   void look();
   report::RankUses add(const UsageReplies& replies);
   void take(report::RankUses ranks);
@@ -40,9 +40,9 @@ class UsagePoller {
 
   Deps deps_;
   boost::asio::steady_timer timer_;
-  std::vector<Done> waiting_;
-  report::LiveUses answer_;  // so far
-  int parts_awaited_ = 0;    // of it
+  std::vector<Done> waiting_;  // for the result of the query that is under way
+  report::LiveUses answer_;    // its result so far
+  int parts_awaited_ = 0;      // its parts that are missing: disks, usage
   report::UseRates rates_;
 };
 

@@ -21,11 +21,13 @@ struct Address {
   const sockaddr& any() const { return reinterpret_cast<const sockaddr&>(storage); }
 };
 
-// Call once, before the first thread and the first look-up. Does nothing in a program that is not static.
+// Restricts the C library's look-ups to files and DNS. Call once, before the first thread and the first look-up. Does
+// nothing in a program that is not static.
 void keep_to_built_in_sources();
 
-// All addresses of a host name or a numeric address, in the system's order of preference. `family` is AF_UNSPEC,
-// AF_INET or AF_INET6. Blocks as long as the resolver's own limits allow; cannot be cancelled. Error: Resolve.
+// All addresses of a host name or a numeric address, in the system's order of preference, each with that port. `family`
+// is AF_UNSPEC, AF_INET or AF_INET6. Blocks as long as the resolver's own limits allow; cannot be cancelled. Error
+// (Resolve): there is none.
 Result<std::vector<Address>> addresses_of(const std::string& host, std::uint16_t port, int family);
 
 // The numeric form without a port; empty if it is not an IP address.

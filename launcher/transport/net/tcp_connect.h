@@ -12,17 +12,18 @@
 
 namespace sml::net {
 
-// Tries the addresses in turn, each up to `timeout`. The socket is non-blocking, close-on-exec and has TCP_NODELAY; it
-// detects a peer that is silent for kSilentPeer, by keep-alive and by TCP_USER_TIMEOUT (tcp(7)). Errors: Connect,
-// Timeout (all addresses silent), Io (no descriptor); with more than one address, the message has the reason for each.
+// Tries the addresses in turn, each for at most `timeout`; blocks. The socket is non-blocking, close-on-exec and has
+// TCP_NODELAY; it detects a peer that is silent for kSilentPeer, by keep-alive and by TCP_USER_TIMEOUT (tcp(7)).
+// Errors: Connect or Timeout, as the last address failed; Io (no descriptor), Resolve (no address), Internal
+// (cancelled). With more than one address, the message has the reason for each.
 Result<os::UniqueFd> connect_to(const std::vector<names::Address>& addresses, Duration timeout,
                                 const CancelToken& cancel);
 
-// TCP gives a connection up when its peer has been silent for this time.
+// TCP closes a connection when its peer has been silent for this time.
 inline constexpr Duration kSilentPeer = std::chrono::seconds(30);
 
-// For a caller that itself decides when a silent peer is lost, after `limit`: TCP gives the connection up 5 s later,
-// and not before kSilentPeer. Changes nothing if `fd` is no TCP socket.
+// For a caller that itself decides, after `limit`, that a silent peer is lost: TCP closes the connection 5 s later than
+// that, and not before kSilentPeer. Changes nothing if `fd` is no TCP socket.
 void leave_silence_to_user(int fd, Duration limit);
 
 // Numeric forms of the two ends; empty if the socket is not IP.

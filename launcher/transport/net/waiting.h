@@ -11,7 +11,7 @@
 
 namespace sml::net {
 
-// Set once by the loop thread, read by the log-in thread. Both own it (shared state), so that neither can outlive it.
+// Set once by the loop thread, read by the log-in thread. Both threads share its ownership, so neither can outlive it.
 // Thread-safe.
 class CancelToken {
  public:
@@ -26,8 +26,8 @@ class CancelToken {
  private:
   friend class ShutdownOnCancel;
   friend class KillOnCancel;
-  void guard(int fd);             // -1: nothing
-  void guard_group(pid_t group);  // 0: nothing
+  void guard(int fd);             // cancel() will shut `fd` down; -1: nothing
+  void guard_group(pid_t group);  // cancel() will kill the process group; 0: nothing
 
   std::atomic<bool> cancelled_{false};
   os::UniqueFd event_;
@@ -49,7 +49,8 @@ class ShutdownOnCancel {
   CancelToken& token_;
 };
 
-// For a program that is waited for: cancel() kills its process group while this lives, in which nobody may reap it.
+// For a child process that the caller waits for: cancel() kills its process group while this object lives. The caller
+// must not reap the child meanwhile, since its number could then belong to another process.
 class KillOnCancel {
  public:
   KillOnCancel(CancelToken& token, pid_t group) : token_(token) { token_.guard_group(group); }
@@ -61,13 +62,14 @@ class KillOnCancel {
   CancelToken& token_;
 };
 
-enum class Waited { Ready, TimedOut, Cancelled, Flooded };
+enum class Waited { Ready, TimedOut, Cancelled, Flooded };  // Flooded: the far side has sent more than is allowed
 
 // Waits until `fd` has one of the poll(2) `events` (or an error, or the end of the connection). A negative `fd` waits
 // for the deadline only. Never returns Flooded: that is for callers that check bytes_received().
 Waited wait_for(int fd, short events, TimePoint deadline, const CancelToken& cancel);
 
-// Makes the kernel acknowledge the next bytes at once. Not sticky: call before every wait. No effect on other sockets.
+// Makes the kernel acknowledge the next bytes of this TCP connection at once (TCP_QUICKACK). The kernel resets this:
+// call before every wait. No effect on other sockets.
 void arm_quick_ack(int fd);
 
 // The number of bytes received on this TCP connection, read or not; 0 for other sockets.

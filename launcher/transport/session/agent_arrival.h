@@ -1,4 +1,4 @@
-// Parses the far side's output until its agent runs, and derives the session events. Pure: bytes in, events out.
+// Parses the far side's output until its agent runs (common/wire/handshake.h), and derives the session events. Pure.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,20 +15,21 @@ namespace sml::transport {
 
 class AgentArrival {
  public:
-  // In so many folders of a host the agent is tried at most.
+  // The far side may request the agent's bytes this often: once for each folder in which it tries to store them.
   static constexpr int kMaxFolders = 8;
 
   // `mark`: the prefix of the far side's lines. `image` outlives this.
   AgentArrival(std::string mark, const AgentImage& image) : image_(image), reader_(std::move(mark)) {}
 
   void feed(std::span<const char> bytes) { reader_.feed(bytes); }
-  // Returns NeedAgent or AgentRuns if the far side has sent such a line. `unsent`: bytes of the agent that are still
-  // queued when it is requested again. Error: why this host cannot have an agent.
+  // Returns NeedAgent or AgentRuns if the far side has sent such a line; nullopt: the next line is incomplete.
+  // `unsent`: bytes that are queued and not sent; a request while there are any is an error. Error: why this host
+  // cannot have an agent.
   Result<std::optional<SessionEvent>> next(std::size_t unsent);
   // After AgentRuns: returns the bytes that followed it, which are frames.
   std::string take_rest() { return reader_.take_rest(); }
 
-  // Whether another attempt at the transport, which has ended for the reason `why`, may succeed.
+  // Whether `why`, for which the transport has ended, is a broken connection: then another transport may succeed.
   static bool has_broken(const Error& why);
   // The error for an agent that never ran because the transport ended for the reason `why`.
   Error explain(const Error& why, AgentLauncher::Start start) const;

@@ -1,4 +1,5 @@
-// One host of the job as the launcher sees it: transport, greeting, messages. Knows nothing of other hosts.
+// One host of the job as the launcher sees it: makes the transport, gets the agent started, and exchanges messages with
+// it. Knows nothing of other hosts.
 #pragma once
 #include <functional>
 #include <memory>
@@ -23,12 +24,12 @@ namespace sml::transport {
 
 class AgentSession;
 
-// The step of a session that has logged in, while the script that starts the agent has printed nothing.
+// The text of AgentSession::awaited() after a log-in, while the script that starts the agent has printed nothing.
 inline constexpr std::string_view kShellIsSilent =
     "starting the agent: logged in, but the shell there has not answered";
 
-// A session's reports to its owner; on the loop thread, never from within a call of the owner into a session, except
-// session_step(). The owner may destroy no session from within these.
+// A session's reports to its owner. Called on the loop thread, and never from within a call of the owner into a
+// session, except session_step(). The owner must not destroy a session from within them.
 class SessionOwner {
  public:
   virtual ~SessionOwner() = default;
@@ -45,7 +46,8 @@ class SessionOwner {
   virtual void session_ended(AgentSession& session, const Error* why) = 0;
 };
 
-// The agent's behaviour when the attempt is over. Stay: it serves other hosts, and waits for Leave or another attempt.
+// The agent's behaviour when the attempt is over. Leave: it exits. Stay: its services for other hosts continue, and it
+// waits for Leave or another attempt.
 enum class Afterwards : std::uint8_t { Stay, Leave };
 
 // Where the agent turns out to run.
@@ -57,36 +59,38 @@ class AgentSession final : private TransportEvents {
     HostId host;
     std::string name;
     wire::Hello hello;
-    // Makes the Prepare, once the agent runs: thousands of them would take too much memory before that. Empty: one that
-    // starts nothing. Called once at most by a session, which then drops it.
+    // Makes the Prepare message once the agent runs: thousands of them, made before, would take too much memory. Empty:
+    // a Prepare that starts nothing. Called at most once; the session then destroys it.
     std::function<wire::Prepare(AgentPlace)> prepare{};
-    std::uint32_t start_limit_s = 60;
-    std::optional<wire::EndLeft> end_left{};  // sent instead of Prepare
+    std::uint32_t start_limit_s = 60;         // StartLimits::start_s
+    std::optional<wire::EndLeft> end_left{};  // for a clean-up: sent, with Leave, instead of Prepare; nullopt: none
   };
 
   // How the far side is connected.
   struct Contact {
-    bool is_local = false;      // it is this machine
-    std::string local_address;  // of the connection; empty if unknown
-    std::string peer_address;
-    TimePoint last_heard = Clock::now();
+    bool is_local = false;                // it is this machine
+    std::string local_address;            // of the connection; empty if unknown
+    std::string peer_address;             // likewise
+    TimePoint last_heard = Clock::now();  // when the last bytes were received
   };
 
   // `owner`, `image` and `agent_launcher` outlive the session.
   AgentSession(boost::asio::any_io_executor loop, SessionOwner& owner, const AgentImage& image,
                AgentLauncher& agent_launcher, Plan plan);
 
-  // Writes down the messages from now on; outlives the session. Null: none.
+  // Records all messages from now on in `trace`, which outlives the session. Null: in none.
   void trace(ProtocolTrace* trace) { trace_ = trace; }
+  // Call once: starts to connect.
   void start();
   // Sends to the agent; ignored unless it runs.
   void send(const wire::ToAgent& message);
   // For another attempt, once the previous one is over (Cleared); ignored in another state.
   void prepare(wire::Prepare message);
+  // Ignored unless the state is Ready.
   void start_workers(const wire::Start& message, Afterwards afterwards);
-  // For an agent that stays: no attempt will follow. Ignored before Start, unless the agent is a spare host's.
+  // For an agent that stays: sends Leave, as no attempt will follow. Ignored unless the state is Running or Cleared.
   void release();
-  // Ignored unless the agent runs.
+  // Sends Stop, and Leave if the agent is to leave. Ignored unless the agent runs.
   void end_workers(const wire::Stop& message, Afterwards afterwards);
   // Suspends the workers and the agent's timers; ignored unless the agent runs. Later messages are queued until
   // resume(), because any message from the launcher would make the agent resume.
@@ -95,7 +99,8 @@ class AgentSession final : private TransportEvents {
   // Call when nothing has been received for long: tries another connection to the agent, where the transport can
   // resume.
   void doubt();
-  // Gives the host up now, in any state; session_ended follows from the loop.
+  // Ends the session now, in any state: the host counts as lost for the reason `why`. Ignores everything that the agent
+  // sends from now on, and calls session_ended later, from the loop. No effect once the session has ended.
   void abandon(Error why);
 
   HostId host() const { return plan_.host; }
@@ -105,15 +110,16 @@ class AgentSession final : private TransportEvents {
   bool agent_runs() const;
   // The step that the session waits for, for display: "connecting", "sending the agent".
   const std::string& step() const { return step_; }
-  // The same in more words where it is known that something there is in the way.
+  // The same, or kShellIsSilent where that applies.
   std::string awaited() const;
   const Contact& contact() const { return contact_; }
   TimePoint last_said() const;                       // when the last bytes were sent to the agent
   bool had_workers() const { return had_workers_; }  // Start has been sent to it
   const std::string& mark() const { return mark_; }
-  // After session_ended: the agent died without notice, and its host can be reached as before.
+  // After session_ended: the agent ended without a Bye although the connection did not break, so a new agent may be
+  // started on the host.
   bool agent_vanished() const { return agent_vanished_; }
-  // The plan of another session with that host, which ends what an agent has left there.
+  // The plan of another session with that host, which ends the processes that the agent has left there. For CleanUp.
   Plan plan_of_clean_up(wire::EndLeft left) const;
 
  private:
@@ -143,7 +149,7 @@ class AgentSession final : private TransportEvents {
   SessionMachine machine_;
   std::optional<AgentProtocolValidator> validator_;  // set while the agent runs
   std::unique_ptr<AgentArrival> arrival_;            // until the agent runs
-  int starts_ = 0;
+  int starts_ = 0;                                   // transports made so far, while connections broke
   wire::Decoder<wire::ToLauncher> decoder_;
   std::unique_ptr<ResumableLink> transport_;
   std::string step_ = "starting";
@@ -151,7 +157,7 @@ class AgentSession final : private TransportEvents {
   bool agent_vanished_ = false;
   Contact contact_;
   TimePoint last_said_;
-  ProtocolTrace* trace_ = nullptr;
+  ProtocolTrace* trace_ = nullptr;  // null: none
   bool had_workers_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,5 +1,5 @@
-// Validates the answers of one host's agent to queries about running workers: one answer per query, about which ranks,
-// and how much. Pure; part of AttemptProtocolValidator.
+// Validates the answers of one host's agent to queries about running workers: that each belongs to a query, is about
+// ranks of this host, and is not too large. Pure; part of AttemptProtocolValidator.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,15 @@ namespace sml::transport {
 
 class AnswerValidator {
  public:
+  // `torch`: Prepare::torch_traces; No: the agent may send no Recorded.
   explicit AnswerValidator(wire::TorchTraces torch) : torch_(torch) {}
 
-  // Call when the launcher sends these.
+  // Call when the launcher sends one of these queries.
   void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
   void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
 
-  // As those of AttemptProtocolValidator. `belongs` returns an error unless the rank is one of this host.
+  // Error (Protocol): as of AttemptProtocolValidator::validate(). `belongs` returns an error unless the rank is one of
+  // this host.
   using Belongs = std::function<Result<void>(Rank)>;
   Result<void> validate(const wire::Trace& m, const Belongs& belongs);
   Result<void> validate(const wire::Traced& m, const Belongs&);
@@ -30,13 +32,13 @@ class AnswerValidator {
 
  private:
   struct Records {
-    std::map<Rank, std::size_t> bytes;
-    std::size_t of_all = 0;
+    std::map<Rank, std::size_t> bytes;  // received so far, by rank
+    std::size_t of_all = 0;             // bytes of all ranks
   };
 
   wire::TorchTraces torch_;
-  std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // pending queries: ranks that have been answered
-  std::map<std::uint32_t, Records> records_asked_;        // pending queries
+  std::map<std::uint32_t, std::set<Rank>> traces_asked_;  // pending queries by id: ranks that have been answered
+  std::map<std::uint32_t, Records> records_asked_;        // pending queries by id
 };
 
 }  // namespace sml::transport

@@ -1,5 +1,5 @@
-// Validates what the agent of one host sends about one attempt: about which ranks, in which order, how often, and how
-// much. Pure; part of AgentProtocolValidator, which holds the state of the whole connection.
+// Validates the messages of one host's agent about one attempt: their ranks, order, number and size. Pure; part of
+// AgentProtocolValidator, which holds the state of the whole connection.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +23,10 @@ class AttemptProtocolValidator {
  public:
   explicit AttemptProtocolValidator(const wire::Prepare& prepare);
 
-  std::size_t apps() const { return apps_; }
-  bool serves_stores() const;
+  std::size_t apps() const { return apps_; }  // programs that the host runs
+  bool serves_stores() const;                 // whether this agent runs a store of torch or Horovod
 
-  // Call when the launcher sends these.
+  // Call when the launcher sends one of these messages.
   void note(const wire::StdinData& m);
   void note(const wire::Fenced& m);
   void note(const wire::AddWorkers& m);
@@ -36,7 +36,8 @@ class AttemptProtocolValidator {
   requires requires(AnswerValidator answers, const Message& m) { answers.note(m); }
   void note(const Message& m) { answers_.note(m); }
 
-  // Error (Protocol): the broken rule, as a clause that leaves out the host.
+  // Call for each message that arrives. Error (Protocol): the broken rule, as a part of a sentence without the host's
+  // name.
   Result<void> validate(const wire::Prepared& m);
   Result<void> validate(const wire::Started& m);
   Result<void> validate(const wire::Output& m);  // the amount of output is not checked here
@@ -62,7 +63,7 @@ class AttemptProtocolValidator {
     return answers_.validate(m, [this](Rank rank) { return belongs(rank); });
   }
 
-  // The same, of a message that has no rule of its own: it is about ranks of this host only, once about each.
+  // The same for a message that has no rule of its own: every rank in it is one of this host, and occurs once.
   template <class Message>
   Result<void> ranks_belong(const Message& m) {
     std::vector<Rank> ranks;
@@ -78,18 +79,18 @@ class AttemptProtocolValidator {
     Rank rank;
     RankState state = RankState::Waiting;
     bool error_file = false;      // it has arrived
-    std::uint64_t input_out = 0;  // bytes that were sent to it and that it has not taken
+    std::uint64_t input_out = 0;  // bytes of input that were sent to it, and that it has not taken
   };
 
   Result<RankEntry*> of_rank(Rank rank);  // fails unless the rank is one of this host
   Result<void> belongs(Rank rank);        // the same, without the entry
   Result<void> belong_once(std::vector<Rank> ranks);
-  Result<RankEntry*> started_one(Rank rank);  // and fails unless the host has reported Started
+  Result<RankEntry*> started_one(Rank rank);  // like of_rank(), and fails unless the host has reported Started
 
-  std::uint32_t number_;
+  std::uint32_t number_;  // of the attempt
   std::size_t apps_;
-  std::vector<wire::ServiceWish> services_;
-  bool chooses_interfaces_;
+  std::vector<wire::ServiceWish> services_;  // that the agent is to provide
+  bool chooses_interfaces_;                  // whether Prepared may have addresses
   bool reports_bindings_;
   bool looks_for_mpi_;
   bool looks_;  // whether it reports how much of the host is in use
@@ -98,19 +99,20 @@ class AttemptProtocolValidator {
 
   std::vector<RankEntry> ranks_;  // sorted
   bool started_ = false;
-  std::unique_ptr<wire::AddWorkers> added_;  // the last one
+  std::unique_ptr<wire::AddWorkers> added_;  // the last one; null: none so far
+  // Asked: AddWorkers was sent, and Added has not arrived. Waits: Added has arrived, and StartAdded was not sent.
   enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
   std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // unanswered requests: their bytes
   std::size_t spawn_bytes_ = 0;                                         // of all these requests
-  std::size_t failures_ = 0;                                            // failures of logs and pipes reported
+  std::size_t failures_ = 0;                                            // LogFailed and FifoFailed messages
   std::size_t kills_ = 0;                                               // kills for lack of memory reported
   std::size_t mpi_uses_ = 0;                                            // reported while the workers run
-  std::set<Rank> faults_;                                               // ranks whose fault was reported
+  std::set<Rank> faults_;                                               // ranks with a RankFault
   std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // pending fences: bytes from this host
   std::size_t fence_bytes_ = 0;                                         // of all these fences
-  std::uint64_t relays_ = 0;
-  std::uint64_t relayed_ = 0;  // bytes
-  std::uint64_t uses_ = 0;     // HostUsed messages
+  std::uint64_t relays_ = 0;                                            // Relay messages
+  std::uint64_t relayed_ = 0;                                           // their bytes
+  std::uint64_t uses_ = 0;                                              // HostUsed messages
 };
 
 }  // namespace sml::transport

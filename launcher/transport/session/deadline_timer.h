@@ -14,13 +14,13 @@ namespace sml::transport {
 class DeadlineTimer {
  public:
   struct Handlers {
-    std::function<std::optional<TimePoint>()> deadline;
-    std::function<void()> passed;
+    std::function<std::optional<TimePoint>()> deadline;  // the deadline as of now; nullopt: none
+    std::function<void()> passed;                        // the deadline has passed; called by the loop
   };
   DeadlineTimer(const boost::asio::any_io_executor& loop, Handlers handlers)
       : handlers_(std::move(handlers)), timer_(loop) {}
 
-  // Call after anything that may have changed the deadline.
+  // Call after any event that may have changed the deadline, also after `passed`: the timer does not arm itself.
   void arm();
 
  private:

@@ -5,8 +5,8 @@
 namespace sml::transport {
 
 struct HeartbeatLossPolicy {
-  Duration silence;  // after which it asks them to end
-  Duration grace;    // after which it kills them
+  Duration silence;  // time without a message, after which the agent asks its workers to end
+  Duration grace;    // time from then on, after which it kills them
 };
 
 // For a job that ends when a host is lost: the agent waits as long as the launcher does.
@@ -15,8 +15,8 @@ inline HeartbeatLossPolicy policy_until_job_end(Duration heartbeat_timeout, Dura
 }
 
 // For a job that goes on without the host: its workers have ended at most `heartbeat_timeout` after the launcher sent
-// its last message, because others then take their places. Part of that time is reserved for transmission and late
-// timers.
+// its last message, because other workers then take their places. `grace` is shortened, and part of the time is
+// reserved for transmission and late timers.
 HeartbeatLossPolicy policy_before_replacement(Duration heartbeat_timeout, Duration grace);
 
 }  // namespace sml::transport

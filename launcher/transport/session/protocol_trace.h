@@ -1,10 +1,10 @@
-// Writes down the messages between the launcher and its agents, for who works on the protocol (--trace-protocol).
+// Records the messages between the launcher and its agents, for developers of the protocol (--trace-protocol).
 //
 // A message is one line, a JSON object:
 //   {"t":0.012345,"host":"algo-2","to":"agent","message":"Prepare","fields":[0,{"bytes":8},[],...]}
-// `t` counts seconds from the construction; `fields` are the values in the order of the message's fields(). Numbers,
-// flags and enumerations are written as numbers. Text is given by its length alone, as it may hold secrets or output;
-// of a list the first 8 items are written, and then how many follow.
+// `t` is in seconds since the trace was constructed; `fields` are the values in the order of the message's fields().
+// Numbers, flags and enumerations are written as numbers. A text is written as its length alone, {"bytes":8}, as it may
+// hold secrets or output; a list as its first 8 items and the number of the others, {"more":3}.
 #pragma once
 #include <functional>
 #include <string>
@@ -15,7 +15,8 @@
 
 namespace sml::transport {
 
-// Used on the loop thread. Writes only by `write`, which takes the line and must not call back.
+// Used on the loop thread. Passes each line, with its newline, to `write`, which may take the bytes and must not call
+// into this object.
 class ProtocolTrace {
  public:
   using Write = std::function<void(std::string& line)>;

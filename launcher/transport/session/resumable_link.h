@@ -1,5 +1,6 @@
-// A byte pipe to one agent that survives broken connections: if the transport breaks, it makes another to the same
-// agent, and sends the bytes that were in flight again. It stands between the session and the transports.
+// A byte pipe to one agent that survives broken connections: if the transport breaks, the link makes another to the
+// same agent, by a reconnect helper, and sends the bytes again that the agent has not received. It stands between the
+// session and the transports.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,13 +22,15 @@
 
 namespace sml::transport {
 
-// Runs on the loop's thread only. The owner may destroy it within transport_is_local().
+// Used on the loop's thread only. The owner may destroy it within transport_is_local().
 class ResumableLink final {
  public:
-  // Makes a transport to a reconnect helper there, whose first line begins with `mark`. Null: none is possible.
+  // Makes a transport to a reconnect helper on the host, whose first line begins with `mark`. Empty: there can be none,
+  // and a broken transport is the end.
   using Again = std::function<std::unique_ptr<AgentTransport>(const std::string& mark)>;
 
-  // `image` and `events` outlive it. `first` is the first transport.
+  // `image` and `events` outlive it. `first` is the first transport, not started yet. `events` receives the calls of
+  // all transports as if they were one.
   ResumableLink(boost::asio::any_io_executor loop, const AgentImage& image, TransportEvents& events,
                 std::unique_ptr<AgentTransport> first, Again again);
   ~ResumableLink();
@@ -39,32 +42,35 @@ class ResumableLink final {
   // After transport_closed: as in AgentTransport, and also true if a reconnect helper has not found the agent any more.
   bool far_side_ended() const;
 
-  // Completes the first frame with the data that lets the agent wait for the launcher to reconnect. From now on sent
-  // and received bytes are frames, and are counted.
+  // Returns the first message with the secret and the time limit that let the agent wait for the launcher to reconnect.
+  // From now on sent and received bytes are frames, and are counted.
   wire::Hello greet(wire::Hello hello);
+  // Counts frame bytes that arrived before greet(), behind the agent's first line.
   void frames_came(std::size_t bytes) { received_.add(bytes); }
   // From now on a broken transport is not the end, if the agent has a reconnect socket.
   void agree(const wire::HelloAck& ack);
-  // From now on it is the end again. Returns a frame that the agent waits for, as its last messages may have been lost.
+  // Call when Bye has arrived: from now on a broken transport is the end again. Returns an acknowledgement of all
+  // frames, to be sent: the agent waits for it, as its last messages may have been lost.
   std::string say_goodbye();
-  // Call when nothing has been received for long: tries another transport beside the existing one.
+  // Call when no bytes have been received for long: tries another transport beside the existing one.
   void doubt();
 
   // When the agent was last asked to go on over a reconnect helper, or its transport last resumed by itself.
   TimePoint asked_at() const;
-  // Returns an acknowledgement of the agent's frames, as a frame, when one is due.
+  // Returns an acknowledgement of the agent's frames, as a frame to be sent; nullopt: none is due.
   std::optional<std::string> receipt();
-  // Returns false if the agent cannot have received that much.
+  // The agent has received all bytes before this position. Returns false if that many were not sent.
   [[nodiscard]] bool acknowledge(std::uint64_t place) { return sent_.acknowledge(place); }
 
  private:
   class Pipe;
-  // Where the agent is found.
+  // Where a reconnect helper finds the agent.
   struct Place {
     std::string reconnect_socket;
     std::int32_t pid = 0;
   };
 
+  // Events of the transports, now_ or next_.
   void step(const Pipe& pipe, std::string_view text);
   void is_local(const Pipe& pipe);
   void opened(const Pipe& pipe, std::string_view local_address, std::string_view peer_address);
@@ -74,14 +80,15 @@ class ResumableLink final {
   void note_time();
   void deliver(std::span<const char> bytes);
   void greeted(Pipe& pipe, const wire::Greeting& greeting);
-  void ask_to_return();
-  void go_on(std::uint64_t received);
+  void ask_to_return();                // sends Return to the reconnect helper
+  void go_on(std::uint64_t received);  // next_ becomes now_; `received`: the agent's count of frame bytes
   void broke(Error why);
   void drop(std::unique_ptr<Pipe> pipe);
   void try_again();
   void try_later();
   void give_up(const Error& why);  // not a reference to why_, which is reset meanwhile
 
+  // A transport, and the parser of its first lines.
   class Pipe final : public TransportEvents {
    public:
     Pipe(ResumableLink& link, std::string mark, std::unique_ptr<AgentTransport> way)
@@ -108,27 +115,28 @@ class ResumableLink final {
   TransportEvents& events_;
   Again again_;
   std::string secret_;                    // authenticates the launcher's reconnect helpers; empty: there are none
-  std::unique_ptr<Pipe> now_;             // null: broken
-  std::unique_ptr<Pipe> next_;            // a reconnect helper is being started
-  std::optional<std::uint64_t> asked_;    // the reconnect helper was asked to go on from this count of received bytes
-  std::uint64_t comes_twice_ = 0;         // how many of the next bytes are repeated
+  std::unique_ptr<Pipe> now_;             // the transport in use; null: it is broken
+  std::unique_ptr<Pipe> next_;            // the transport of a reconnect helper that is being started; null: none
+  std::optional<std::uint64_t> asked_;    // the position from which next_ was asked to go on; nullopt: not asked
+  std::uint64_t comes_twice_ = 0;         // how many of the next received bytes were received before
   Duration hold_{};                       // how long the agent waits for a reconnect helper
   std::optional<Place> place_;            // where the agent waits; nullopt: a broken transport is the end
   std::optional<TimePoint> reached_out_;  // time of the first step towards the agent
-  std::optional<Duration> took_;          // until the first output of the login
-  std::optional<Error> why_;              // set while the connection is broken
-  boost::asio::steady_timer limit_;
-  boost::asio::steady_timer pause_;
+  std::optional<Duration> took_;          // from then until the first output of the login
+  std::optional<Error> why_;              // why the connection broke; set while it is broken
+  boost::asio::steady_timer limit_;       // the end of the tries
+  boost::asio::steady_timer pause_;       // between two tries
   wire::SentBytes sent_;
   wire::ReceivedBytes received_;
   TimePoint asked_at_ = TimePoint::min();
-  bool counts_ = false;
-  bool agent_gone_ = false;  // unless it comes back
-  int times_sent_ = 0;       // the agent, to the reconnect helper's host
+  bool counts_ = false;      // sent bytes are kept, and received bytes counted
+  bool agent_gone_ = false;  // the far side has ended; reset if the agent comes back
+  int times_sent_ = 0;       // how often the reconnect helper's host was sent the agent's bytes
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-// A random word that cannot be guessed, so that a line that begins with it is not noise.
+// A random word that cannot be guessed, so that a line that begins with it is not noise. Throws if the system gives no
+// random bytes.
 std::string make_mark();
 
 }  // namespace sml::transport

@@ -1,5 +1,5 @@
-// The state machine of the session with one host's agent: which event may come next. Pure. Any other event means that
-// the far side is not a genuine agent, or a broken one, and ends the session.
+// The state machine of the session with one host's agent: which event may come next, and how the session reacts. Pure.
+// Any other event means that the far side is not a genuine agent, or a broken one, and ends the session.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -8,18 +8,19 @@ namespace sml::transport {
 
 enum class SessionState : std::uint8_t {
   Starting,   // the transport is being made
-  Greeting,   // bytes flow; the agent's first line has not come
+  Greeting,   // the transport is open; the agent's first line has not come
   Preparing,  // the agent runs and has been sent its Prepare
-  Ready,      // it can start the workers
-  Running,
-  Cleared,  // nothing runs any more; another attempt may follow
-  Leaving,  // it has sent Bye
+  Ready,      // it has sent Prepared
+  Running,    // it has been sent Start
+  Cleared,    // it has sent Cleared: nothing runs any more; another attempt may follow
+  Leaving,    // it has sent Bye
   Ended,
 };
+// Events named after a message: it has arrived.
 enum class SessionEvent : std::uint8_t {
   Opened,     // the transport is open
   NeedAgent,  // the far side requests the agent's bytes
-  AgentRuns,
+  AgentRuns,  // the agent's first line
   HelloAck,
   Prepared,
   Probed,
@@ -27,7 +28,7 @@ enum class SessionEvent : std::uint8_t {
   StartSent,
   WorkerNews,  // Started, Output, Exited, Drained, FenceData, RankFault and the like
   InputTaken,  // StdinCredit
-  Added,       // the request may have crossed Cleared
+  Added,       // may follow Cleared, as its request may have crossed that
   AnyTime,     // Pong, AgentLog, Joined, Inspected, AskPeerOwnership, PeerVerdictsOfHost, Relay, Trace, ...
   Cleared,
   Bye,
@@ -36,16 +37,17 @@ enum class SessionEvent : std::uint8_t {
 };
 enum class SessionAction : std::uint8_t {
   None,
-  Refuse,  // not allowed now: a protocol error
-  SendAgent,
-  StartAgain,
-  Introduce,  // send Hello and Prepare
-  TellReady,
-  Deliver,   // to the owner
-  TellEnd,   // ended as expected
-  TellLost,  // ended otherwise
+  Refuse,      // the event is not allowed now: a protocol error
+  SendAgent,   // send the agent's bytes
+  StartAgain,  // make another transport
+  Introduce,   // send Hello and Prepare
+  TellReady,   // call session_ready
+  Deliver,     // pass the message to the owner
+  TellEnd,     // report the expected end
+  TellLost,    // report any other end
 };
 
+// For messages about protocol errors.
 std::string_view name(SessionState state);
 std::string_view name(SessionEvent event);
 

@@ -14,12 +14,14 @@
 
 namespace sml::transport {
 
-// Error (Protocol): the broken rule, as a clause that leaves out the host.
+// Error (Protocol): the broken rule, as a part of a sentence without the host's name, such as "sent 7 bindings, more
+// than 4".
 using ValidationResult = Result<void>;
 
 inline Error broken(std::string rule) { return Error(ErrorKind::Protocol, std::move(rule)); }
 inline std::string number(std::uint64_t value) { return std::to_string(value); }
 
+// Error unless count <= limit. `what`: the items in plural, for the message.
 inline ValidationResult at_most(std::size_t count, std::size_t limit, std::string_view what) {
   if (count <= limit) return {};
   return broken("sent " + number(count) + " " + std::string(what) + ", more than " + number(limit));
@@ -52,7 +54,7 @@ class FieldWalk {
   F f_;
 };
 
-// The length of the longest text of a message.
+// The length in bytes of the longest text in a message; 0: there is none.
 template <class Message>
 std::size_t longest_text(const Message& message) {
   std::size_t longest = 0;
@@ -64,7 +66,7 @@ std::size_t longest_text(const Message& message) {
   return longest;
 }
 
-// Every text of the message has at most kMaxText bytes, unless the message has limits of its own.
+// Error if a text of the message has more than kMaxText bytes. Passes messages whose rules have limits of their own.
 template <class Message>
 ValidationResult texts_fit(const Message& message) {
   if constexpr (wire::rules_of<Message>().text_size == wire::TextSize::Text) {

@@ -1,6 +1,5 @@
-// Lists of algorithms as ssh_config(5) has them: "+NAMES" adds to the default, "-NAMES" takes away from it, "^NAMES"
-// puts in front of it, and a name may be a pattern. Pure. libssh 0.10 knows none of this, and takes a list as it
-// stands.
+// Lists of algorithms in the form of ssh_config(5): "+NAMES" adds to the default, "-NAMES" removes from it, "^NAMES"
+// puts in front of it, and a name may be a pattern. Pure. libssh 0.10 supports none of these forms, only plain lists.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,22 +8,22 @@
 
 namespace sml::ssh {
 
-// Best first, comma separated.
+// The lists for one keyword; best first, comma separated.
 struct Algorithms {
   std::string_view keyword;     // of ssh_config(5)
-  std::string_view by_default;  // what we offer where the config names none
+  std::string_view by_default;  // offered where the config names none
   std::string_view known;       // all that libssh has
 };
 
-// The names of libssh 0.10.6. That it takes them all is tested.
+// The names of libssh 0.10.6; a test checks that libssh accepts them all.
 extern const Algorithms kKeyExchange;
 extern const Algorithms kCiphers;
 extern const Algorithms kMacs;
 extern const Algorithms kHostKeys;
 extern const Algorithms kPublicKeys;
 
-// Returns the names of `list`, as the config has it, that libssh has, each once. An empty list is the default. Error
-// (Config): no name is left.
+// Returns the plain list for libssh: the names that `list`, from the config, stands for and that libssh has, each once.
+// For an empty list returns `by_default`. Error (Config): no name is left.
 Result<std::string> choose_algorithms(std::string_view list, const Algorithms& algorithms);
 
 }  // namespace sml::ssh

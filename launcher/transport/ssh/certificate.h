@@ -1,4 +1,4 @@
-// Certificates of users as OpenSSH makes them. Pure.
+// Certificates of users' keys, as OpenSSH makes them. Pure.
 #pragma once
 #include <string_view>
 

@@ -13,7 +13,7 @@
 namespace sml::ssh {
 
 struct LocalIdentity {
-  uid_t uid = 0;
+  uid_t uid = 0;     // the effective user
   std::string user;  // login name; without an account for the uid: LOGNAME, USER, or the number itself
   std::string home;  // as for ssh: from the passwd file; without an entry there: $HOME, else from getent
   std::string host_name;
@@ -22,13 +22,15 @@ struct LocalIdentity {
 
 LocalIdentity local_identity();
 
-// Reads files through the file system, at most 4 MiB each. Owner and mode are checked on the descriptor that is read.
+// Reads files from the file system, at most 4 MiB each; checks owner and mode on the descriptor that it reads. Leaves
+// ConfigFiles::run empty.
 ConfigFiles local_files();
 
-// Whether the open file is a regular one, or /dev/null. Reading others may never end, or block.
+// Whether the open file is a regular one, or /dev/null. To read any other file may block, or never end.
 bool is_file_or_null(int fd);
 
-// Whether others can read a private key of this user. ssh refuses such a key, and so does the launcher.
+// Whether the file belongs to the user `uid`, and its mode gives its group or others any access. ssh refuses such a
+// private key, and so does the launcher. False if the file belongs to another user, or does not exist.
 bool others_can_read(const std::string& path, uid_t uid);
 
 }  // namespace sml::ssh

@@ -8,8 +8,9 @@
 
 namespace sml::ssh {
 
-// Runs the line as ssh does: by `shell`, with nothing to read, its output thrown away and its errors on ours. True: it
-// ended with 0. Blocks; at the deadline and when cancelled its process group is killed. Error: Config.
+// Runs the line by `shell`, as ssh does: standard input and output are /dev/null, standard error is that of this
+// process. True: the shell exited with status 0. Blocks; at the deadline, or when cancelled, kills the shell's process
+// group. Error (Config): it could not be started, or has not ended in time.
 Result<bool> command_holds(const std::string& shell, const std::string& line, TimePoint deadline,
                            net::CancelToken& cancel);
 

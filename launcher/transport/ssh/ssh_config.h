@@ -1,10 +1,12 @@
 // The ssh configuration for one host. Pure: files are read through a function.
 //
-// Our own reader, because libssh 0.10 matches later Host blocks against the substituted HostName, cannot express
-// StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor HostKeyAlias.
-// Understood: Host, Match (all, host, originalhost, user, localuser, exec, final, canonical, which never applies),
-// Include, and any "Keyword value" line; the first value of a keyword wins, IdentityFile and CertificateFile
-// accumulate.
+// The reader of libssh 0.10 is not used, because it matches later Host blocks against the substituted HostName, cannot
+// express StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor
+// HostKeyAlias.
+//
+// This reader understands Host, Match (all, host, originalhost, user, localuser, exec, final, and canonical, which
+// never applies), Include, and any "Keyword value" line. The first value of a keyword counts; IdentityFile and
+// CertificateFile accumulate.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,44 +25,47 @@ namespace sml::ssh {
 // configuration names programs to run.
 enum class FileTrust : std::uint8_t { Any, OwnersOnly };
 
+// How files are read and commands are run.
 struct ConfigFiles {
-  // nullopt: the file does not exist (a folder counts as none). Error: Io if it cannot be read, Config if it is not
-  // trusted, is no file or is too large.
+  // The content of a file. nullopt: it does not exist (a folder counts as none). Error: Io if it cannot be read, Config
+  // if it is not trusted, is no regular file or is too large.
   std::function<Result<std::optional<std::string>>(const std::string& path, FileTrust trust)> read;
   std::function<std::vector<std::string>(const std::string& pattern)> glob;  // paths in order; for Include
-  // For Match exec: whether a line of shell ends with status 0. Error: it could not be found out.
+  // For Match exec: whether a line of shell ends with status 0. Error: that could not be found out. Empty: Match exec
+  // is an error.
   std::function<Result<bool>(const std::string& command)> run{};
 };
 
 // The host and user for which patterns and Match are evaluated.
 struct ConfigSubject {
-  std::string name;  // the host as the user named it
-  std::string user;  // requested elsewhere; empty: the config decides
+  std::string name;  // of the host, as the user wrote it
+  std::string user;  // from the host list or an option; empty: the config decides
   std::string local_user;
   std::string home;                            // of the local user; "" when unknown
-  std::string port{};                          // asked for elsewhere; empty: the config decides
+  std::string port{};                          // from the host list or an option; empty: the config decides
   std::map<char, std::string> local_tokens{};  // what %d, %i, %l, %L and %u stand for
 };
 
-// The role of a file determines the checks, as with ssh. Named (-F) must exist, and its owner is not checked. Users
-// must be OwnersOnly; the owner of Systems is not checked. Both may be missing or unreadable. Files that any of them
-// includes must be readable and OwnersOnly.
+// The role of a file determines how it is checked, as with ssh. Named (--ssh-config, like -F of ssh): must exist and be
+// readable; its owner is not checked. Users (~/.ssh/config): FileTrust::OwnersOnly. Systems (/etc/ssh/ssh_config): its
+// owner is not checked. A file of Users or Systems may be missing or unreadable. Files that any of them includes must
+// be readable and OwnersOnly.
 enum class ConfigRole : std::uint8_t { Named, Users, Systems };
 
 class SshConfig {
  public:
   SshConfig(ConfigSubject subject, ConfigFiles files);
 
-  // Reads one file. Relative Includes are looked up in `include_folder`. Files read first win. Error: Config, with file
-  // and line.
+  // Reads one file; call for each file, in order of precedence: values of an earlier file count. Relative Includes are
+  // looked up in `include_folder`. Error: Config, with file and line.
   Result<void> read_file(const std::string& path, ConfigRole role, const std::string& include_folder);
 
-  // The words of the first line that set `keyword` (lower case); empty if none did. ProxyCommand has one word: the
-  // line.
+  // The words of the first line that set `keyword` (lower case); empty if none did. The value of ProxyCommand is one
+  // word: the rest of the line.
   const std::vector<std::string>& words(std::string_view keyword) const;
   // The first word, or "".
   const std::string& value(std::string_view keyword) const;
-  // First words of all lines that set a keyword which accumulates.
+  // The first words of all IdentityFile lines, and of all CertificateFile lines.
   const std::vector<std::string>& identity_files() const { return identity_files_; }
   const std::vector<std::string>& certificate_files() const { return certificate_files_; }
 
@@ -70,14 +75,15 @@ class SshConfig {
   Result<void> take_line(const Line& line, const std::string& folder, std::size_t depth);
   Result<void> include(const std::vector<std::string>& patterns, const std::string& folder, std::size_t depth);
   Result<bool> match(const std::vector<std::string>& criteria) const;
-  std::optional<std::string> subject_of(std::string_view criterion) const;  // of a Match; nothing: there is none
+  // The text that a criterion of Match is compared with; nullopt: this reader does not know the criterion.
+  std::optional<std::string> subject_of(std::string_view criterion) const;
   Result<bool> exec_holds(const std::string& command) const;
   std::string current_host() const;
   std::string current_user() const;
 
   ConfigSubject subject_;
   ConfigFiles files_;
-  bool active_ = true;  // the block being read is for this host
+  bool active_ = true;  // the Host or Match block being read applies to this host
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> identity_files_;
   std::vector<std::string> certificate_files_;
@@ -86,12 +92,14 @@ class SshConfig {
 // OpenSSH patterns: '*' and '?', ignoring case. A list matches if one pattern does and no "!pattern" does.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 bool matches_pattern_list(std::string_view text, const std::vector<std::string>& patterns);
+// The non-empty parts of the text between separators.
 std::vector<std::string> split_list(std::string_view text, char separator);
 
 // Replaces %x by the value of x in `tokens`, and %% by %. Error: Config, naming an unknown token.
 Result<std::string> expand_tokens(std::string_view text, const std::map<char, std::string>& tokens);
 
-// Letters, digits and ._:-@+% only, not starting with '-': what may become part of a command.
+// Whether the text is safe as a part of a shell command: 1 to 255 letters, digits and ._:-@+% only, not starting with
+// '-'.
 bool is_plain_word(const std::string& text);
 
 }  // namespace sml::ssh

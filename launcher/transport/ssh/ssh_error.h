@@ -8,19 +8,21 @@
 
 namespace sml::ssh {
 
-// A hint, where what the built-in client lacks is needed.
+// The hint of an error about a feature that the built-in client lacks.
 inline constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenSSH client instead of libssh";
 
+// The stage in which libssh failed. Channel: opening it. Command: requesting its start.
 enum class LoginStage : std::uint8_t { KeyExchange, Authentication, Channel, Command, Running };
 
-// `text` is libssh's; parts of it come from the remote host, so it is bounded and escaped in the message.
+// Returns the error for the user. `text` is libssh's; parts of it come from the remote host, so they are shortened and
+// escaped in the message.
 Error explain(LoginStage stage, std::string_view text);
 
-// Whether the connection just ended, without a reason: before authentication an overloaded server does this
-// (MaxStartups), and a retry helps.
+// Whether `text` of libssh means that the connection ended without a reason: before authentication an overloaded server
+// does this (MaxStartups), and a retry helps.
 bool is_dropped_connection(std::string_view text);
 
-// The error for a host that sends without end where a few bytes are expected.
+// The error for a host that sends too many bytes during the log-in.
 Error flooded();
 
 }  // namespace sml::ssh

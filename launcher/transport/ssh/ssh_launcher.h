@@ -1,4 +1,4 @@
-// Agent launcher for hosts that are reached by SSH.
+// The agent launcher for hosts that are reached by SSH, with the built-in client (libssh).
 #pragma once
 #include "launcher/transport/remote_shell_launcher.h"
 #include "launcher/transport/ssh/ssh_options.h"

@@ -1,4 +1,4 @@
-// Options of log-ins over SSH: the part of the command line for the SSH client.
+// The options of the command line that concern log-ins over SSH.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,26 +9,27 @@
 
 namespace sml {
 
+// Whether unknown host keys are accepted and added. FromConfig: as StrictHostKeyChecking says.
 enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 
-// A host whose name does not resolve, or whose SSH server does not answer: is it a mistake, or is the host about to
-// come?
+// How to treat a host whose name does not resolve, or whose SSH server does not answer: as an error, or as a host that
+// has not started yet.
 enum class AbsentHosts : std::uint8_t { Fail, AreAwaited };
 
 struct SshOptions {
-  std::optional<std::uint16_t> port;
-  std::string user;
-  std::string identity_file;
-  std::string config_file;           // empty: ~/.ssh/config and /etc/ssh/ssh_config
-  std::vector<std::string> command;  // --ssh-command, split into words; empty: libssh
+  std::optional<std::uint16_t> port;  // nullopt: as the ssh config says
+  std::string user;                   // empty: as the ssh config says
+  std::string identity_file;          // empty: none
+  std::string config_file;            // empty: ~/.ssh/config and /etc/ssh/ssh_config
+  std::vector<std::string> command;   // --ssh-command, split into words; empty: libssh
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
-  std::optional<AbsentHosts> absent_hosts;              // empty: as ConnectionAttempts of the ssh configuration says
+  std::optional<AbsentHosts> absent_hosts;              // nullopt: as ConnectionAttempts of the ssh config says
   std::uint32_t fanout = 64;                            // concurrent log-ins
   Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
   Duration silence_limit{};                             // a host silent for longer is lost (--heartbeat-timeout)
 };
 
-// Whether an option describes how to log in.
+// Whether any option that describes how to log in was given.
 inline bool says_how(const SshOptions& ssh) {
   return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
          !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;

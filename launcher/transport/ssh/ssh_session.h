@@ -1,8 +1,8 @@
 // One libssh session and its one channel. Every libssh call of the program is in ssh_session.cc (libssh 0.10.6 or
 // newer), so that a newer libssh can be adopted in one place.
 //
-// Threads: one session is used by one thread at a time; it may be handed over. Nothing here blocks, except
-// authenticate_with_agent(), which waits for the agent without a timeout (guard its socket with ShutdownOnCancel).
+// Threads: one session is used by one thread at a time; it may be handed over. No call blocks, except
+// authenticate_with_agent(), which waits for the ssh agent without a timeout (guard its socket with ShutdownOnCancel).
 // Step::Again means: wait until the socket is readable (or writable, if wants_write()), then repeat the same call.
 #pragma once
 #include <cstddef>
@@ -46,7 +46,8 @@ class PrivateKey {
   PrivateKey(const PrivateKey&) = delete;
   PrivateKey& operator=(const PrivateKey&) = delete;
   KeyState load(const std::string& path);
-  // Puts the certificate of a file beside a key that is Usable and has none. False: there is none, or for another key.
+  // Adds the certificate of a file to a key that is Usable and has none. False: the file has no certificate, or one for
+  // another key.
   bool certify(const std::string& path);
 
  private:
@@ -69,7 +70,8 @@ class SshSession {
   // ---- log-in, in this order
   Step key_exchange();
   HostKey host_key() const;
-  AuthStep authenticate_with_agent(int agent_fd);  // duplicates agent_fd; tries all its keys
+  AuthStep authenticate_with_agent(
+      int agent_fd);  // a connection to the ssh agent, which is duplicated; tries all its keys
   AuthStep authenticate(const PrivateKey& key);
   Step open_channel();
   Step execute(const std::string& command);
@@ -92,10 +94,10 @@ class SshSession {
   std::ptrdiff_t write(std::string_view bytes);
   Step send_eof();
 
-  bool at_end() const;  // the remote side sends no more
-  bool closed() const;  // ... and has closed the channel
-  std::optional<int> exit_status() const;
-  std::string exit_signal() const;  // "KILL"; empty: none
+  bool at_end() const;                     // the remote side sends no more
+  bool closed() const;                     // ... and has closed the channel
+  std::optional<int> exit_status() const;  // of the command; nullopt: it has not arrived
+  std::string exit_signal() const;         // "KILL"; empty: none
 
  private:
   struct State;

@@ -17,7 +17,7 @@
 namespace sml::ssh {
 
 struct SshTarget {
-  std::string name;                     // as the user named it; ssh config applies to it
+  std::string name;                     // as the user wrote it; the ssh config applies to it
   std::string user;                     // from the host list; empty: --ssh-user, ssh config, or the local user
   std::string remote_command;           // one command line for the login shell
   std::optional<std::uint16_t> port{};  // from the host list; empty: --ssh-port, ssh config, or 22
@@ -26,12 +26,13 @@ struct SshTarget {
 // The local user is the effective user of the passwd file, and so is the home that contains ~/.ssh, as with ssh; $HOME
 // is used only if that file has no entry. The ssh configuration, known_hosts and the agent are read at each log-in.
 //
-// A host that resolves to this machine is local unless a port, a proxy or another user was requested.
+// If the host resolves to this machine, the transport calls transport_is_local, unless the host list or the ssh config
+// gives it a port other than 22, there is a proxy, or the log-in is as another user.
 //
-// `pool` and `options` outlive the transport. Destroying the transport never blocks: a log-in thread that hangs in the
-// resolver (getaddrinfo cannot be cancelled) ends some time later, and its result is dropped. It posts nothing to the
-// loop after that, so the loop may be destroyed before the pool; but joining the pool waits for that thread. The
-// process must ignore SIGPIPE.
+// `pool` and `options` outlive the transport. To destroy the transport never blocks: a log-in thread that hangs in the
+// resolver (getaddrinfo cannot be cancelled) ends some time later, and its result is dropped. The thread posts no
+// handler to the loop once the transport is destroyed, so the loop may be destroyed before the pool; but joining the
+// pool waits for the thread. The process must ignore SIGPIPE.
 //
 // transport_closed carries ErrorKind Config, Resolve, Connect, HostKey, Auth, Timeout or Io before transport_open, and
 // Lost after it.

@@ -14,12 +14,13 @@ namespace sml::ssh {
 // /dev/null: the unread part may revoke a key. (ssh itself takes an unreadable file for an empty one.)
 Result<std::vector<KnownKey>> known_keys(std::span<const std::string> files, const std::string& name);
 
-// The keys of a file that RevokedHostKeys names, which must exist, as for ssh. Error: as above.
+// The keys of a file that RevokedHostKeys names; the file must exist, as for ssh. Error: as of known_keys().
 Result<std::vector<KnownKey>> revoked_keys(const std::string& file);
 
-// Adds a line for the key unless it is there already; the file and its folder are created for their owner only. Safe
-// against other threads and processes that do the same (lock, one appending write). Error: HostKey if a different key
-// was added meanwhile or the file cannot be read, Io if it cannot be written.
+// Adds a line for the key unless the file has it already; creates the file and its folder, for this user only, if they
+// do not exist. Other threads and processes may do the same at the same time (lock, one appending write). Error:
+// HostKey if a different key of this type was added meanwhile, or the key was revoked, or the file cannot be read; Io
+// if it cannot be written.
 Result<void> add_known_host(const std::string& file, const std::string& name, const HostKey& key);
 
 }  // namespace sml::ssh
