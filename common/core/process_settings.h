@@ -24,12 +24,12 @@ struct ProcessSettings {
 };
 
 // Soft limits whose differences between hosts explain why a program works on one and fails on another.
-struct TellingLimits {
+struct ReportedLimits {
   std::uint64_t open_files = 0;     // 0: unknown
   std::uint64_t stack = 0;          // bytes
   std::uint64_t locked_memory = 0;  // bytes
   void fields(auto& a) { a(open_files, stack, locked_memory); }
-  bool operator==(const TellingLimits&) const = default;
+  bool operator==(const ReportedLimits&) const = default;
 };
 
 }  // namespace sml

@@ -57,7 +57,7 @@ ProcessSettings process_settings() {
   return out;
 }
 
-std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long& open_files) {
+std::vector<std::string> apply_settings(const ProcessSettings& settings, unsigned long& open_files) {
   std::vector<std::string> out;
   for (const SoftLimit& wanted : settings.limits) {
     const auto is_it = [&wanted](const Resource& resource) { return resource.number == wanted.resource; };
@@ -77,7 +77,7 @@ std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long&
   return out;
 }
 
-TellingLimits telling_limits(unsigned long open_files) {
+ReportedLimits telling_limits(unsigned long open_files) {
   return {.open_files = open_files, .stack = soft(RLIMIT_STACK), .locked_memory = soft(RLIMIT_MEMLOCK)};
 }
 

@@ -13,9 +13,9 @@ ProcessSettings process_settings();
 // Applies the settings to this process. `open_files` receives the soft limit on open files for the workers, as this
 // process raises its own limit to the highest value; it stays if the settings have no such limit. Returns a message, as
 // a part of a sentence, for each limit that this process may not raise as far as requested.
-std::vector<std::string> take_on(const ProcessSettings& settings, unsigned long& open_files);
+std::vector<std::string> apply_settings(const ProcessSettings& settings, unsigned long& open_files);
 
 // The limits of workers that this process starts: `open_files`, and for the others the soft limits of this process.
-TellingLimits telling_limits(unsigned long open_files);
+ReportedLimits telling_limits(unsigned long open_files);
 
 }  // namespace sml::os

@@ -305,8 +305,8 @@ struct CheckPeerOwnership {
 
 // To the agent that serves the stores: the results of some of its AskPeerOwnership.
 struct PeerVerdicts {
-  std::vector<PeerVerdict> rulings;
-  void fields(auto& a) { a(rulings); }
+  std::vector<PeerVerdict> verdicts;
+  void fields(auto& a) { a(verdicts); }
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 

@@ -72,7 +72,7 @@ struct Prepared {
   std::vector<Bound> bindings{};         // if requested
   std::vector<MpiUse> mpi{};             // by the first rank of each such program
   std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
-  TellingLimits limits{};                // of the workers
+  ReportedLimits limits{};               // of the workers
   void fields(auto& a) { a(errors, services, addresses, warnings, bindings, mpi, pmix, limits); }
 };
 
@@ -204,8 +204,8 @@ struct AskPeerOwnership {
 
 // The reply to CheckPeerOwnership; its verdicts may come in several of these messages.
 struct PeerVerdictsOfHost {
-  std::vector<PeerVerdict> rulings;
-  void fields(auto& a) { a(rulings); }
+  std::vector<PeerVerdict> verdicts;
+  void fields(auto& a) { a(verdicts); }
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 

@@ -53,14 +53,14 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
              .drained = [this] { wake_workers(); },
              .broken =
                  [this] {
-                   hold_.link_broke();
+                   reconnect_window_.link_broke();
                    settle();
                  }}),
-      hold_(deps_.loop, link_,
-            [this] {
-              last_heard_ = Clock::now();
-              arm_timer();
-            }),
+      reconnect_window_(deps_.loop, link_,
+                        [this] {
+                          last_heard_ = Clock::now();
+                          arm_timer();
+                        }),
       timer_(deps_.loop),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
@@ -131,16 +131,16 @@ void Agent::greet(const wire::Hello& m) {
       2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   link_.grant(m.credit);
-  link_.send(
-      wire::HelloAck{.version = wire::kProtocolVersion,
-                     .build_id = SML_VERSION,
-                     .pid = ::getpid(),
-                     .now_ns = nanoseconds(Clock::now()),
-                     .addresses = deps_.network.own_addresses(),
-                     .machine = deps_.machine,
-                     .cgroup = deps_.cgroup,
-                     .scratch = deps_.scratch.path(),
-                     .reconnect_socket = hold_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
+  link_.send(wire::HelloAck{
+      .version = wire::kProtocolVersion,
+      .build_id = SML_VERSION,
+      .pid = ::getpid(),
+      .now_ns = nanoseconds(Clock::now()),
+      .addresses = deps_.network.own_addresses(),
+      .machine = deps_.machine,
+      .cgroup = deps_.cgroup,
+      .scratch = deps_.scratch.path(),
+      .reconnect_socket = reconnect_window_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
 }
 
 // Destroys everything of the previous attempt before the next one gets its own.
@@ -152,7 +152,7 @@ void Agent::prepare(wire::Prepare& m) {
     attempt_.reset();
     deps_.scratch.clear();
   }
-  const std::vector<std::string> clipped = os::take_on(m.inherited, descriptor_limit_);
+  const std::vector<std::string> clipped = os::apply_settings(m.inherited, descriptor_limit_);
   attempt_ = std::make_unique<HostAttempt>(AttemptDeps{.loop = deps_.loop,
                                                        .processes = deps_.processes,
                                                        .network = deps_.network,
@@ -236,9 +236,9 @@ void Agent::answer(const wire::CheckPeerOwnership& m) {
 
 // Sends all rulings of one turn of the loop in one message.
 void Agent::rule(std::uint32_t caller, wire::PeerOwnership ours) {
-  rulings_.push_back({caller, ours});
-  if (rulings_.size() == 1)
-    soon(deps_.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(rulings_, {})}); });
+  unsent_verdicts_.push_back({caller, ours});
+  if (unsent_verdicts_.size() == 1)
+    soon(deps_.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(unsent_verdicts_, {})}); });
 }
 
 void Agent::answer(const wire::Inspect&) {
@@ -357,7 +357,7 @@ void Agent::guardian_died() {
 
 void Agent::arm_timer() {
   TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
-  if (const auto due = hold_.due()) next = std::min(next, *due);
+  if (const auto due = reconnect_window_.due()) next = std::min(next, *due);
   if (const auto due = attempt_ ? attempt_->due() : std::nullopt) next = std::min(next, *due);
   if (next == TimePoint::max() || armed_for_ == next) return;
   armed_for_ = next;
@@ -372,7 +372,7 @@ void Agent::on_timer(TimePoint due) {
   const TimePoint now = Clock::now();
   if (attempt_) attempt_->on_time(now);
   if (now - due > kStoppedFor) last_heard_ = now;  // this process was stopped itself: give the launcher one more period
-  if (const auto given_up = hold_.due(); given_up && now >= *given_up) {
+  if (const auto given_up = reconnect_window_.due(); given_up && now >= *given_up) {
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has not come back"));
   }
   if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {

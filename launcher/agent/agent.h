@@ -115,7 +115,7 @@ class Agent final : private AttemptOwner {
   plan::Environment login_environment_;
   unsigned long descriptor_limit_;  // soft limit that workers get
   ControlLink link_;
-  ReconnectWindow hold_;
+  ReconnectWindow reconnect_window_;
   boost::asio::steady_timer timer_;
   std::optional<TimePoint> armed_for_;  // when timer_ fires; nullopt: it is not armed
   AgentMachine machine_;
@@ -126,7 +126,7 @@ class Agent final : private AttemptOwner {
   bool suspended_ = false;      // by the launcher, which sends nothing until it resumes: no heartbeat timeout
   bool settling_ = false;       // a call of settle() is queued in the loop
   LocalCallers callers_;
-  std::vector<wire::PeerVerdict> rulings_;  // results of rule() that have not been sent yet
+  std::vector<wire::PeerVerdict> unsent_verdicts_;  // results of rule() that have not been sent yet
   Preload preload_;
   HealthCheck health_;
   std::unique_ptr<HostAttempt> attempt_;  // null before the first Prepare; kept until the next

@@ -50,7 +50,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   const auto hinders = [&answer](const Error& why) { answer.errors.push_back(preflight_error(why)); };
   for (const Error& missing : environments.find_programs()) hinders(missing);
   if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.meeting);
-  if (mpi_watch_.wanted()) answer.mpi = environments.find_lone_mpi(workers_.specs(), m.mpi.meeting);
+  if (mpi_watch_.wanted()) answer.mpi = environments.find_mpi_singletons(workers_.specs(), m.mpi.meeting);
   starter_->share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments.choose_interfaces(m.interfaces)) {
     answer.addresses = std::move(*chosen);
@@ -109,7 +109,7 @@ void HostAttempt::perform(HostAction action) {
     case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return wake();
     case HostAction::KillAll: return signal_all(SIGKILL);
     case HostAction::SignalLeft: return orphans_.ask_to_end(SIGTERM);
-    case HostAction::Leave: return end_services();  // over() is true now
+    case HostAction::EndAttempt: return end_services();  // over() is true now
   }
 }
 

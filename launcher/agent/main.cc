@@ -132,7 +132,7 @@ int main(int argc, char** argv, char** environment) {
   close_what_we_were_given();
   try {
     remove_folder(flags.remove_folder);
-    if (flags.comes_back) return sml::agent::carry_back(flags.mark, flags.silence);
+    if (flags.comes_back) return sml::agent::run_reconnect_helper(flags.mark, flags.silence);
     return sml::agent::guard(flags.mark, [&](sml::agent::Guard& guard, const sml::agent::ScratchFolder& scratch) {
       return serve(flags, scratch, guard, environment);
     });

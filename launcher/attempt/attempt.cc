@@ -104,28 +104,29 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                                             .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
       readiness_(fleet, plan_, options, health_, events, owner),
       workers_(fleet, plan_, options, events, owner, sink),
-      meeting_(loop.get_executor(), fleet, plan_, options,
-               {.print = [&owner](const std::string& text) { owner.print(text); },
-                .missing = [&owner] { owner.ranks_missing(); },
-                .counted = [this] { look_for_end(); },
-                .met = [this] { events_.publish(report::RanksMet{}); }}),
+      rendezvous_(loop.get_executor(), fleet, plan_, options,
+                  {.print = [&owner](const std::string& text) { owner.print(text); },
+                   .missing = [&owner] { owner.ranks_missing(); },
+                   .counted = [this] { look_for_end(); },
+                   .met = [this] { events_.publish(report::RanksMet{}); }}),
       wire_up_(fleet, plan_.map),
-      late_(loop.get_executor(), {options, plan_, fleet, health_, readiness_, workers_, meeting_, terms.afterwards,
-                                  [this] { return runs(); }}),
-      growth_({plan_, late_, workers_, sink, events}),
-      spawns_({options, fleet, plan_, growth_, late_, meeting_, workers_, owner, sink, [this] { return runs(); }}),
-      questions_(loop.get_executor(), fleet),
-      lone_mpi_(options, plan_, owner),
-      elastic_(
-          {options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
-           [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
-             facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-             dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
-           },
-           [this](Error why) { stop_for(std::move(why)); }},
-          {options, fleet, plan_, growth_, late_, meeting_, owner, sink, terms.afterwards, [this] { return runs(); }}),
-      ending_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_, meeting_,
-                                    owner, [this] { deadline_timer_.arm(); }}),
+      dynamic_hosts_(loop.get_executor(), {options, plan_, fleet, health_, readiness_, workers_, rendezvous_,
+                                           terms.afterwards, [this] { return runs(); }}),
+      plan_extension_({plan_, dynamic_hosts_, workers_, sink, events}),
+      spawns_({options, fleet, plan_, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink,
+               [this] { return runs(); }}),
+      queries_(loop.get_executor(), fleet),
+      mpi_singleton_watch_(options, plan_, owner),
+      elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
+                [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
+                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+                  dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+                },
+                [this](Error why) { stop_for(std::move(why)); }},
+               {options, fleet, plan_, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards,
+                [this] { return runs(); }}),
+      stop_sequence_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_,
+                                           rendezvous_, owner, [this] { deadline_timer_.arm(); }}),
       root_cause_wait_(loop.get_executor(), workers_.table(), [this] {
         if (runs()) dispatch(AttemptEvent::WorkerFailed);
       }) {
@@ -152,8 +153,8 @@ void Attempt::begin() {
 }
 
 AttemptOutcome Attempt::outcome() const {
-  AttemptOutcome out{facts_, workers_.table().records(), started_unix_, meeting_.all_joined(), meeting_.some_joined(),
-                     {}};
+  AttemptOutcome out{
+      facts_, workers_.table().records(), started_unix_, rendezvous_.all_joined(), rendezvous_.some_joined(), {}};
   out.resets = elastic_.resets();
   out.hosts_out = elastic_.hosts_out();
   // Read the failures only now: a worker's last output may arrive after the report of its exit.
@@ -170,8 +171,8 @@ void Attempt::dispatch(AttemptEvent event) {
   const AttemptState before = machine_.state();
   const AttemptAction action = machine_.on(event, Clock::now());
   deadline_timer_.arm();
-  if (machine_.state() != AttemptState::Running) meeting_.leave();
-  if (machine_.state() != AttemptState::Stopping) ending_.saving_is_over();
+  if (machine_.state() != AttemptState::Running) rendezvous_.leave();
+  if (machine_.state() != AttemptState::Stopping) stop_sequence_.saving_is_over();
   const bool told_before = before == AttemptState::Stopping;
   if (!told_before && machine_.state() == AttemptState::Stopping && event != AttemptEvent::OneMachine) {
     events_.publish(report::JobStops{stop_cause(event)});
@@ -186,26 +187,26 @@ void Attempt::perform(AttemptAction action) {
   switch (action) {
     case AttemptAction::None:
     case AttemptAction::Unexpected: return;
-    case AttemptAction::Probe: return meeting_.ask() ? dispatch(AttemptEvent::AllProbed) : look_at_probes();
+    case AttemptAction::Probe: return rendezvous_.ask() ? dispatch(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
-    case AttemptAction::StopAll: return ending_.begin();
+    case AttemptAction::StopAll: return stop_sequence_.begin();
     case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
-      for (HostFault& late : late_faults(readiness_, meeting_, fleet_, plan_.map, options_.start_timeout)) {
+      for (HostFault& late : late_faults(readiness_, rendezvous_, fleet_, plan_.map, options_.start_timeout)) {
         add_fault(late.host, std::move(late.why));
       }
-      return ending_.at_once();
+      return stop_sequence_.at_once();
     case AttemptAction::TimeOutRun:
       facts_.timed_out = Clock::now();
-      ending_.look_before(SIGTERM);
-      return ending_.begin();
+      stop_sequence_.look_before(SIGTERM);
+      return stop_sequence_.begin();
     case AttemptAction::TimeOutRest:
       facts_.timed_out = Clock::now();
       facts_.waited_out = *facts_.timed_out - first_start();
-      return ending_.begin();
+      return stop_sequence_.begin();
     case AttemptAction::TellCleared:
       workers_.settle_credit();
-      questions_.end();
+      queries_.end();
       return owner_.attempt_cleared();
     case AttemptAction::GiveUp: return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
@@ -215,7 +216,7 @@ void Attempt::perform(AttemptAction action) {
 void Attempt::look_at_probes() {
   if (machine_.state() != AttemptState::Probing) return;
   std::vector<fleet::ProbeFault> faults;
-  const RendezvousSetup::Search found = meeting_.look(faults);
+  const RendezvousSetup::Search found = rendezvous_.look(faults);
   for (fleet::ProbeFault& fault : faults) add_fault(fault.index, std::move(fault.why));
   if (found == RendezvousSetup::Search::Found) dispatch(AttemptEvent::AllProbed);
   if (found == RendezvousSetup::Search::Failed) dispatch(AttemptEvent::HostFailed);
@@ -228,16 +229,16 @@ void Attempt::start_all() {
 void Attempt::start_workers() {
   if (!runs()) return;  // for example because a required log cannot be kept
   if (options_.verbosity == Verbosity::Verbose) {
-    owner_.print("all hosts are ready; the workers meet at " + meeting_.address() + " port " +
-                 std::to_string(meeting_.port()));
+    owner_.print("all hosts are ready; the workers meet at " + rendezvous_.address() + " port " +
+                 std::to_string(rendezvous_.port()));
   }
-  lone_mpi_.starts();
+  mpi_singleton_watch_.starts();
   facts_.started = Clock::now();
   facts_.first_start = terms_.first_start == TimePoint() ? facts_.started : terms_.first_start;
   started_unix_ = unix_now();
   workers_.begin(facts_.started);
-  events_.publish(report::WorkersStart{meeting_.address(), meeting_.port()}, facts_.started);
-  meeting_.start_workers(terms_.afterwards);
+  events_.publish(report::WorkersStart{rendezvous_.address(), rendezvous_.port()}, facts_.started);
+  rendezvous_.start_workers(terms_.afterwards);
 }
 
 // Called after something has ended on a host.
@@ -245,8 +246,8 @@ void Attempt::look_for_end() {
   if (fleet_.all_ended()) return dispatch(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
   if (!ends || terms_.afterwards != transport::Afterwards::Stay || !fleet_.all_cleared()) return;
-  meeting_.count_joined();
-  if (meeting_.has_counted()) dispatch(AttemptEvent::AllCleared);
+  rendezvous_.count_joined();
+  if (rendezvous_.has_counted()) dispatch(AttemptEvent::AllCleared);
 }
 
 // In the first attempt, the agents are kept for another plan. Later, once workers have run, hosts are not counted
@@ -281,14 +282,14 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
 }
 
 void Attempt::finish(AttemptOwner::End end) {
-  questions_.end();
+  queries_.end();
   for (const fleet::Host& host : fleet_.hosts()) {
     const bool silent = !host.session->ended() && host.session->state() != transport::SessionState::Cleared;
     if (end != AttemptOwner::End::GivenUp || !silent) continue;
     facts_.unconfirmed.push_back(host.name());
     if (!machines_.empty()) add_fault(host.index, Error(ErrorKind::Lost, "has not made room for another plan"));
   }
-  if (std::optional<LoneMpiWatch::Refusal> refusal = lone_mpi_.refusal()) {
+  if (std::optional<MpiSingletonWatch::Refusal> refusal = mpi_singleton_watch_.refusal()) {
     add_fault(refusal->host, std::move(refusal->why));
   }
   owner_.attempt_over(end);
@@ -300,16 +301,16 @@ void Attempt::stop(int signo) {
   facts_.stop_signal = signo;
   facts_.stop_at = Clock::now();
   facts_.stopped_at_rest = machine_.state() == AttemptState::Cleared;
-  const bool is_saving = ending_.lets_save();
+  const bool is_saving = stop_sequence_.lets_save();
   const bool is_joined = machine_.state() == AttemptState::Stopping && !is_saving;
   if (!facts_.stopped_at_rest && machine_.state() != AttemptState::Leaving) {
     owner_.print((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
                             : "stopping the workers (" + signal_name(signo) + "); ") +
                  report::how_to_insist(signo));
   }
-  ending_.no_more();
+  stop_sequence_.no_more();
   if (!is_saving) return dispatch(AttemptEvent::UserStop);
-  ending_.cut_saving_short();
+  stop_sequence_.cut_saving_short();
 }
 
 void Attempt::stop_at_once(int signo) {
@@ -323,7 +324,7 @@ void Attempt::stop_for_lost_output(int sys_errno) {
   if (std::exchange(facts_.output_gone, true)) return;
   facts_.output_errno = sys_errno;
   dispatch(AttemptEvent::OutputGone);
-  if (ending_.lets_save()) ending_.cut_saving_short();  // a worker that prints is blocked now
+  if (stop_sequence_.lets_save()) stop_sequence_.cut_saving_short();  // a worker that prints is blocked now
 }
 
 void Attempt::stop_for(Error why) {
@@ -335,7 +336,7 @@ void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
   std::string who = report::ranks_in_words(what.ranks, plan_.map);
   facts_.stalled = report::AttemptFacts::Stalled{std::move(what), std::move(who), Clock::now()};
-  ending_.look_before(StopSequence::kStacksSignal);
+  stop_sequence_.look_before(StopSequence::kStacksSignal);
   dispatch(AttemptEvent::NoProgress);
 }
 
@@ -348,22 +349,22 @@ void Attempt::stop_to_regroup() {
 // ---- messages and events of the hosts
 
 void Attempt::host_introduced(fleet::Host& host) {
-  if (late_.holds(host)) return late_.introduced(host);
+  if (dynamic_hosts_.holds(host)) return dynamic_hosts_.introduced(host);
   workers_.greet(host);
   health_.ask(host);
   readiness_.greet(host);
-  meeting_.introduced(host);
+  rendezvous_.introduced(host);
 }
 
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
-  if (late_.holds(host)) return late_.prepared(host, message);
-  meeting_.prepared(host, message);
+  if (dynamic_hosts_.holds(host)) return dynamic_hosts_.prepared(host, message);
+  rendezvous_.prepared(host, message);
   if (!message.errors.empty()) host.lost = true;
   for (const wire::PreflightError& error : message.errors) {
     fail_host(host, with_program_advice(fleet::error_of(error), plan_));
   }
   readiness_.prepared(host, message);
-  if (lone_mpi_.refuses(host.index, message)) {
+  if (mpi_singleton_watch_.refuses(host.index, message)) {
     readiness_.fail(host);
     dispatch(AttemptEvent::HostFailed);
   }
@@ -372,7 +373,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!late_.holds(host)) events_.publish(report::HostStep{host.index, host.session->step()});
+  if (!dynamic_hosts_.holds(host)) events_.publish(report::HostStep{host.index, host.session->step()});
 }
 
 // While hosts are awaited, tells the user which ones, and for what.
@@ -423,8 +424,8 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
 
 // The attempt can do without a dynamic host, so its end is not a failure.
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
-  const bool is_late = late_.holds(host);
-  if (is_late) late_.ended(host, why);
+  const bool is_late = dynamic_hosts_.holds(host);
+  if (is_late) dynamic_hosts_.ended(host, why);
   const bool released = is_late || readiness_.is_released(host);
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
   if (why != nullptr && !released) host.lost = true;
@@ -443,9 +444,9 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.index});
   look_round();
   spawns_.lost(host);
-  late_.freed();
-  meeting_.lost(host);
-  if (terms_.afterwards == transport::Afterwards::Leave) meeting_.release_stores();
+  dynamic_hosts_.freed();
+  rendezvous_.lost(host);
+  if (terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();
 }
 

@@ -54,7 +54,7 @@ class Attempt final : public fleet::FleetListener {
 
   // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
   const plan::LaunchPlan& plan() const { return plan_; }
-  const plan::LaunchPlan& planned() const { return growth_.planned(); }
+  const plan::LaunchPlan& planned() const { return plan_extension_.planned(); }
   bool runs() const { return machine_.state() == AttemptState::Running; }
   // When the workers of the job's first attempt with workers started; TimePoint() if no workers have started.
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
@@ -82,7 +82,7 @@ class Attempt final : public fleet::FleetListener {
   // Ends the workers so that the next attempt can place them on other hosts, or on more. Does nothing unless the
   // workers run.
   void stop_to_regroup();
-  HostQueries& questions() { return questions_; }
+  HostQueries& queries() { return queries_; }
   SpareHosts& spares() { return spares_; }
   ElasticJob& elastic() { return elastic_; }
   Workers& workers() { return workers_; }
@@ -147,15 +147,15 @@ class Attempt final : public fleet::FleetListener {
   report::AttemptFacts facts_;
   HostReadiness readiness_;
   Workers workers_;
-  RendezvousSetup meeting_;
+  RendezvousSetup rendezvous_;
   WireUp wire_up_;
-  DynamicHosts late_;
-  PlanExtension growth_;
+  DynamicHosts dynamic_hosts_;
+  PlanExtension plan_extension_;
   Spawns spawns_;
-  HostQueries questions_;
-  LoneMpiWatch lone_mpi_;
+  HostQueries queries_;
+  MpiSingletonWatch mpi_singleton_watch_;
   ElasticJob elastic_;
-  StopSequence ending_;
+  StopSequence stop_sequence_;
   RootCauseWait root_cause_wait_;
   double started_unix_ = 0;                    // AttemptOutcome::started_unix
   std::vector<hosts::MachineNames> machines_;  // AttemptOutcome::machines

@@ -11,7 +11,7 @@
 namespace sml::attempt {
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
-  if (late_.holds(host) && late_.hears(host, message)) return look_for_end();
+  if (dynamic_hosts_.holds(host) && dynamic_hosts_.hears(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
 }
 
@@ -21,17 +21,17 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
     elastic_.handle(host, m);
   } else if constexpr (requires { workers_.handle(host, m); }) {
     workers_.handle(host, m);
-  } else if constexpr (requires { meeting_.handle(host, m); }) {
-    meeting_.handle(host, m);
-  } else if constexpr (requires { questions_.handle(host, m); }) {
-    questions_.handle(host, m);
+  } else if constexpr (requires { rendezvous_.handle(host, m); }) {
+    rendezvous_.handle(host, m);
+  } else if constexpr (requires { queries_.handle(host, m); }) {
+    queries_.handle(host, m);
   }
 }
 
 void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.publish(connected(host)); }
 
 void Attempt::handle(fleet::Host& host, const wire::Probed& m) {
-  meeting_.note(host, m);
+  rendezvous_.note(host, m);
   look_at_probes();
 }
 
@@ -40,7 +40,7 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
   spawns_.ended(m.rank);
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // All workers that the serving ranks served have ended, and nothing else runs.
-  if (end.was_last && (runs() || ending_.lets_save()) &&
+  if (end.was_last && (runs() || stop_sequence_.lets_save()) &&
       std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
     fleet_.end_workers({options_.stop.signal, transport::milliseconds(options_.grace)}, terms_.afterwards);
   }
@@ -52,8 +52,8 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
 void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
   if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
-  late_.freed();
-  if (host.position == 0 && terms_.afterwards == transport::Afterwards::Leave) meeting_.release_stores();
+  dynamic_hosts_.freed();
+  if (host.position == 0 && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();
 }
 
@@ -77,7 +77,7 @@ void Attempt::handle(fleet::Host& host, const wire::Health& m) {
 }
 
 void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
-  std::optional<Error> refusal = lone_mpi_.found(host.name(), m);
+  std::optional<Error> refusal = mpi_singleton_watch_.found(host.name(), m);
   if (!refusal || !runs()) return;
   facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
   dispatch(AttemptEvent::RanksAlone);
@@ -98,7 +98,7 @@ void Attempt::handle(fleet::Host&, const wire::Relay& m) { wire_up_.hand_on(m); 
 
 void Attempt::handle(fleet::Host& host, const wire::RankFault& m) {
   workers_.condemn(host, m);
-  if (m.kind == wire::FaultKind::Silent && runs()) ending_.found_hanging(m.rank);
+  if (m.kind == wire::FaultKind::Silent && runs()) stop_sequence_.found_hanging(m.rank);
   // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
   // like a worker that ended.
   const bool asked = m.kind == wire::FaultKind::Aborted;

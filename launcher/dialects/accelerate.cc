@@ -31,7 +31,7 @@ constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
 
 Result<OptionTranslation> machines(string_view written, Values values) {
   OptionTranslation out;
-  tell_hosts(out.meeting, std::string(written), values[0]);
+  set_host_count(out.meeting, std::string(written), values[0]);
   out.meeting.naming_option = "--main_process_ip ADDRESS and --machine_rank N";
   return out;
 }
@@ -109,7 +109,7 @@ std::optional<std::uint32_t> number_in(string_view text) {
 }
 
 // --num_processes counts the processes of all machines, which have equal numbers.
-std::string per_machine(const Told& told) {
+std::string per_machine(const DialectInput& told) {
   const std::optional<std::uint32_t> all = number_in(last_given(told.given, "--np"));
   const std::optional<std::uint32_t> machines = number_in(told.meeting.hosts ? told.meeting.hosts->value : "1");
   if (!all || !machines || *machines == 0) return "auto";
@@ -183,7 +183,7 @@ std::vector<Row> rows_of_other_kinds() {
 
 }  // namespace
 
-std::vector<Given> defaults_of_accelerate(const Told& told) {
+std::vector<Given> defaults_of_accelerate(const DialectInput& told) {
   std::vector<Given> out{{"--no-tag", ""},
                          {"--nproc-per-node", per_machine(told)},
                          {"--host-source", "local"},
@@ -307,7 +307,7 @@ Result<std::vector<std::string>> words_of(const ConfigLine& line) {
 
 }  // namespace
 
-std::vector<std::string> config_files_of_accelerate(const Told& told) {
+std::vector<std::string> config_files_of_accelerate(const DialectInput& told) {
   if (says(told.given, kUsesCpu)) return {};
   const auto value = [&](string_view name) {
     const std::string* entry = plan::find_variable(told.environment, name);
@@ -322,13 +322,13 @@ std::vector<std::string> config_files_of_accelerate(const Told& told) {
   return {folder + "/accelerate/default_config.yaml", folder + "/accelerate/default_config.json"};
 }
 
-Result<std::vector<OfVariable>> options_of_accelerate_config(string_view text, string_view path) {
+Result<std::vector<SourcedOption>> options_of_accelerate_config(string_view text, string_view path) {
   if (path.ends_with(".json")) {
     return Error(ErrorKind::Config, show(path) + " is JSON; sml-run reads YAML, as accelerate config writes it");
   }
   Result<std::vector<ConfigLine>> lines = config_lines(text, path);
   if (!lines) return lines.error();
-  std::vector<OfVariable> out;
+  std::vector<SourcedOption> out;
   for (ConfigLine& line : *lines) {
     const bool other = std::find(kOtherKinds.begin(), kOtherKinds.end(), line.section) != kOtherKinds.end();
     if (line.value.empty() || other) continue;

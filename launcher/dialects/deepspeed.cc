@@ -38,7 +38,7 @@ Result<OptionTranslation> no_ssh(string_view written, Values) {
 // Default paths of runner.py: for the hostfile, and for variables that all nodes receive.
 constexpr string_view kHostfile = "/job/hostfile";
 
-std::vector<std::string> environment_files(const Told& told) {
+std::vector<std::string> environment_files(const DialectInput& told) {
   const string_view named = plan::variable(told.environment, "DS_ENV_FILE");
   const std::string name(named.empty() ? string_view(".deepspeed_env") : named);
   std::vector<std::string> out;
@@ -53,7 +53,7 @@ std::vector<std::string> environment_files(const Told& told) {
 }  // namespace
 
 // DeepSpeed's elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with at least one host by default.
-std::vector<Given> defaults_of_deepspeed(const Told& told) {
+std::vector<Given> defaults_of_deepspeed(const DialectInput& told) {
   const auto is_there = [&](const std::string& path) { return told.exists && told.exists(path); };
   std::vector<Given> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};
   if (is_given(told.given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});

@@ -252,8 +252,8 @@ Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const st
 
 namespace {
 
-std::vector<OfVariable> options_of_torchrun(std::span<const std::string> environment) {
-  std::vector<OfVariable> out;
+std::vector<SourcedOption> options_of_torchrun(std::span<const std::string> environment) {
+  std::vector<SourcedOption> out;
   for (const std::string& entry : environment) {
     const std::string variable(plan::name_of(entry));
     const string_view value = plan::value_of(entry);
@@ -321,12 +321,12 @@ constexpr std::array kVariableOptions{
 
 }  // namespace
 
-std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
-  std::vector<OfVariable> out;
+std::vector<SourcedOption> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
+  std::vector<SourcedOption> out;
   for (const VariableOption& known : kVariableOptions) {
     const std::string* entry = plan::find_variable(environment, known.variable);
     if (known.dialect != dialect || entry == nullptr || plan::value_of(*entry).empty()) continue;
-    OfVariable& option = out.emplace_back(OfVariable{std::string(known.variable), {}});
+    SourcedOption& option = out.emplace_back(SourcedOption{std::string(known.variable), {}});
     for (const string_view word : known.words) {
       if (!word.empty()) option.words.emplace_back(word);
     }
@@ -334,7 +334,7 @@ std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const st
     if (known.value == Value::Joined) option.words.back().append("=").append(plan::value_of(*entry));
   }
   if (dialect == Dialect::Torchrun) {
-    for (OfVariable& option : options_of_torchrun(environment)) out.push_back(std::move(option));
+    for (SourcedOption& option : options_of_torchrun(environment)) out.push_back(std::move(option));
   }
   return out;
 }
@@ -360,7 +360,7 @@ std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> gi
   return idle;
 }
 
-std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
+std::vector<Given> defaults_of(Dialect dialect, const DialectInput& told) {
   switch (dialect) {
     case Dialect::Own: return {};
     case Dialect::Mpirun: return defaults_of_mpirun(told.given);
@@ -374,12 +374,12 @@ std::vector<Given> defaults_of(Dialect dialect, const Told& told) {
   return {};
 }
 
-Result<std::vector<OfVariable>> options_of_config(Dialect dialect, string_view text, string_view path) {
+Result<std::vector<SourcedOption>> options_of_config(Dialect dialect, string_view text, string_view path) {
   return dialect == Dialect::Accelerate ? options_of_accelerate_config(text, path)
                                         : options_of_horovod_config(text, path);
 }
 
-std::vector<std::string> config_files(Dialect dialect, const Told& told) {
+std::vector<std::string> config_files(Dialect dialect, const DialectInput& told) {
   return dialect == Dialect::Accelerate ? config_files_of_accelerate(told) : std::vector<std::string>();
 }
 

@@ -107,7 +107,7 @@ const Row* find_cut_short(Dialect dialect, std::string_view word);
 Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const std::string> words);
 
 // The input on which a launcher's defaults depend: its command line and its environment.
-struct Told {
+struct DialectInput {
   std::span<const Given> given;  // as options of sml-run
   RendezvousOptions meeting{};
   std::span<const std::string> environment{};
@@ -115,7 +115,7 @@ struct Told {
 };
 
 // The launcher's defaults that differ from those of sml-run, as options of sml-run.
-std::vector<Given> defaults_of(Dialect dialect, const Told& told);
+std::vector<Given> defaults_of(Dialect dialect, const DialectInput& told);
 
 // Texts that name the options that have no effect because another option is missing.
 std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
@@ -125,28 +125,28 @@ void merge(RendezvousOptions& all, const RendezvousOptions& more);
 
 // Options from a variable or from a line of a settings file. torchrun, for example, takes --nproc-per-node from
 // PET_NPROC_PER_NODE.
-struct OfVariable {
+struct SourcedOption {
   std::string variable;            // its name, or the place in a file: "FILE:3"
   std::vector<std::string> words;  // of a command line: "--nproc-per-node=2"
 };
 // The options from the variables of the launcher that are set.
-std::vector<OfVariable> options_of_variables(Dialect dialect, std::span<const std::string> environment);
+std::vector<SourcedOption> options_of_variables(Dialect dialect, std::span<const std::string> environment);
 
 // The options from the text of a launcher's settings file. For Horovod, unknown keys are ignored, as by Horovod itself;
 // for Accelerate, settings that sml-run does not support are rejected. Errors (Config) name the line.
-Result<std::vector<OfVariable>> options_of_config(Dialect dialect, std::string_view text, std::string_view path);
-Result<std::vector<OfVariable>> options_of_horovod_config(std::string_view text, std::string_view path);
-Result<std::vector<OfVariable>> options_of_accelerate_config(std::string_view text, std::string_view path);
+Result<std::vector<SourcedOption>> options_of_config(Dialect dialect, std::string_view text, std::string_view path);
+Result<std::vector<SourcedOption>> options_of_horovod_config(std::string_view text, std::string_view path);
+Result<std::vector<SourcedOption>> options_of_accelerate_config(std::string_view text, std::string_view path);
 
 // The default paths of the launcher's settings file; the first that exists is used.
-std::vector<std::string> config_files(Dialect dialect, const Told& told);
+std::vector<std::string> config_files(Dialect dialect, const DialectInput& told);
 
 // Adds torch's default port, 29400, to an endpoint without one.
 std::string with_torch_port(const std::string& endpoint);
 
 // Stores a number of hosts, "N" or "MIN:MAX", with the option as written. Any other value is stored, too, and is added
 // to `refused`.
-void tell_hosts(RendezvousOptions& meeting, const std::string& written, std::string_view value);
+void set_host_count(RendezvousOptions& meeting, const std::string& written, std::string_view value);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 

@@ -69,10 +69,10 @@ const Key* key_of(const ConfigLine& line) {
 
 }  // namespace
 
-Result<std::vector<OfVariable>> options_of_horovod_config(string_view text, string_view path) {
+Result<std::vector<SourcedOption>> options_of_horovod_config(string_view text, string_view path) {
   Result<std::vector<ConfigLine>> lines = config_lines(text, path);
   if (!lines) return lines.error();
-  std::vector<OfVariable> out;
+  std::vector<SourcedOption> out;
   for (ConfigLine& line : *lines) {
     const bool controls = line.section.empty() && line.key == "controller";
     const Key* known = key_of(line);

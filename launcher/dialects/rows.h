@@ -46,7 +46,7 @@ Result<OptionTranslation> torch_meeting_settings(std::string_view written, Value
 // torchrun's --rdzv-backend. Refuses etcd.
 Result<OptionTranslation> torch_rendezvous_backend(std::string_view written, Values values);
 // Appends torchrun's default streams and paths of log files, as options of sml-run.
-void add_torch_log_defaults(const Told& told, std::vector<Given>& out);
+void add_torch_log_defaults(const DialectInput& told, std::vector<Given>& out);
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
 
@@ -71,11 +71,11 @@ bool is_given(std::span<const Given> given, std::initializer_list<std::string_vi
 std::string_view last_given(std::span<const Given> given, std::string_view option);
 
 // See defaults_of() and config_files().
-std::vector<Given> defaults_of_torchrun(const Told& told);
-std::vector<Given> defaults_of_deepspeed(const Told& told);
+std::vector<Given> defaults_of_torchrun(const DialectInput& told);
+std::vector<Given> defaults_of_deepspeed(const DialectInput& told);
 std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
-std::vector<Given> defaults_of_accelerate(const Told& told);
-std::vector<std::string> config_files_of_accelerate(const Told& told);
+std::vector<Given> defaults_of_accelerate(const DialectInput& told);
+std::vector<std::string> config_files_of_accelerate(const DialectInput& told);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();

@@ -26,7 +26,7 @@ bool is_whole_number(string_view text) {
 
 Result<OptionTranslation> hosts_count(string_view written, Values values) {
   OptionTranslation out;
-  tell_hosts(out.meeting, std::string(written), values[0]);
+  set_host_count(out.meeting, std::string(written), values[0]);
   return out;
 }
 
@@ -250,7 +250,7 @@ Row as_streams(string_view names, string_view option) {
 
 // LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py); x, which is
 // random in torch, is made of the job's id and the host. If hosts are started one by one, each writes its own files.
-void add_torch_log_defaults(const Told& told, std::vector<Given>& out) {
+void add_torch_log_defaults(const DialectInput& told, std::vector<Given>& out) {
   const string_view folder = last_given(told.given, "--log-dir");
   const string_view run_id = last_given(told.given, "--run-id");
   out.push_back({"--redirects", "0"});  // a stream that is not named goes to no file
@@ -274,7 +274,7 @@ std::string with_torch_port(const std::string& endpoint) {
   return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
 }
 
-void tell_hosts(RendezvousOptions& meeting, const std::string& written, string_view value) {
+void set_host_count(RendezvousOptions& meeting, const std::string& written, string_view value) {
   const std::size_t colon = value.find(':');
   const string_view least = value.substr(0, colon);
   const string_view most = colon == string_view::npos ? least : value.substr(colon + 1);
@@ -332,7 +332,7 @@ Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest) {
   return calls ? calling(meeting) : on_this_machine(meeting);
 }
 
-std::vector<Given> defaults_of_torchrun(const Told& told) {
+std::vector<Given> defaults_of_torchrun(const DialectInput& told) {
   std::vector<Given> out{{"--no-tag", ""},
                          {"--nproc-per-node", "1"},
                          {"--host-source", "local"},

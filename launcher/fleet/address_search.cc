@@ -23,20 +23,20 @@ std::vector<std::string> AddressSearch::candidates() const {
   return candidate_addresses(wanted_, known_addresses(hosts_.front()), locals_);
 }
 
-void AddressSearch::know(const Host& host) {
+void AddressSearch::add_host(const Host& host) {
   const std::string& local = host.session->contact().local_address;
   if (host.runs() && std::find(locals_.begin(), locals_.end(), local) == locals_.end()) locals_.push_back(local);
 }
 
 void AddressSearch::begin(std::uint16_t port) {
   port_ = port;
-  for (const Host& host : hosts_) know(host);
+  for (const Host& host : hosts_) add_host(host);
   for (const Host& host : hosts_) ask(host);
 }
 
 void AddressSearch::ask(const Host& host) {
   Asked& asked = asked_[host.position];
-  know(host);
+  add_host(host);
   if (port_ == 0 || host.position == 0 || !host.runs() || asked.candidates) return;
   std::vector<std::string> now = candidates();
   if (!last_candidates_ || *last_candidates_ != now) {

@@ -38,7 +38,7 @@ class AddressSearch {
 
  private:
   std::vector<std::string> candidates() const;
-  void know(const Host& host);
+  void add_host(const Host& host);
 
   struct Asked {
     std::shared_ptr<const std::vector<std::string>> candidates;  // null: not asked

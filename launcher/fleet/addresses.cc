@@ -88,7 +88,7 @@ OwnershipChecks plan_ownership_checks(std::span<const wire::Caller> callers, std
   for (const wire::Caller& caller : callers) {
     const auto found = hosts_by_address.find(caller.address);
     if (found == hosts_by_address.end()) {
-      out.nobody.rulings.push_back({caller.id, wire::PeerOwnership::Unknown});
+      out.nobody.verdicts.push_back({caller.id, wire::PeerOwnership::Unknown});
     } else {
       out.by_host[found->second].callers.push_back(caller);
     }

@@ -49,7 +49,7 @@ void Fleet::add(transport::AgentSession::Plan plan) {
 
 // A host that waits already continues to wait.
 void Fleet::add_spare(const plan::Host& host, transport::AgentSession::Plan plan) {
-  if (hosts_.give_place(plan.host)) agent_launcher_->know(host);
+  if (hosts_.give_place(plan.host)) agent_launcher_->add_host(host);
   const Host* known = hosts_.find(plan.host);
   if (known == nullptr || known->session->ended()) enlist(std::move(plan));
 }
@@ -59,7 +59,7 @@ void Fleet::replan(std::span<const HostId> other_names, std::span<const plan::Ho
     Host& host = hosts_.of(id);
     host.lost = host.is_other_name = true;
   }
-  for (const plan::Host& host : fresh) agent_launcher_->know(host);
+  for (const plan::Host& host : fresh) agent_launcher_->add_host(host);
 }
 
 void Fleet::start() {
@@ -119,7 +119,7 @@ std::vector<hosts::MachineNames> Fleet::machines(const plan::JobMap& map) const 
 
 // ---- callbacks of sessions
 
-void Fleet::session_introduced(transport::AgentSession& session) {
+void Fleet::session_greeted(transport::AgentSession& session) {
   if (Host& host = hosts_.of(session.host()); hosts_.is_member(host)) listener_->host_introduced(host);
   if (suspended_) session.suspend();
 }

@@ -143,7 +143,7 @@ class Fleet final : private transport::SessionOwner {
 
  private:
   // SessionOwner
-  void session_introduced(transport::AgentSession& session) override;
+  void session_greeted(transport::AgentSession& session) override;
   void session_ready(transport::AgentSession& session, const wire::Prepared& message) override;
   void session_message(transport::AgentSession& session, wire::ToLauncher message) override;
   void session_step(const transport::AgentSession& session) override;

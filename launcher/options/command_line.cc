@@ -177,7 +177,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (std::optional<Printed> printed = printed_instead(*options, given->options)) return Parsed(std::move(*printed));
   options->mode = scanned->mode;
   const bool by_mpi = dialect == Dialect::Mpirun || dialect == Dialect::Hydra;
-  if (by_mpi && options->mpi != plan::PmiMode::None) options->lone_mpi = MpiSingleton::Refused;
+  if (by_mpi && options->mpi != plan::PmiMode::None) options->mpi_singleton = MpiSingleton::Refused;
   options->command = std::move(command);
   options->warnings = std::move(given->warnings);
   for (std::string& clause : idle_hosts(given->options)) options->warnings.push_back(std::move(clause));

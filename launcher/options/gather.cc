@@ -49,16 +49,16 @@ std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, con
 }
 
 // Options from the launcher's own file, which an option names or which is in its usual place.
-Result<std::vector<dialects::OfVariable>> read_own_config(Dialect dialect, const Scan& scanned,
-                                                          const OptionSources& sources) {
-  if (!sources.read_file) return std::vector<dialects::OfVariable>();
+Result<std::vector<dialects::SourcedOption>> read_own_config(Dialect dialect, const Scan& scanned,
+                                                             const OptionSources& sources) {
+  if (!sources.read_file) return std::vector<dialects::SourcedOption>();
   std::string path = scanned.config_file;
   const std::vector<dialects::Given> given = given_to(scanned);
   for (std::string& usual :
        dialects::config_files(dialect, {given, scanned.meeting, sources.environment, sources.exists})) {
     if (path.empty() && sources.exists && sources.exists(usual)) path = std::move(usual);
   }
-  if (path.empty()) return std::vector<dialects::OfVariable>();
+  if (path.empty()) return std::vector<dialects::SourcedOption>();
   const Result<std::string> text = sources.read_file(path, plan::kMaxSettingsBytes);
   if (text) return dialects::options_of_config(dialect, *text, path);
   const string_view named = scanned.config_file.empty() ? "" : "--config-file ";
@@ -78,9 +78,9 @@ bool is_outdone(Dialect dialect, const std::vector<std::string>& words, const Sc
 
 Result<void> add_dialect_variables(Dialect dialect, const OptionSources& sources, Scan& scanned) {
   Scan variables;
-  Result<std::vector<dialects::OfVariable>> others = read_own_config(dialect, scanned, sources);
+  Result<std::vector<dialects::SourcedOption>> others = read_own_config(dialect, scanned, sources);
   if (!others) return others.error();
-  for (dialects::OfVariable& option : dialects::options_of_variables(dialect, sources.environment)) {
+  for (dialects::SourcedOption& option : dialects::options_of_variables(dialect, sources.environment)) {
     others->push_back(std::move(option));
   }
   for (const auto& [variable, written] : *others) {
@@ -137,7 +137,7 @@ bool is_started_once(const std::vector<OptionValue>& given, dialects::HostsNamed
 
 void add_own(dialects::RendezvousOptions& meeting, const std::vector<OptionValue>& given) {
   const OptionValue* count = last_of(given, "--nnodes");
-  if (count != nullptr && !meeting.hosts) dialects::tell_hosts(meeting, count->spelling, count->value);
+  if (count != nullptr && !meeting.hosts) dialects::set_host_count(meeting, count->spelling, count->value);
   for (const auto& [member, option] :
        {std::pair(&dialects::RendezvousOptions::place, string_view("--node-rank")),
         std::pair(&dialects::RendezvousOptions::address, string_view("--master-addr"))}) {

@@ -145,7 +145,7 @@ struct JobOptions {
   RestartOptions restart;
   std::vector<std::string> preload;  // Python modules; empty: none
   RankMonitorOptions rank_monitor;
-  MpiSingleton lone_mpi = MpiSingleton::Warned;
+  MpiSingleton mpi_singleton = MpiSingleton::Warned;
   plan::PmiMode mpi = plan::PmiMode::Auto;  // also part of the plan
   std::string pmix_library;                 // also part of the plan
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;

@@ -27,7 +27,7 @@ std::vector<report::LastWords> last_words(const report::AttemptFacts& facts) {
 Conclusion::Conclusion(Deps job, attempt::AttemptOutcome outcome)
     : deps_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
 
-void Conclusion::say_verdict() const {
+void Conclusion::print_outcome() const {
   for (const std::string& line : report::job_report(outcome_.facts, verdict_)) deps_.print(line);
   const bool ran = outcome_.facts.first_start != TimePoint();
   if (ran && !deps_.end.why.empty()) deps_.print("no restart: " + deps_.end.why);
@@ -72,7 +72,7 @@ void Conclusion::leave_error_file() const {
 }
 
 // The failure text is for every host: the platform shows the file of whichever it looks at first.
-transport::RunEnd Conclusion::leave_reason() const {
+transport::RunEnd Conclusion::write_failure_file() const {
   const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
       sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);

@@ -32,12 +32,12 @@ class Conclusion {
   Conclusion& operator=(const Conclusion&) = delete;
 
   const report::JobOutcome& verdict() const { return verdict_; }
-  void say_verdict() const;       // prints the report of a failure, and the list of earlier attempts
+  void print_outcome() const;     // prints the report of a failure, and the list of earlier attempts
   std::string report() const;     // the text for --report; does not write the file
   void leave_error_file() const;  // writes --error-file, if that is given and the root cause is a worker that wrote one
   // Writes --failure-file, if that is given and the job has failed. Returns what is to be sent to the hosts, each of
   // which may write such a file, too; does not send it.
-  transport::RunEnd leave_reason() const;
+  transport::RunEnd write_failure_file() const;
   report::JobEnds event() const;  // for the caller to publish
 
  private:

@@ -90,14 +90,14 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
            .workers_run = [this] { return attempt_->runs(); },
            .look =
                [this](TraceTools tools, attempt::StackQuery::Done done) {
-                 attempt_->questions().look_for_workers(tools, std::move(done));
+                 attempt_->queries().look_for_workers(tools, std::move(done));
                },
-           .fetch = [this](attempt::RecordQuery::Done done) { attempt_->questions().fetch_records(std::move(done)); },
+           .fetch = [this](attempt::RecordQuery::Done done) { attempt_->queries().fetch_records(std::move(done)); },
            .print = [this](const std::string& text) { console_.print(text); },
            .folder = records_.hang_folder()}),
       use_looks_(loop_.get_executor(),
                  {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
-                  .queries = [this]() -> attempt::HostQueries& { return attempt_->questions(); }}),
+                  .queries = [this]() -> attempt::HostQueries& { return attempt_->queries(); }}),
       control_(loop_.get_executor(),
                {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
                 .progress = progress_.so_far(),
@@ -448,11 +448,11 @@ int Run::conclude() {
   const Conclusion conclusion(
       {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), print},
       attempt_->outcome());
-  conclusion.say_verdict();
+  conclusion.print_outcome();
   if (records_.wants_report()) records_.write_report(conclusion.report(), print);
   fleet_.dismiss();
   conclusion.leave_error_file();
-  fleet_.tell_end(conclusion.leave_reason());
+  fleet_.tell_end(conclusion.write_failure_file());
   fleet_.clean_up(print);
   events_.publish(conclusion.event());
   observers_.tell_end();

@@ -91,7 +91,7 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
   if (!options.np) options.np = distribution.processes;
   if (!slots_are_said) options.nproc_per_node = distribution.per_host;
   if (!slots_are_said && is_alone) options.nproc_per_node = 1;
-  if (distribution.framework == Framework::Mpi) options.lone_mpi = MpiSingleton::Refused;
+  if (distribution.framework == Framework::Mpi) options.mpi_singleton = MpiSingleton::Refused;
   const bool torchrun = distribution.framework == Framework::TorchDistributed;
   if (torchrun && options.torch_store_said == SaidByUser::No) options.torch_store = plan::TorchStore::OfAgent;
   if (distribution.mpi.oversubscribe) options.layout.oversubscribe = plan::Oversubscribe::Yes;

@@ -12,7 +12,7 @@
 #include "launcher/dialin/settings.h"
 #include "launcher/inputs/this_host.h"
 #include "launcher/options/options.h"
-#include "launcher/start/serve_head.h"
+#include "launcher/start/run_peer.h"
 #include "launcher/transport/background_task.h"
 
 namespace sml {

@@ -21,7 +21,7 @@
 #include "launcher/run/run.h"
 #include "launcher/start/call_hosts.h"
 #include "launcher/start/refusal.h"
-#include "launcher/start/serve_head.h"
+#include "launcher/start/run_peer.h"
 #include "launcher/start/show_plan.h"
 #include "launcher/starters/starters.h"
 
@@ -151,7 +151,7 @@ std::optional<int> join_hosts(const Start& start, const Options& options, dialin
   const bool works = !start.plan.map.hosts[dial_in.own_index].ranks.empty();
   if (works && !start.installer.empty() && options.check == Preflight::No) hosts.task = &start.installer;
   const bool is_head = dial_in.own_index == 0;
-  if (!is_head) return serve_head(options, start.plan, dial_in, start.image, hosts.task, plan_of_hosts, print);
+  if (!is_head) return run_peer(options, start.plan, dial_in, start.image, hosts.task, plan_of_hosts, print);
   return gather_hosts(start, options, dial_in, plan_of_hosts, hosts);
 }
 

@@ -60,7 +60,7 @@ class AgentLauncher {
   // The hosts of missing() that cannot take part: `why_not` is set.
   virtual std::vector<Missing> refused() const { return {}; }
   // Adds a host to the job; it has the next id.
-  virtual void know(const plan::Host&) {}
+  virtual void add_host(const plan::Host&) {}
   // Whether transport() can reach a host once more after its agent has vanished.
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }

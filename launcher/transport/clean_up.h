@@ -25,7 +25,7 @@ class CleanUp final : private SessionOwner {
   void run(std::vector<AgentSession::Plan> hosts);
 
  private:
-  void session_introduced(AgentSession&) override {}
+  void session_greeted(AgentSession&) override {}
   void session_ready(AgentSession&, const wire::Prepared&) override {}
   void session_message(AgentSession& session, wire::ToLauncher message) override;
   void session_ended(AgentSession& session, const Error* why) override;

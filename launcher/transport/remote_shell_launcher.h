@@ -24,7 +24,7 @@ class RemoteShellLauncher : public LocalLauncher {
   RemoteShellLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts);
 
   std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark, const std::string& script) final;
-  void know(const plan::Host& host) override { hosts_.list.push_back(host); }
+  void add_host(const plan::Host& host) override { hosts_.list.push_back(host); }
   void close() override { threads_.leave(); }
 
  protected:

@@ -45,7 +45,7 @@ void settle(PmiServer& server, Played& played) {
       } else if (const auto* fence = std::get_if<PmiFence>(&action)) {
         require(fence->number == ++played.fences && fence->news.size() <= PmiSpace::kNews);
         require(server.fenced(fence->number, std::vector{fence->news, std::string()}).has_value());
-      } else if (const auto* word = std::get_if<PmiWord>(&action)) {
+      } else if (const auto* word = std::get_if<PmiRelay>(&action)) {
         server.heard(word->to, word->from, word->bytes);
       } else if (const auto* broken = std::get_if<PmiBroken>(&action)) {
         require(played.given_up.insert(broken->rank).second && !broken->why.empty());

@@ -14,12 +14,12 @@ using sml::fuzz::require;
 
 namespace {
 
-void check(const Deeds& deeds) {
-  for (const Deeds::Failure& failure : deeds.failures) {
+void check(const Actions& deeds) {
+  for (const Actions::Failure& failure : deeds.failures) {
     require(failure.rank == Rank(0) || failure.rank == Rank(2));
     require(failure.code >= 1 && failure.code <= 255);
   }
-  for (const Deeds::Words& one : deeds.words) {
+  for (const Actions::Words& one : deeds.words) {
     require((one.rank == Rank(0) || one.rank == Rank(2)) && !one.text.empty());
   }
   for (const wire::ToLauncher& message : deeds.launcher) {
@@ -37,12 +37,12 @@ void check(const Deeds& deeds) {
 }
 
 // To all that has been gathered here other hosts have added `bytes`.
-void close_fences(Machine& machine, const Deeds& deeds, std::string_view bytes) {
+void close_fences(Machine& machine, const Actions& deeds, std::string_view bytes) {
   for (const wire::ToLauncher& message : deeds.launcher) {
     const auto* data = std::get_if<wire::FenceData>(&message);
     if (data == nullptr) continue;
     machine.take(wire::Fenced{1, wire::WireUp::Pmix, data->fence, {data->bytes, std::string(bytes)}});
-    const Deeds closed = machine.take_deeds();
+    const Actions closed = machine.take_deeds();
     for (const ToHelper& one : closed.helper) {
       const auto* answer = std::get_if<Answer>(&one);
       if (answer != nullptr) require(answer->bytes.size() <= data->bytes.size() + bytes.size());
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!message) return 0;
       if (!message->has_value()) break;
       if (!machine.take(**message)) return 0;
-      const Deeds deeds = machine.take_deeds();
+      const Actions deeds = machine.take_deeds();
       check(deeds);
       close_fences(machine, deeds, bytes.substr(std::min(at + step, bytes.size())));
     }

@@ -53,7 +53,7 @@ void check_tables(const TcpEnds& ends, std::string_view text) {
 void check_answer(const TcpEnds& ends, std::string_view bytes) {
   const auto answer = read_diag_answer(ends, bytes);
   if (!answer) return;
-  require(answer->owner.state != State::Untold && bytes.size() >= NLMSG_HDRLEN + sizeof(nlmsgerr));
+  require(answer->owner.state != State::Unknown && bytes.size() >= NLMSG_HDRLEN + sizeof(nlmsgerr));
   if (answer->owner.state == State::Absent) return;
   require(answer->about == DiagAnswer::About::ASocket && bytes.size() >= NLMSG_HDRLEN + sizeof(inet_diag_msg));
   inet_diag_msg said{};

@@ -35,7 +35,7 @@ class SimLauncher final : public transport::AgentLauncher {
   std::unique_ptr<transport::AgentTransport> local_transport(const std::string& mark) override {
     return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark, LinkPurpose::Serve));
   }
-  void know(const plan::Host& host) override { owner_.know(host.name); }
+  void add_host(const plan::Host& host) override { owner_.add_host(host.name); }
   bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
 
  private:

@@ -48,9 +48,9 @@ class Job {
                                 LinkPurpose purpose);
   enum class Address : std::uint8_t { OfAHost, OfADeadHost, OfNoHost };
   Address whose(const std::string& address) const;
-  void know(const std::string& name) { names_.push_back(name); }  // of the next id
-  void attempt_begins(std::uint32_t number);                      // a worker of it is started; from 0
-  void stop_launcher();                                           // returns when it goes on
+  void add_host(const std::string& name) { names_.push_back(name); }  // of the next id
+  void attempt_begins(std::uint32_t number);                          // a worker of it is started; from 0
+  void stop_launcher();                                               // returns when it goes on
   void at_moment(const char* name);
 
  private:

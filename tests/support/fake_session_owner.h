@@ -8,7 +8,7 @@
 namespace sml::fake {
 
 struct RecordingOwner final : transport::SessionOwner {
-  void session_introduced(transport::AgentSession& session) override {
+  void session_greeted(transport::AgentSession& session) override {
     if (probe_when_introduced) session.send(wire::Probe{});
   }
   void session_ready(transport::AgentSession&, const wire::Prepared& message) override { ready.push_back(message); }

@@ -156,9 +156,9 @@ TEST_CASE("each caller is vouched for by the host whose address it shows") {
   CHECK(ids(0) == std::vector<std::uint32_t>{5});
   CHECK(ids(1) == std::vector<std::uint32_t>{1, 6});
   CHECK(ids(2) == std::vector<std::uint32_t>{2, 3});
-  REQUIRE(plan.nobody.rulings.size() == 1);
-  CHECK(plan.nobody.rulings[0].id == 4);
-  CHECK(plan.nobody.rulings[0].is_ours == wire::PeerOwnership::Unknown);
+  REQUIRE(plan.nobody.verdicts.size() == 1);
+  CHECK(plan.nobody.verdicts[0].id == 4);
+  CHECK(plan.nobody.verdicts[0].is_ours == wire::PeerOwnership::Unknown);
 }
 
 TEST_CASE("of what a host tells of its addresses, only those are believed that it can have, and not many") {

@@ -25,7 +25,7 @@ struct FakeLauncher final : transport::AgentLauncher {
 };
 
 struct Owner final : transport::SessionOwner {
-  void session_introduced(transport::AgentSession&) override {}
+  void session_greeted(transport::AgentSession&) override {}
   void session_ready(transport::AgentSession&, const wire::Prepared&) override {}
   void session_message(transport::AgentSession&, wire::ToLauncher) override {}
   void session_ended(transport::AgentSession&, const Error*) override {}

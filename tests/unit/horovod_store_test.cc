@@ -231,7 +231,7 @@ TEST_CASE("horovod store: half a request is given up, and so is one who says not
   Callers c;
   const int half = c.call("PUT /s/k HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
   const int silent = c.open();
-  c.pass(HorovodStore::kHalf);
+  c.pass(HorovodStore::kRequestStall);
   CHECK(c.heard[half] == answer("408 Request Timeout"));
   CHECK(c.faults[half] == "its request does not get on");
   CHECK_FALSE(c.faults.contains(silent));
@@ -298,7 +298,7 @@ class Heard final : public ElasticWorkers {
 TEST_CASE("horovod store: a worker of an elastic job waits for its numbers until it gets them") {
   Callers callers;
   Heard heard;
-  callers.store.hear_of(heard);
+  callers.store.set_elastic_workers(heard);
   CHECK(callers.ask(request("PUT", "/worker_addresses/a:0", "gASV")) == kOk);
   const int first = callers.call(request("GET", "/rank_and_size/a:0"));
   const int other = callers.call(request("GET", "/rank_and_size/b:1"));
@@ -322,7 +322,7 @@ TEST_CASE("horovod store: a worker of an elastic job waits for its numbers until
 TEST_CASE("horovod store: a round begins with an empty store") {
   Callers callers;
   Heard heard;
-  callers.store.hear_of(heard);
+  callers.store.set_elastic_workers(heard);
   callers.ask(request("PUT", "/worker_addresses/a:0", "gASV"));
   const std::size_t before = callers.store.memory();
   callers.ask(request("PUT", "/global/rank_0", "host"));

@@ -53,7 +53,7 @@ TEST_CASE("a host: every state is reached and leads to the end, and every action
       });
   CHECK(walk.ways.size() == std::size(kStates));
   CHECK(walk.that_end_in(S::Gone).size() == std::size(kStates));
-  CHECK(walk.actions.size() == static_cast<std::size_t>(A::Leave) + 1);
+  CHECK(walk.actions.size() == static_cast<std::size_t>(A::EndAttempt) + 1);
 }
 
 TEST_CASE("a host: what changes no state moves no deadline") {
@@ -94,7 +94,7 @@ TEST_CASE("a host: workers start once, are asked to end once, and are killed whe
       const bool asks = action == A::SignalAll || action == A::SignalAllDropOutput;
       CHECK(asks == (state != S::Stopping && machine.state() == S::Stopping));
       if (action == A::KillAll) CHECK(event == E::Deadline);
-      CHECK((action == A::Leave) == (state != S::Gone && machine.state() == S::Gone));
+      CHECK((action == A::EndAttempt) == (state != S::Gone && machine.state() == S::Gone));
     }
   }
 }
@@ -183,7 +183,7 @@ TEST_CASE("the grace is also that of a process which holds the output of a worke
 
 TEST_CASE("a stop that comes before the start forbids it") {
   HostMachine machine(kDefaultGrace);
-  CHECK(machine.stop(SIGTERM, 1s, kNow) == A::Leave);
+  CHECK(machine.stop(SIGTERM, 1s, kNow) == A::EndAttempt);
   CHECK(machine.start(kNow) == A::None);
   CHECK(machine.state() == S::Gone);
 }

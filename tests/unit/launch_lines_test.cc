@@ -613,9 +613,9 @@ TEST_CASE("deepspeed gives scripts their local rank, unless it is told not to", 
 TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[dialects]") {
   const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::Given>& given,
                        std::vector<std::string> environment = {"HOME=/home/me"}) {
-    const dialects::Told line{given, {}, environment, [&](const std::string& path) {
-                                return std::find(files.begin(), files.end(), path) != files.end();
-                              }};
+    const dialects::DialectInput line{given, {}, environment, [&](const std::string& path) {
+                                        return std::find(files.begin(), files.end(), path) != files.end();
+                                      }};
     std::string out;
     for (const dialects::Given& option : dialects::defaults_of(dialects::Dialect::Deepspeed, line)) {
       if (option.option == "--hostfile" || option.option == "--env-file")
@@ -761,7 +761,8 @@ TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialec
     const auto options = dialects::options_of_accelerate_config(text, "f");
     if (!options) return options.error().message();
     std::string out;
-    for (const dialects::OfVariable& option : *options) out += option.variable + " " + joined(option.words, " ") + ";";
+    for (const dialects::SourcedOption& option : *options)
+      out += option.variable + " " + joined(option.words, " ") + ";";
     return out;
   };
   CHECK(read("compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\ndowncast_bf16: 'no'\n"
@@ -1121,7 +1122,8 @@ TEST_CASE("horovodrun's file of options", "[dialects]") {
     const auto options = dialects::options_of_horovod_config(text, "f");
     if (!options) return options.error().message();
     std::string out;
-    for (const dialects::OfVariable& option : *options) out += option.variable + " " + joined(option.words, " ") + ";";
+    for (const dialects::SourcedOption& option : *options)
+      out += option.variable + " " + joined(option.words, " ") + ";";
     return out;
   };
   CHECK(read("params:\n    fusion_threshold_mb: 32  # of memory\n    hierarchical_allreduce: False\n") ==
@@ -1218,10 +1220,10 @@ TEST_CASE("whatever another launcher's option comes to is an option of ours", "[
 TEST_CASE("launch lines: ranks of MPI that would each be alone are refused by the names of its launchers only") {
   for (const char* line :
        {"mpirun -np 2 a", "mpiexec -n 2 a", "mpiexec.hydra -n 2 a", "/usr/bin/mpirun.mpich -n 2 a"}) {
-    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Refused);
+    CHECK(plan_of(line)->options.mpi_singleton == MpiSingleton::Refused);
   }
   for (const char* line : {"sml-run -np 2 a", "horovodrun -np 2 a", "torchrun --nproc-per-node 2 run.py"}) {
-    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Warned);
+    CHECK(plan_of(line)->options.mpi_singleton == MpiSingleton::Warned);
   }
 }
 
@@ -1231,10 +1233,10 @@ TEST_CASE("launch lines: who says how ranks of MPI meet does not want them alone
   CHECK(plan_of("mpiexec.hydra -np 2 a")->plan.mpi == plan::PmiMode::Auto);
   CHECK(plan_of("mpirun --mpi pmi1 -np 2 a")->plan.mpi == plan::PmiMode::Pmi1);
   CHECK(plan_of("sml-run --mpi pmi2 -np 2 a")->plan.mpi == plan::PmiMode::Pmi2);
-  CHECK(plan_of("sml-run --mpi pmi1 -np 2 a")->options.lone_mpi == MpiSingleton::Refused);
+  CHECK(plan_of("sml-run --mpi pmi1 -np 2 a")->options.mpi_singleton == MpiSingleton::Refused);
   for (const char* line : {"sml-run --mpi none -np 2 a", "mpirun --mpi none -np 2 a"}) {
     CHECK(plan_of(line)->plan.mpi == plan::PmiMode::None);
-    CHECK(plan_of(line)->options.lone_mpi == MpiSingleton::Warned);
+    CHECK(plan_of(line)->options.mpi_singleton == MpiSingleton::Warned);
   }
   CHECK(plan_of("sml-run --mpi pmix -np 2 a")->plan.mpi == plan::PmiMode::Pmix);
   CHECK(plan_of("sml-run --pmix /opt/libpmix.so.2 -np 2 a")->plan.pmix_library == "/opt/libpmix.so.2");

@@ -6,10 +6,10 @@ using namespace sml;
 using namespace sml::report;
 
 TEST_CASE("limits that differ between hosts are told in one sentence, with those who have each") {
-  const TellingLimits usual{.open_files = 1024, .stack = 8192 * 1024, .locked_memory = kNoLimit};
+  const ReportedLimits usual{.open_files = 1024, .stack = 8192 * 1024, .locked_memory = kNoLimit};
   CHECK(limit_differences({}).empty());
   CHECK(limit_differences({{"a", usual}, {"b", usual}}).empty());
-  TellingLimits other = usual;
+  ReportedLimits other = usual;
   other.open_files = 65536;
   other.locked_memory = 64 * 1024;
   CHECK(limit_differences({{"n1", usual}, {"n2", usual}, {"n3", other}}) ==

@@ -136,13 +136,13 @@ TEST_CASE("mpi: who surely begins it") {
 
 TEST_CASE("a library's name tells by what its ranks find each other") {
   for (const char* name : {"libmpi.so.40", "/usr/lib/libmpi.so.40.30.4", "libmpi.so.20", "libmpi_mpifh.so.40"}) {
-    CHECK(speech_of(name) == MpiDialect::Pmix);
+    CHECK(dialect_of(name) == MpiDialect::Pmix);
   }
   for (const char* name : {"libmpich.so.12", "/opt/intel/libmpi.so.12", "libmpicxx.so.12", "libmpi_cray.so.12"}) {
-    CHECK(speech_of(name) == MpiDialect::Pmi);
+    CHECK(dialect_of(name) == MpiDialect::Pmi);
   }
-  CHECK(speech_of("libmpi_abi.so.0") == MpiDialect::Unknown);
-  CHECK(speech_of("") == MpiDialect::Unknown);
+  CHECK(dialect_of("libmpi_abi.so.0") == MpiDialect::Unknown);
+  CHECK(dialect_of("") == MpiDialect::Unknown);
 }
 
 TEST_CASE("who is brought together, and who is not") {

@@ -46,7 +46,7 @@ struct Host {
     for (PmiAction& action : server.take_actions()) {
       if (auto* answer = std::get_if<PmiAnswer>(&action)) heard[answer->rank.value()] += answer->bytes;
       if (auto* fence = std::get_if<PmiFence>(&action)) fences.push_back(*fence);
-      if (auto* word = std::get_if<PmiWord>(&action)) words.push_back(*word);
+      if (auto* word = std::get_if<PmiRelay>(&action)) words.push_back(*word);
       if (auto* spawn = std::get_if<PmiSpawn>(&action)) spawns.push_back(*spawn);
       if (auto* broken = std::get_if<PmiBroken>(&action))
         faults.push_back(std::to_string(broken->rank.value()) + " " + broken->why);
@@ -61,7 +61,7 @@ struct Host {
   PmiServer server;
   std::map<std::uint32_t, std::string> heard;
   std::vector<PmiFence> fences;
-  std::vector<PmiWord> words;
+  std::vector<PmiRelay> words;
   std::vector<PmiSpawn> spawns;
   Lines faults;
 };

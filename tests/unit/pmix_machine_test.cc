@@ -26,7 +26,7 @@ std::vector<Message> those(const std::vector<Variant>& messages) {
 }
 
 template <class Message>
-Deeds take(Machine& machine, const Message& message) {
+Actions take(Machine& machine, const Message& message) {
   if constexpr (std::is_void_v<decltype(machine.take(message))>) {
     machine.take(message);
   } else {
@@ -45,7 +45,7 @@ const Fence kAll{7, {kEveryRank}, "cards of 0 and 1"};
 
 TEST_CASE("a fence goes to the launcher and comes back with what all hosts put", "[pmix]") {
   Hosts hosts;
-  const Deeds up = take(hosts.first, kAll);
+  const Actions up = take(hosts.first, kAll);
   const auto data = those<wire::FenceData>(up.launcher);
   REQUIRE(data.size() == 1);
   CHECK(data[0].attempt == 3);
@@ -54,7 +54,7 @@ TEST_CASE("a fence goes to the launcher and comes back with what all hosts put",
   CHECK(data[0].bytes == "cards of 0 and 1");
   CHECK(data[0].piece == wire::Piece::Last);
   CHECK(up.helper.empty());
-  const Deeds down = take(hosts.first, fenced(data[0].fence, {"one,", "two"}));
+  const Actions down = take(hosts.first, fenced(data[0].fence, {"one,", "two"}));
   const auto answers = those<Answer>(down.helper);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].id == 7);
@@ -88,7 +88,7 @@ TEST_CASE("a second fence of the same ranks waits for the first", "[pmix]") {
   Hosts hosts;
   const auto first = those<wire::FenceData>(take(hosts.first, kAll).launcher);
   CHECK(take(hosts.first, Fence{8, {kEveryRank}, "more"}).launcher.empty());
-  const Deeds down = take(hosts.first, fenced(first.at(0).fence, {"x"}));
+  const Actions down = take(hosts.first, fenced(first.at(0).fence, {"x"}));
   CHECK(those<Answer>(down.helper).at(0).id == 7);
   CHECK(those<wire::FenceData>(down.launcher).at(0).bytes == "more");
 }
@@ -108,7 +108,7 @@ TEST_CASE("long data of a fence goes in pieces, too long is refused", "[pmix]") 
 
 TEST_CASE("a fence of ranks that there are not is refused", "[pmix]") {
   Hosts hosts;
-  const Deeds deeds = take(hosts.first, Fence{5, {0, 4}, ""});
+  const Actions deeds = take(hosts.first, Fence{5, {0, 4}, ""});
   CHECK(deeds.launcher.empty());
   CHECK(those<Answer>(deeds.helper).at(0).status == kBadParameter);
 }
@@ -174,7 +174,7 @@ TEST_CASE("a group of ranks that there are not, or with too much to say, is refu
 TEST_CASE("what another host says of a group and is none makes an error of it", "[pmix]") {
   Hosts hosts;
   const auto up = those<wire::FenceData>(take(hosts.first, Group{.id = 3, .name = "a", .ranks = {1, 2}}).launcher);
-  const Deeds down = take(hosts.first, fenced(up.at(0).fence, {up.at(0).bytes, "x"}));
+  const Actions down = take(hosts.first, fenced(up.at(0).fence, {up.at(0).bytes, "x"}));
   CHECK(those<Answer>(down.helper).at(0).status == kError);
 }
 
@@ -217,22 +217,22 @@ TEST_CASE("words of other hosts and attempts that nobody waits for change nothin
   late.service = wire::WireUp::Pmi;
   CHECK(take(hosts.first, late).helper.empty());
   for (const char* bytes : {"", "x", "a long word that is no word"}) {
-    const Deeds deeds = take(hosts.first, wire::Relay{3, wire::WireUp::Pmix, Rank(2), Rank(0), bytes});
+    const Actions deeds = take(hosts.first, wire::Relay{3, wire::WireUp::Pmix, Rank(2), Rank(0), bytes});
     CHECK((deeds.helper.empty() && deeds.launcher.empty()));
   }
 }
 
 TEST_CASE("what a library would have printed is said for its rank", "[pmix]") {
   Hosts hosts;
-  const Deeds deeds = take(hosts.first, Log{4, Rank(1), "out", "An error occurred in MPI_Send"});
+  const Actions deeds = take(hosts.first, Log{4, Rank(1), "out", "An error occurred in MPI_Send"});
   REQUIRE(deeds.words.size() == 2);
   CHECK((deeds.words[0].rank == Rank(1) && deeds.words[0].stream == Stream::Stdout && deeds.words[0].text == "out"));
   CHECK((deeds.words[1].stream == Stream::Stderr && deeds.words[1].text == "An error occurred in MPI_Send"));
   CHECK(those<Answer>(deeds.helper).at(0).id == 4);
-  const Deeds elsewhere = take(hosts.first, Log{5, Rank(0)});
+  const Actions elsewhere = take(hosts.first, Log{5, Rank(0)});
   CHECK(elsewhere.words.empty());
   CHECK(those<Answer>(elsewhere.helper).at(0).status == kNotSupported);
-  const Deeds of_another = take(hosts.first, Log{6, Rank(2), "out", "err"});
+  const Actions of_another = take(hosts.first, Log{6, Rank(2), "out", "err"});
   CHECK(of_another.words.empty());
   CHECK(those<Answer>(of_another.helper).at(0).id == 6);
 }
@@ -240,7 +240,7 @@ TEST_CASE("what a library would have printed is said for its rank", "[pmix]") {
 TEST_CASE("MPI_Abort ends the job with its number", "[pmix]") {
   const auto [status, code] = GENERATE(std::pair(7, 7), std::pair(0, 1), std::pair(256, 1), std::pair(-1, 255));
   Hosts hosts;
-  const Deeds deeds = take(hosts.first, Abort{2, Rank(1), status, "text"});
+  const Actions deeds = take(hosts.first, Abort{2, Rank(1), status, "text"});
   REQUIRE(deeds.failures.size() == 1);
   CHECK(deeds.failures[0].rank == Rank(1));
   CHECK(deeds.failures[0].kind == wire::FaultKind::Aborted);
@@ -268,7 +268,7 @@ TEST_CASE("who waits in MPI_Init for a rank that has ended without it is told, w
   for (const bool ends_first : {true, false}) {
     Hosts hosts;
     if (ends_first) hosts.first.ended_well(Rank(1));
-    Deeds deeds = take(hosts.first, Connected{Rank(0)});
+    Actions deeds = take(hosts.first, Connected{Rank(0)});
     if (!ends_first) {
       CHECK(deeds.failures.empty());
       hosts.first.ended_well(Rank(1));
@@ -342,7 +342,7 @@ TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their
   AskSpawn ask{9, Rank(1), {}};
   ask.apps.push_back({{"child", "-x"}, {"OMPI_PARENT_PORT=p", "OMPI_COMM_WORLD_RANK=1"}, "/srv", "a,b", 2});
   ask.apps.push_back({{"other"}, {}, "", "", 1});
-  const Deeds deeds = take(hosts.first, ask);
+  const Actions deeds = take(hosts.first, ask);
   CHECK(deeds.helper.empty());
   const auto wishes = those<wire::SpawnWish>(deeds.launcher);
   REQUIRE(wishes.size() == 1);
@@ -375,7 +375,7 @@ TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their
 TEST_CASE("only ranks that have joined may ask for others", "[pmix]") {
   Hosts hosts;
   const auto passed_on = [&] {
-    const Deeds deeds = take(hosts.first, AskSpawn{1, Rank(0), {{{"a"}, {}, "", "", 1}}});
+    const Actions deeds = take(hosts.first, AskSpawn{1, Rank(0), {{{"a"}, {}, "", "", 1}}});
     const auto answers = those<Answer>(deeds.helper);
     CHECK((answers.empty() || answers.front().status == kBadParameter));
     CHECK(answers.empty() == !deeds.launcher.empty());
@@ -394,7 +394,7 @@ TEST_CASE("a wish for ranks that is none, or too long, is refused", "[pmix]") {
   Hosts hosts;
   take(hosts.first, Connected{Rank(0)});
   const auto status = [&](const AskSpawn& ask) {
-    const Deeds deeds = take(hosts.first, ask);
+    const Actions deeds = take(hosts.first, ask);
     CHECK(deeds.launcher.empty());
     return those<Answer>(deeds.helper).at(0).status;
   };
@@ -426,7 +426,7 @@ TEST_CASE("names are kept by the host of rank 0, for all hosts", "[pmix]") {
   REQUIRE(up.size() == 1);
   CHECK(up[0].to == Rank(0));
   CHECK(take(hosts.first, up[0]).launcher.empty());  // it waits
-  const Deeds published = take(hosts.first, Publish{8, Rank(1), "port", "text", 1});
+  const Actions published = take(hosts.first, Publish{8, Rank(1), "port", "text", 1});
   CHECK(those<Answer>(published.helper).at(0).id == 8);
   const auto down = those<wire::Relay>(published.launcher);
   REQUIRE(down.size() == 1);

@@ -121,7 +121,7 @@ TEST_CASE("restarts: a lost host is made up for where another attempt has its ho
   Job job;
   job.history.push_back({.started = kStart, .ended = kStart + 1s, .cause = FailureCause::Host, .host_is_out = true});
   CHECK(again(decide(job.options, job.history, kMiddle)));
-  job.history[0].lasts = true;
+  job.history[0].would_recur = true;
   CHECK(why(decide(job.options, job.history, kMiddle)) == "that would come again");
   for (const FailureCause cause :
        {FailureCause::Host, FailureCause::Worker}) {  // its peers may have been the first to fail

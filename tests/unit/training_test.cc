@@ -88,7 +88,7 @@ TEST_CASE("ranks of the mpi distribution that would each be alone are refused, t
     FakeHost fake = one_host(R"({"sagemaker_program":"train.py",")" + key + R"(":"true"})");
     Options options = parsed({"train"});
     REQUIRE(prepare(options, fake.here()).has_value());
-    return options.lone_mpi;
+    return options.mpi_singleton;
   };
   CHECK(rule_of("sagemaker_mpi_enabled") == MpiSingleton::Refused);
   CHECK(rule_of("sagemaker_torch_distributed_enabled") == MpiSingleton::Warned);

@@ -61,7 +61,7 @@ bool is_mpi_library(std::string_view path) {
 
 // Open MPI's library versions are 0 (1.2), 20 (2), 40 (4, 5) and 80 (6). Version 12 is common to MPICH, Intel MPI and
 // MVAPICH; Open MPI 1.7 to 1.10 also had it, but supported neither interface.
-MpiDialect speech_of(std::string_view library) {
+MpiDialect dialect_of(std::string_view library) {
   constexpr std::array<std::string_view, 5> kOpenMpi{"libmpi.so.20", "libmpi.so.40", "libmpi.so.80", "libmpi_mpifh.so",
                                                      "libmpi_usempi"};
   constexpr std::array<std::string_view, 5> kPmi{"libmpi.so.12", "libmpich", "libmpicxx.so.12", "libmpifort.so.12",

@@ -25,7 +25,7 @@ enum class MpiDialect : std::uint8_t {
   Pmix,  // PMIx only
 };
 // The dialect of a library, by its name: "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
-MpiDialect speech_of(std::string_view library);
+MpiDialect dialect_of(std::string_view library);
 
 // True if `meeting` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
 // offered both with PmiMode::Auto: see choice_variables().

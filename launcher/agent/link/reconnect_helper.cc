@@ -71,7 +71,7 @@ char answer_of(int agent) {
 
 }  // namespace
 
-int carry_back(const std::string& mark, std::chrono::milliseconds patience) {
+int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds patience) {
   const TimePoint until = Clock::now() + patience;
   ::signal(SIGPIPE, SIG_IGN);
   for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);  // it ends with its agent

@@ -16,8 +16,8 @@ using Row = Transition<S, E, A>;
 
 constexpr Row kTable[] = {
     {S::Idle, E::Start, S::Running, A::SpawnAll},
-    {S::Idle, E::Stop, S::Gone, A::Leave},
-    {S::Idle, E::LauncherLost, S::Gone, A::Leave},
+    {S::Idle, E::Stop, S::Gone, A::EndAttempt},
+    {S::Idle, E::LauncherLost, S::Gone, A::EndAttempt},
     {S::Idle, E::AllReaped, S::Idle, A::None},
     {S::Idle, E::AllDone, S::Idle, A::None},
 
@@ -36,7 +36,7 @@ constexpr Row kTable[] = {
     {S::Killing, E::LauncherLost, S::Killing, A::DropOutput},
     {S::Killing, E::AllReaped, S::Draining, A::None},
     {S::Killing, E::AllDone, S::Killing, A::None},
-    {S::Killing, E::Deadline, S::Gone, A::Leave},
+    {S::Killing, E::Deadline, S::Gone, A::EndAttempt},
 
     {S::Draining, E::Stop, S::Stopping, A::SignalAll},  // the processes that still hold the output
     {S::Draining, E::LauncherLost, S::Draining, A::DropOutput},
@@ -53,15 +53,15 @@ constexpr Row kTable[] = {
     {S::Sweeping, E::LauncherLost, S::Sweeping, A::None},
     {S::Sweeping, E::AllReaped, S::Sweeping, A::None},
     {S::Sweeping, E::AllDone, S::Sweeping, A::None},
-    {S::Sweeping, E::NothingLeft, S::Gone, A::Leave},
+    {S::Sweeping, E::NothingLeft, S::Gone, A::EndAttempt},
     {S::Sweeping, E::Deadline, S::SweepKilling, A::KillAll},
 
     {S::SweepKilling, E::Stop, S::SweepKilling, A::None},
     {S::SweepKilling, E::LauncherLost, S::SweepKilling, A::None},
     {S::SweepKilling, E::AllReaped, S::SweepKilling, A::None},
     {S::SweepKilling, E::AllDone, S::SweepKilling, A::None},
-    {S::SweepKilling, E::NothingLeft, S::Gone, A::Leave},
-    {S::SweepKilling, E::Deadline, S::Gone, A::Leave},
+    {S::SweepKilling, E::NothingLeft, S::Gone, A::EndAttempt},
+    {S::SweepKilling, E::Deadline, S::Gone, A::EndAttempt},
 };
 static_assert(no_pair_twice(kTable));
 

@@ -42,7 +42,7 @@ enum class HostAction : std::uint8_t {
   SignalAllDropOutput,
   KillAll,     // SIGKILL to every worker and orphan
   SignalLeft,  // SIGTERM, SIGCONT to every orphan; if there is none, NothingLeft follows at once
-  Leave,       // the attempt is over; AgentMachine decides whether the agent ends
+  EndAttempt,  // the attempt is over; AgentMachine decides whether the agent ends
 };
 
 std::string_view name(HostState state);

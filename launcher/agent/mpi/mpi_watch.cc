@@ -70,7 +70,7 @@ Sight look_at_process(const std::string& process, const plan::Environment& offer
   Sight out{.library = plan::mpi_library_in_use(mapped, environment, read_file_at)};
   // Reads the process's own file, even if it has another root folder.
   out.surely_begun = !out.library.empty() && plan::surely_begins_mpi(reader_of(process + "exe"), mapped);
-  out.offer_is_lost = !out.library.empty() && has_lost(whole, offer, plan::speech_of(out.library));
+  out.offer_is_lost = !out.library.empty() && has_lost(whole, offer, plan::dialect_of(out.library));
   return out;
 }
 
@@ -141,7 +141,7 @@ std::optional<wire::MpiUse> MpiWatch::look_at(const Candidate& worker) {
     const Sight sight = look_at_process(process, offer);
     if (sight.library.empty()) continue;
     wire::MpiUse use{worker.rank, pid, name_of(process), sight.library};
-    if (plan::may_come(offer, plan::speech_of(sight.library))) use.offer = wire::MpiOffer::Made;
+    if (plan::may_come(offer, plan::dialect_of(sight.library))) use.offer = wire::MpiOffer::Made;
     if (sight.surely_begun) seen_.try_emplace(worker.rank, use);
     // A program may begin MPI late: how long it has been running says nothing.
     if (sight.offer_is_lost || use.offer == wire::MpiOffer::None) return use;
@@ -152,7 +152,7 @@ std::optional<wire::MpiUse> MpiWatch::look_at(const Candidate& worker) {
 void MpiWatch::note_program(Rank rank, std::string program, std::string library) {
   if (library.empty() || plan::is_mpi_tool(program)) return;
   wire::MpiUse use{rank, 0, std::move(program), std::move(library)};
-  if (plan::may_come(offers_[rank], plan::speech_of(use.library))) use.offer = wire::MpiOffer::Made;
+  if (plan::may_come(offers_[rank], plan::dialect_of(use.library))) use.offer = wire::MpiOffer::Made;
   seen_.try_emplace(rank, std::move(use));
 }
 

@@ -282,7 +282,7 @@ void PmiService::apply(const World& world, const PmiFence& fence) const {
   } while (!rest.empty());
 }
 
-void PmiService::apply(const World&, const PmiWord& word) const {
+void PmiService::apply(const World&, const PmiRelay& word) const {
   context_.send(wire::Relay{context_.attempt, wire::WireUp::Pmi, word.from, word.to, word.bytes});
 }
 

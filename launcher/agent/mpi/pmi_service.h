@@ -66,7 +66,7 @@ class PmiService final : public HostService {
   void close(Rank rank);
   void apply(const World&, const PmiAnswer& answer);
   void apply(const World& world, const PmiFence& fence) const;
-  void apply(const World&, const PmiWord& word) const;
+  void apply(const World&, const PmiRelay& word) const;
   void apply(const World&, const PmiBroken& broken);
   void apply(const World&, const PmiAborted& aborted) const;
   void apply(World& world, const PmiSpawn& spawn) const;

@@ -150,7 +150,7 @@ std::string open_mpi_user(const CommandLine& line, std::span<const std::string> 
   std::string out;
   for (const std::string& file : named_programs(line, environment, files)) {
     const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
-    const MpiDialect speech = speech_of(linked_mpi_library(of_file));
+    const MpiDialect speech = dialect_of(linked_mpi_library(of_file));
     if (speech == MpiDialect::Pmi) return {};
     if (!out.empty()) continue;
     if (speech == MpiDialect::Pmix) out = file;

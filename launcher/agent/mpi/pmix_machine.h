@@ -26,7 +26,7 @@
 namespace sml::agent::pmix {
 
 // Actions for the caller; ordered only within each kind.
-struct Deeds {
+struct Actions {
   struct Failure {
     Rank rank;
     wire::FaultKind kind = wire::FaultKind::Aborted;
@@ -76,7 +76,7 @@ class Machine {
   std::size_t ever_joined() const { return joined_; }  // ranks
   // The first rank that has neither ended nor left the others, so that it may still send requests; nullopt: none.
   std::optional<Rank> first_served() const;
-  Deeds take_deeds() { return std::exchange(deeds_, {}); }
+  Actions take_deeds() { return std::exchange(deeds_, {}); }
 
  private:
   enum class Stage : std::uint8_t {
@@ -150,7 +150,7 @@ class Machine {
   std::string last_world_;               // namespace of the ranks that started last
   Names names_;                          // used on the host of rank 0
   std::uint64_t contexts_ = 0;           // number of contexts given to groups here
-  Deeds deeds_;
+  Actions deeds_;
 };
 
 }  // namespace sml::agent::pmix

@@ -175,9 +175,9 @@ void PmixService::listen() {
 }
 
 void PmixService::carry_out() {
-  const pmix::Deeds deeds = machine_->take_deeds();
-  for (const pmix::Deeds::Words& one : deeds.words) context_.say_for(one.rank, one.stream, one.text);
-  for (const pmix::Deeds::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
+  const pmix::Actions deeds = machine_->take_deeds();
+  for (const pmix::Actions::Words& one : deeds.words) context_.say_for(one.rank, one.stream, one.text);
+  for (const pmix::Actions::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
   for (const wire::ToLauncher& message : deeds.launcher) context_.send(message);
   for (const pmix::ToHelper& message : deeds.helper) helper_.send(message);
 }

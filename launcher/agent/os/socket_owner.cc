@@ -151,7 +151,7 @@ SocketOwner SocketOwners::owner_of(const TcpEnds& ends) {
     read = read || !table.empty();
     if (const std::optional<SocketOwner> found = find_owner(ends, table)) return *found;
   }
-  return {read ? State::Absent : State::Untold, 0};
+  return {read ? State::Absent : State::Unknown, 0};
 }
 
 // Columns: 0 number, 1 local address, 2 remote address, ... 7 uid, 8 timeout, 9 inode.

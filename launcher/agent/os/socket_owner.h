@@ -21,12 +21,12 @@ struct TcpEnds {
 
 struct SocketOwner {
   enum class State : std::uint8_t {
-    Held,    // some process has it open
-    Closed,  // the connection is not over yet, but no process holds it any more: its user is unknown
-    Absent,  // no socket with these ends exists in this network namespace
-    Untold,  // unknown: this kernel neither answers the query nor provides the table of sockets
+    Held,     // some process has it open
+    Closed,   // the connection is not over yet, but no process holds it any more: its user is unknown
+    Absent,   // no socket with these ends exists in this network namespace
+    Unknown,  // unknown: this kernel neither answers the query nor provides the table of sockets
   };
-  State state = State::Untold;
+  State state = State::Unknown;
   uid_t uid = 0;  // for Held: the user that created it; the overflow user if it has no id in this user namespace
 };
 

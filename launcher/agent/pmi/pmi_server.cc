@@ -273,12 +273,12 @@ void PmiServer::name(const Request& r) {
                                  .port = std::string(pmi_text(r.message, "port"))};
   r.client.wait(r.row, r.message);
   if (clients_.contains(kKeeper)) return named(r.rank, names_.answer(question));
-  actions_.emplace_back(PmiWord{r.rank, kKeeper, write(question)});
+  actions_.emplace_back(PmiRelay{r.rank, kKeeper, write(question)});
 }
 
 void PmiServer::heard(Rank from, Rank to, std::string_view bytes) {
   if (const auto question = read_name_question(bytes); question && to == kKeeper && clients_.contains(kKeeper)) {
-    actions_.emplace_back(PmiWord{to, from, write(names_.answer(*question))});
+    actions_.emplace_back(PmiRelay{to, from, write(names_.answer(*question))});
   } else if (const auto found = read_name_answer(bytes); found && from == kKeeper) {
     named(to, *found);
   }

@@ -62,7 +62,7 @@ struct PmiFence {
   std::string news;          // PmiSpace::take_news() of this host
 };
 // A message to pass to heard() of the server on the host of the rank `to`.
-struct PmiWord {
+struct PmiRelay {
   Rank from;
   Rank to;
   std::string bytes;
@@ -84,7 +84,7 @@ struct PmiSpawn {
   std::string thread;  // identifies the call of the rank
   PmiSpawnRequest request;
 };
-using PmiAction = std::variant<PmiAnswer, PmiFence, PmiWord, PmiBroken, PmiAborted, PmiSpawn>;
+using PmiAction = std::variant<PmiAnswer, PmiFence, PmiRelay, PmiBroken, PmiAborted, PmiSpawn>;
 
 class PmiServer {
  public:
@@ -99,7 +99,7 @@ class PmiServer {
   // Takes the data of all hosts for a fence, and lets the waiting ranks go on. Error (Protocol): this fence is not
   // awaited, or the data is invalid or too much.
   Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
-  // Takes a PmiWord of another host; ignores invalid ones.
+  // Takes a PmiRelay of another host; ignores invalid ones.
   void heard(Rank from, Rank to, std::string_view bytes);
   // The result of a PmiSpawn. `why`: empty if the ranks start; any other text lets the call fail, and is not sent to
   // the rank. Does nothing if no call waits for it.

@@ -64,7 +64,7 @@ void ConnectionAuthorizer::flush() {
 }
 
 void ConnectionAuthorizer::take_verdicts(const wire::PeerVerdicts& m) {
-  for (const wire::PeerVerdict& ruling : m.rulings) {
+  for (const wire::PeerVerdict& ruling : m.verdicts) {
     const auto found = asked_.find(ruling.id);
     if (found == asked_.end()) continue;
     const Answer answer = std::move(found->second);

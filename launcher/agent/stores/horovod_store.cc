@@ -75,7 +75,7 @@ void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) 
   if (client.state == State::Silent) client.begun = now;
   client.state = State::Asking;
   recount(client, client.memory + bytes.size());
-  set_due(id, client, std::min(now + kHalf, client.begun + kStall));
+  set_due(id, client, std::min(now + kRequestStall, client.begun + kStall));
   if (memory_ > limits_.memory) return answer(id, client, 507, {}, "the store is full");
   switch (client.reader.feed(bytes)) {
     case HttpRequestReader::State::Incomplete: return;

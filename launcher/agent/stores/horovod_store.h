@@ -48,13 +48,13 @@ class HorovodStore final : public Engine {
  public:
   static constexpr Duration kHold = std::chrono::milliseconds(500);  // how long a GET for a rank's addresses is held
   // The longest time between two pieces of a request; kStall limits the time of the whole request.
-  static constexpr Duration kHalf = std::chrono::seconds(3);
+  static constexpr Duration kRequestStall = std::chrono::seconds(3);
 
   explicit HorovodStore(HorovodStoreLimits limits = {}) : limits_(limits) {}
 
   // Marks the job as elastic: `workers`, which outlives this, receives its requests from now on. Call before the first
   // client.
-  void hear_of(ElasticWorkers& workers) { elastic_ = &workers; }
+  void set_elastic_workers(ElasticWorkers& workers) { elastic_ = &workers; }
   // Replies with `numbers` (in Horovod's format) to the held requests of this slot for its numbers; does nothing if
   // there is none.
   void number(std::string_view slot, const std::string& numbers);

@@ -62,7 +62,7 @@ void StoreService::sum_up() {
 Engine& TorchStoreService::open(const wire::Stores& stores) { return store_.emplace(stores.world_size); }
 
 Engine& HorovodStoreService::open(const wire::Stores& stores) {
-  if (stores.rounds == wire::HorovodRounds::Yes) store_.hear_of(*this);
+  if (stores.rounds == wire::HorovodRounds::Yes) store_.set_elastic_workers(*this);
   return store_;
 }
 

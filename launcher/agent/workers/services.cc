@@ -60,9 +60,9 @@ struct Speech {
 };
 
 // A guess does not count if the user has chosen the dialect.
-Speech speech_of(std::uint32_t app, plan::PmiMode meeting, const WorkerEnvironments& environments) {
+Speech dialect_of(std::uint32_t app, plan::PmiMode meeting, const WorkerEnvironments& environments) {
   const plan::MpiFinding found = environments.find_mpi(app);
-  if (plan::speech_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
+  if (plan::dialect_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
   if (!plan::is_chosen_by_hosts(meeting) || found.chance == plan::MpiChance::No) return {};
   return {found.speech, PmixNeed::Perhaps};
 }
@@ -83,7 +83,7 @@ class MpiServices {
               const ServiceContext& context)
       : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
     for (std::uint32_t app = 0; app < environments.count(); ++app)
-      speeches_.push_back(speech_of(app, plan.mpi.meeting, environments));
+      speeches_.push_back(dialect_of(app, plan.mpi.meeting, environments));
   }
 
   // Null if no worker may use it.

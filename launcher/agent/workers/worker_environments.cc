@@ -78,7 +78,7 @@ plan::CommandLine WorkerEnvironments::command_line(std::uint32_t index) const {
 plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   plan::MpiFinding out{.library = mpi_library(index), .chance = mpi_chances_[index]};
   if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
-  out.speech = plan::speech_of(out.library);
+  out.speech = plan::dialect_of(out.library);
   if (out.speech != plan::MpiDialect::Unknown || out.chance == plan::MpiChance::No) return out;
   out.seen_in = plan::open_mpi_user(command_line(index), shared_[index], host_files());
   if (!out.seen_in.empty()) out.speech = plan::MpiDialect::Pmix;
@@ -99,12 +99,12 @@ WorkerEnvironments::Horovod WorkerEnvironments::how_horovod_meets(std::uint32_t 
   return found.empty() ? Horovod::AtStore : Horovod::ByMpi;
 }
 
-std::vector<wire::MpiUse> WorkerEnvironments::find_lone_mpi(std::span<const wire::Worker* const> workers,
-                                                            plan::PmiMode meeting) const {
+std::vector<wire::MpiUse> WorkerEnvironments::find_mpi_singletons(std::span<const wire::Worker* const> workers,
+                                                                  plan::PmiMode meeting) const {
   std::vector<wire::MpiUse> out;
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
     const std::string& library = mpi_library(i);
-    if (plan::brings_together(meeting, plan::speech_of(library))) continue;
+    if (plan::brings_together(meeting, plan::dialect_of(library))) continue;
     const auto runs_it = [i](const wire::Worker* worker) { return worker->app == i; };
     const auto first = std::find_if(workers.begin(), workers.end(), runs_it);
     if (library.empty() || first == workers.end()) continue;

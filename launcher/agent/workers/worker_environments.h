@@ -28,7 +28,8 @@ class WorkerEnvironments {
   std::vector<Error> find_programs();
   // The programs that are linked with an MPI library and whose ranks `meeting` does not connect, each with its first
   // rank among `workers`.
-  std::vector<wire::MpiUse> find_lone_mpi(std::span<const wire::Worker* const> workers, plan::PmiMode meeting) const;
+  std::vector<wire::MpiUse> find_mpi_singletons(std::span<const wire::Worker* const> workers,
+                                                plan::PmiMode meeting) const;
   // The MPI library that the program is linked with; empty if there is none or another launcher serves it.
   const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
   // All signs of MPI in the program; searched at each call.

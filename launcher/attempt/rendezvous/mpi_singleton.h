@@ -12,9 +12,9 @@ namespace sml::attempt {
 
 // The text of a warning, a part of a sentence: the user may have wanted the ranks to run alone. `meeting`: the PMI mode
 // of the job.
-std::string lone_mpi_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
+std::string mpi_singleton_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
 
 // The error (Spawn) that is the reason why the job does not start, or is ended.
-Error lone_mpi_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
+Error mpi_singleton_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting);
 
 }  // namespace sml::attempt

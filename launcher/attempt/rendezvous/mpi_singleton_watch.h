@@ -10,10 +10,10 @@
 
 namespace sml::attempt {
 
-class LoneMpiWatch {
+class MpiSingletonWatch {
  public:
   // The arguments outlive this.
-  LoneMpiWatch(const JobOptions& options, const plan::LaunchPlan& plan, AttemptOwner& owner)
+  MpiSingletonWatch(const JobOptions& options, const plan::LaunchPlan& plan, AttemptOwner& owner)
       : options_(options), plan_(plan), owner_(owner), has_warned_(plan.job.attempt > 0) {}
 
   // Takes what the host's agent has found in its program files. Returns true if the host must not start its programs.

@@ -272,14 +272,15 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnersh
     if (asked.runs()) {
       asked.session->send(check);
     } else {
-      for (const wire::Caller& caller : check.callers) verdicts.rulings.push_back({caller.id, wire::PeerOwnership::No});
+      for (const wire::Caller& caller : check.callers)
+        verdicts.verdicts.push_back({caller.id, wire::PeerOwnership::No});
     }
   }
-  if (!verdicts.rulings.empty()) host.session->send(verdicts);
+  if (!verdicts.verdicts.empty()) host.session->send(verdicts);
 }
 
 void RendezvousSetup::handle(const fleet::Host&, const wire::PeerVerdictsOfHost& m) {
-  fleet_.first().session->send(wire::PeerVerdicts{m.rulings});
+  fleet_.first().session->send(wire::PeerVerdicts{m.verdicts});
 }
 
 }  // namespace sml::attempt

@@ -118,7 +118,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     return out;
   }
 
-  void know(const std::string& name) override {
+  void add_place(const std::string& name) override {
     const auto place = static_cast<std::uint32_t>(slots_.size());
     slots_.push_back(std::make_shared<PeerSlot>());
     plan_.settings.hosts.push_back(name);

@@ -24,7 +24,7 @@ namespace sml::dialin {
 class Coordinator;
 
 // Treatment of a host that calls after the job's number of hosts is settled: the coordinator refuses the host, or lets
-// it wait for a place that know() adds.
+// it wait for a place that add_place() adds.
 enum class Latecomers : std::uint8_t { TurnedAway, Wait };
 
 // Everything that makes a job's launcher the coordinator. The port is already open: hosts may call before the job
@@ -63,17 +63,17 @@ class Coordinator {
   // Lets callers in from now on. If Settings::least_hosts is set, they wait without a place until set_hosts().
   virtual void begin() = 0;
   // For a job that waits for a quorum: settles that it has `hosts` hosts, all that are here, and gives the waiting
-  // peers their places. A later caller is refused; with Latecomers::Wait it waits for know() instead, as long as there
-  // are fewer hosts than the maximum.
+  // peers their places. A later caller is refused; with Latecomers::Wait it waits for add_place() instead, as long as
+  // there are fewer hosts than the maximum.
   virtual void set_hosts(std::uint32_t hosts, Latecomers latecomers) = 0;
   // Valid after set_hosts(): the shares of all hosts, by place. A place for which no host has named a share has this
   // host's. Empty if Settings::share is not set: all hosts are alike.
   virtual plan::HostShares shares() const = 0;
   // The names of the hosts that are here: this one, the peers with a place whose sessions have not ended, and the
-  // latecomers that wait. A latecomer has the name that the caller is to pass to know() for it.
+  // latecomers that wait. A latecomer has the name that the caller is to pass to add_place() for it.
   virtual std::vector<std::string> present() const = 0;
   // Adds the next place, with this name; the first latecomer, if there is one, gets it.
-  virtual void know(const std::string& name) = 0;
+  virtual void add_place(const std::string& name) = 0;
   // A transport to the agent of this host. The agent's output begins with `mark`. The transport waits for the host to
   // call, without a time limit of its own. It must not outlive the coordinator.
   virtual std::unique_ptr<transport::AgentTransport> make_transport(HostId host, std::string mark) = 0;

@@ -28,7 +28,7 @@ class IncomingLauncher final : public transport::LocalLauncher {
   transport::PreLaunchTask* task_of(HostId host) override { return host == own_ ? task_ : nullptr; }
   std::vector<Missing> missing() const override;
   std::vector<Missing> refused() const override { return head_->refused(); }
-  void know(const plan::Host& host) override { head_->know(host.name); }
+  void add_host(const plan::Host& host) override { head_->add_place(host.name); }
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByHost; }

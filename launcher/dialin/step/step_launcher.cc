@@ -65,8 +65,8 @@ Result<void> StepLauncher::open(Events events) {
   return {};
 }
 
-void StepLauncher::know(const plan::Host& host) {
-  StarterLauncher::know(host);
+void StepLauncher::add_host(const plan::Host& host) {
+  StarterLauncher::add_host(host);
   names_.push_back(host.name);
 }
 

@@ -236,7 +236,7 @@ Result<void> set_mpi(Options& o, string_view value) {
                                                         {"none", PmiMode::None}};
   for (const auto& [name, meeting] : kNames) {
     if (value != name) continue;
-    o.lone_mpi = meeting == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
+    o.mpi_singleton = meeting == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
     return keep(o.mpi, meeting);
   }
   return bad_value(value, "auto, pmi1, pmi2, pmix or none");

@@ -13,12 +13,12 @@ namespace {
 
 struct ToldLimit {
   const char* name;
-  std::uint64_t TellingLimits::*limit;
+  std::uint64_t ReportedLimits::*limit;
   std::uint64_t unit;  // of ulimit; 1 for counts
 };
-constexpr std::array<ToldLimit, 3> kRows{{{"open files (ulimit -n)", &TellingLimits::open_files, 1},
-                                          {"stack size in KiB (ulimit -s)", &TellingLimits::stack, 1024},
-                                          {"locked memory in KiB (ulimit -l)", &TellingLimits::locked_memory, 1024}}};
+constexpr std::array<ToldLimit, 3> kRows{{{"open files (ulimit -n)", &ReportedLimits::open_files, 1},
+                                          {"stack size in KiB (ulimit -s)", &ReportedLimits::stack, 1024},
+                                          {"locked memory in KiB (ulimit -l)", &ReportedLimits::locked_memory, 1024}}};
 
 std::string in_words(std::uint64_t value, std::uint64_t unit) {
   return value == kNoLimit ? "unlimited" : std::to_string(value / unit);

@@ -9,7 +9,7 @@ namespace sml::report {
 
 struct HostLimits {
   std::string host;
-  TellingLimits limits;
+  ReportedLimits limits;
 };
 
 // A message; empty if the limits are the same on all hosts.

@@ -134,10 +134,10 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   for (const std::string& warning : message.warnings) found.warnings.push_back(show(warning, 500));
   found.pmix = message.pmix;
   for (const wire::MpiUse& use : message.mpi) {
-    if (options_.lone_mpi == MpiSingleton::Refused) {
-      found.faults.push_back(attempt::lone_mpi_refusal(use, {}, options_.mpi));
+    if (options_.mpi_singleton == MpiSingleton::Refused) {
+      found.faults.push_back(attempt::mpi_singleton_refusal(use, {}, options_.mpi));
     } else {
-      found.warnings.push_back(attempt::lone_mpi_warning(use, {}, options_.mpi));
+      found.warnings.push_back(attempt::mpi_singleton_warning(use, {}, options_.mpi));
     }
   }
   look_round();

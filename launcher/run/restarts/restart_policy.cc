@@ -25,7 +25,7 @@ bool within(const PastAttempt& attempt, TimePoint now, const std::optional<Durat
 
 std::string permanent_reason(const PastAttempt& last) {
   if (last.cause == FailureCause::Host && !last.host_is_out) return "a host has failed";
-  if (last.cause == FailureCause::Host && last.lasts) return "that would come again";
+  if (last.cause == FailureCause::Host && last.would_recur) return "that would come again";
   const bool mends = last.cause == FailureCause::Worker || last.cause == FailureCause::Stalled ||
                      last.cause == FailureCause::Host || last.cause == FailureCause::Regroup;
   if (!mends) return "that is not for another attempt to mend";
@@ -101,7 +101,7 @@ std::string attempts_without_progress(const RestartOptions& options, std::span<c
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
     const Progress progress = progress_of(*attempt);
     if (progress == Progress::Made) break;
-    if (progress == Progress::Untold) continue;
+    if (progress == Progress::Unknown) continue;
     ++without_progress;
     roots.insert(attempt->root);
   }
@@ -135,7 +135,7 @@ PastAttempt past_attempt(const report::AttemptFacts& facts, const report::JobOut
   const bool stopped = facts.stop_signal || facts.timed_out;
   out.is_last = stopped || (stalled && facts.stalled->what.then == report::NoProgress::Then::JobEnds);
   constexpr int kOfTheHost = 125;
-  out.lasts = verdict.by == FailureCause::Host && verdict.exit_code != kOfTheHost;
+  out.would_recur = verdict.by == FailureCause::Host && verdict.exit_code != kOfTheHost;
   return out;
 }
 
@@ -146,7 +146,7 @@ Progress progress_of(const PastAttempt& attempt) {
   if (signs.file_touched.value_or(false) || signs.line_matched.value_or(false)) return Progress::Made;
   if (!asked && (signs.all_joined || lasted)) return Progress::Made;
   const bool says_nothing = attempt.cause == FailureCause::Host || attempt.cause == FailureCause::Regroup;
-  return says_nothing ? Progress::Untold : Progress::None;
+  return says_nothing ? Progress::Unknown : Progress::None;
 }
 
 Decision decide(const RestartOptions& options, std::span<const PastAttempt> history, double chance) {

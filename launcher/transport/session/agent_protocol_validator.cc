@@ -33,7 +33,7 @@ void AgentProtocolValidator::note(const wire::Probe& m) {
 void AgentProtocolValidator::note(const wire::CheckPeerOwnership& m) {
   for (const wire::Caller& caller : m.callers) peers_to_check_.insert(caller.id);
 }
-void AgentProtocolValidator::note(const wire::PeerVerdicts& m) { callers_ -= std::min(callers_, m.rulings.size()); }
+void AgentProtocolValidator::note(const wire::PeerVerdicts& m) { callers_ -= std::min(callers_, m.verdicts.size()); }
 
 template <class Message>
 ValidationResult AgentProtocolValidator::answered() {
@@ -105,7 +105,7 @@ ValidationResult AgentProtocolValidator::validate(const wire::AskPeerOwnership& 
 }
 
 ValidationResult AgentProtocolValidator::validate(const wire::PeerVerdictsOfHost& m) {
-  for (const wire::PeerVerdict& ruling : m.rulings) {
+  for (const wire::PeerVerdict& ruling : m.verdicts) {
     const auto asked = peers_to_check_.find(ruling.id);
     if (asked == peers_to_check_.end()) return broken("vouched for a caller that it was not asked about");
     peers_to_check_.erase(asked);

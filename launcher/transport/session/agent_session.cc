@@ -133,7 +133,7 @@ void AgentSession::introduce() {
   }
   prepare.mark = mark_;
   transmit(wire::encode(wire::ToAgent(std::move(prepare))));
-  owner_.session_introduced(*this);
+  owner_.session_greeted(*this);
 }
 
 void AgentSession::doubt() {

@@ -99,8 +99,8 @@ LINES = [
     Line("unknown variables", "SML_NPP=2 SML_HOST=algo-1 SML_FOO=1 $S true", "no word of three of them"),
     Line("workers that cannot be bound", "$S -np 8 --bind-to core true", "no \"warning:\""),
     Line("--install-links without a folder", "$S --install-links $W/new/links | head -2", "no such file or directory; 2"),
-    Line("a key that others can read", "printf 'Host *\\n IdentitiesOnly yes\\n' > $W/only; chmod 600 $W/only; ssh-keygen -q -t ed25519 -N '' -f $W/k; chmod 644 $W/k; SSH_AUTH_SOCK= $S --ssh-config $W/only -i $W/k -H algo-1:1 true", "start an ssh agent ... or name a key"),
-    Line("a key with a passphrase", "printf 'Host *\\n IdentitiesOnly yes\\n' > $W/only; chmod 600 $W/only; ssh-keygen -q -t ed25519 -N secret -f $W/k4; SSH_AUTH_SOCK= $S --ssh-config $W/only -i $W/k4 -H algo-1:1 true", "there is no key to log in with (/tmp/k4: encrypted)"),
+    Line("a key that others can read", "printf 'Host *\\n IdentitiesOnly yes\\n IdentityFile /none\\n' > $W/only; chmod 600 $W/only; ssh-keygen -q -t ed25519 -N '' -f $W/k; chmod 644 $W/k; SSH_AUTH_SOCK= $S --ssh-config $W/only -i $W/k -H algo-1:1 true", "start an ssh agent ... or name a key"),
+    Line("a key with a passphrase", "printf 'Host *\\n IdentitiesOnly yes\\n IdentityFile /none\\n' > $W/only; chmod 600 $W/only; ssh-keygen -q -t ed25519 -N secret -f $W/k4; SSH_AUTH_SOCK= $S --ssh-config $W/only -i $W/k4 -H algo-1:1 true", "there is no key to log in with (/tmp/k4: encrypted)"),
     Line("unknown host keys", "printf 'Host *\\n UserKnownHostsFile /dev/null\\n GlobalKnownHostsFile /dev/null\\n' > $W/new; chmod 600 $W/new; $S --ssh-config $W/new -H algo-1:1,algo-2:1 true", "two lines for each host"),
     # ---- with frameworks
     Line("one worker of `train`", "mkdir -p $W/ml/input/config $W/ml/code; echo '{\"current_host\":\"algo-1\",\"hosts\":[\"algo-1\"]}' > $W/ml/input/config/resourceconfig.json; echo 'import os; print(sorted(k for k in os.environ if k in (\"RANK\", \"WORLD_SIZE\", \"LOCAL_RANK\")))' > $W/ml/code/t.py; SAGEMAKER_BASE_DIR=$W/ml SAGEMAKER_PROGRAM=t.py $S train 2>/dev/null",

@@ -20,8 +20,8 @@ using PlanOfHosts = std::function<Result<plan::LaunchPlan>(std::uint32_t hosts, 
 // Runs a peer's part to the end of the job: calls the coordinator, and runs the agent for it; blocks. Returns the exit
 // status. Writes the failure file if the coordinator has sent a text for it, or if this host has an error of its own.
 // `plan` is for the maximum number of hosts. `task`: runs before the agent starts; may be null.
-int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
-               const std::function<void(const std::string&)>& print);
+int run_peer(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
+             const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
+             const std::function<void(const std::string&)>& print);
 
 }  // namespace sml

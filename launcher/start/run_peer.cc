@@ -1,4 +1,4 @@
-#include "launcher/start/serve_head.h"
+#include "launcher/start/run_peer.h"
 
 #include <algorithm>
 #include <optional>
@@ -100,9 +100,9 @@ bool may_be(std::uint32_t hosts, const dialin::AttemptParameters& choice, const 
 
 }  // namespace
 
-int serve_head(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
-               const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
-               const std::function<void(const std::string&)>& print) {
+int run_peer(const Options& options, const plan::LaunchPlan& plan, const dialin::Settings& settings,
+             const transport::AgentImage& image, transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts,
+             const std::function<void(const std::string&)>& print) {
   const auto tell = [&](const std::string& text) {
     if (options.verbosity != Verbosity::Quiet) print(text);
   };
