@@ -74,7 +74,7 @@ class Usage(TestCase):
             host = self.status(job)
             self.assertEqual(host["disk_bytes"], size)
             self.assertTrue(size * 0.5 < host["disk_free_bytes"] <= size, host)
-            self.assertRegex(sml_run("status").stdout, r"localhost .* disk [0-9.]+ [KMGT]iB free")
+            self.assertRegex(sml_run("status", self.name_of(job)).stdout, r"localhost .* disk [0-9.]+ [KMGT]iB free")
 
     def test_it_is_not_looked_at_where_nobody_wants_it(self):
         report = self.temporary_directory() / "report"
@@ -85,10 +85,13 @@ class Usage(TestCase):
         rows = dict(line.split(":") for line in open("/proc/meminfo"))
         return (int(rows["MemTotal"].split()[0]) - int(rows["MemAvailable"].split()[0])) * 1024
 
-    def status(self, job):
+    def name_of(self, job):
         listed = json.loads(sml_run("ps", "--format", "json").stdout)
         [name] = [one["id"] for one in listed if one["pid"] == job.pid]
-        return json.loads(sml_run("status", name, "--format", "json").stdout)["on_hosts"][0]
+        return name
+
+    def status(self, job):
+        return json.loads(sml_run("status", self.name_of(job), "--format", "json").stdout)["on_hosts"][0]
 
 
 if __name__ == "__main__":
