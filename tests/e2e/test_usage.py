@@ -1,6 +1,7 @@
 """What the ranks have cost: --report, --events and --timeline."""
 import json
 import os
+import tempfile
 import unittest
 
 from harness import PYTHON, TestCase, gate, sml_run, sml_run_popen, wait_until
@@ -65,15 +66,19 @@ class Usage(TestCase):
         self.assertGreater(host["usage"]["peak_memory_used_bytes"], 600 << 20)
         self.assertIn(f",{total}]", (top / "job.html").read_text())
 
+    @gate
     def test_free_space_of_the_working_directory(self):
         of_files = os.statvfs("/dev/shm")
         size = of_files.f_blocks * of_files.f_frsize
         self.assertNotEqual(size, os.statvfs("/").f_blocks * os.statvfs("/").f_frsize)
+        held = self.enterContext(tempfile.TemporaryFile(dir="/dev/shm"))
+        os.posix_fallocate(held.fileno(), 0, 64 << 20)
         with sml_run_popen("-np", "1", "--wdir", "/dev/shm", PYTHON, "-c", "print('up', flush=True); input()", stdin=-1) as job:
             job.read_until("up")
             host = self.status(job)
             self.assertEqual(host["disk_bytes"], size)
-            self.assertTrue(size * 0.5 < host["disk_free_bytes"] <= size, host)
+            self.assertLessEqual(host["disk_free_bytes"], size - (64 << 20))
+            self.assertLess(abs(host["disk_free_bytes"] - os.statvfs("/dev/shm").f_bavail * of_files.f_frsize), size / 4)
             self.assertRegex(sml_run("status", self.name_of(job)).stdout, r"localhost .* disk [0-9.]+ [KMGT]iB free")
 
     def test_it_is_not_looked_at_where_nobody_wants_it(self):

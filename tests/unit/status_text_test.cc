@@ -158,4 +158,8 @@ TEST_CASE("status: hosts on which ranks are spawned are among the others") {
   const Lines table = status_table(job.progress, kStart + 3s);
   CHECK(table[0] == "status after 0:03: hosts 2/2; ranks 2 running");
   CHECK(table[3] == "  b     ready      1");
+  const LiveUses uses{.disks = {{"b", {.free_bytes = std::uint64_t{3} << 30, .total_bytes = std::uint64_t{8} << 30}}}};
+  const Lines with_disk = status_table(job.progress, kStart + 3s, uses);
+  CHECK(with_disk[2] == table[2]);
+  CHECK(with_disk[3] == "  b     ready      1  disk 3.0 GiB free");
 }
