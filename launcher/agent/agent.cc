@@ -234,7 +234,7 @@ void Agent::answer(const wire::CheckPeerOwnership& m) {
   }
 }
 
-// Sends all rulings of one turn of the loop in one message.
+// Sends all verdicts of one turn of the loop in one message.
 void Agent::rule(std::uint32_t caller, wire::PeerOwnership ours) {
   unsent_verdicts_.push_back({caller, ours});
   if (unsent_verdicts_.size() == 1)
