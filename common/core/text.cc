@@ -311,7 +311,7 @@ Result<Duration> parse_duration(std::string_view text) {
                "\"" + show(text, 60) + "\" is no duration; expected 90, 90s, 1.5m, 2h or 250ms, at most a year");
 }
 
-std::string counted(std::uint64_t count, std::string_view noun) {
+std::string pluralize(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 

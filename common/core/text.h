@@ -29,7 +29,7 @@ Result<Duration> parse_duration(std::string_view text);
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
 // "1 host", "3 hosts".
-std::string counted(std::uint64_t count, std::string_view noun);
+std::string pluralize(std::uint64_t count, std::string_view noun);
 
 // "1.5 s", "250 ms", "2 min": for messages; not meant to be parsed.
 std::string format_duration(Duration d);

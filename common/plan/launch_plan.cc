@@ -204,8 +204,8 @@ std::string environment_to_json(const Environment& environment) {
 }
 
 std::string to_table(const LaunchPlan& plan) {
-  std::string out = fmt::format("{} on {}; hosts from {}\n\n", counted(plan.map.world_size(), "worker"),
-                                counted(plan.map.group_world_size(), "host"), show(plan.host_source));
+  std::string out = fmt::format("{} on {}; hosts from {}\n\n", pluralize(plan.map.world_size(), "worker"),
+                                pluralize(plan.map.group_world_size(), "host"), show(plan.host_source));
   out += host_table(plan) + "\n";
   if (plan.map.world_size() <= kMostRankRows) out += rank_table(plan) + "\n";
   for (std::size_t i = 0; i < plan.program_count(); ++i) {

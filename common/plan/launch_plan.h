@@ -43,9 +43,9 @@ struct AgentStart {
 struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
   Oversubscribe oversubscribe = Oversubscribe::No;  // whether spawned ranks may exceed the slots
-  // Counted: the number of slots is known. Unsaid: only the number of workers was given; each of them has a slot, and
-  // the slots do not limit spawned ranks.
-  enum class Room : std::uint8_t { Counted, Unsaid } room = Room::Counted;
+  // Set: the slots limit spawned ranks. None: only the number of workers was given; each of them has a slot, and
+  // spawned ranks need none.
+  enum class SlotLimit : std::uint8_t { Set, None } slot_limit = SlotLimit::Set;
   std::string host_source;            // HostList::source
   std::optional<CallingHosts> calls;  // HostList::calls
   AgentStart start;
@@ -58,8 +58,8 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   SecretExport secrets = SecretExport::Withheld;
   Environment launcher_environment;  // as at the launcher's start
   ProcessSettings launcher_process;  // as at the launcher's start
-  BindingWish binding;               // for each host
-  DeviceWish devices;
+  BindingRequest binding;            // for each host
+  DeviceRequest devices;
   PmiMode mpi = PmiMode::None;
   std::string pmix_library;        // path on every host; empty: each host uses its own
   std::vector<FifoChannel> fifos;  // on each host

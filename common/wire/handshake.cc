@@ -32,11 +32,11 @@ Result<Greeting> parse_greeting(std::string_view line) {
     return Greeting(NeedAgent{architecture, std::string(line)});
   }
   if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});
-  if (what == "GONE") return Greeting(CannotReturn{std::string(line)});
+  if (what == "GONE") return Greeting(CannotReconnect{std::string(line)});
   const auto version = number_in<std::uint32_t>(line);
   if (what == "AGENT" && version) return Greeting(AgentRuns{*version});
   const auto received = number_in<std::uint64_t>(line);
-  if (what == "AGAIN" && received) return Greeting(GoesOn{*received});
+  if (what == "AGAIN" && received) return Greeting(AgentResumed{*received});
   return Error(ErrorKind::Protocol, "the far side began with a line that nobody understands");
 }
 }  // namespace

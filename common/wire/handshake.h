@@ -4,7 +4,7 @@
 //   <mark> NEED <architecture> <folder>   the agent is not there; send its bytes (architecture as in uname -m)
 //   <mark> FAIL <text>               no folder can store the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline
-// If the process was started as a reconnect helper, the reply to its Return message follows:
+// If the process was started as a reconnect helper, the reply to its ReconnectRequest message follows:
 //   <mark> AGAIN <received>          the running agent continues on this connection; it has received this many bytes
 //                                    of frames, and its own frames follow, from the requested position on
 //   <mark> GONE <text>               that agent does not run any more, or does not accept this launcher
@@ -33,13 +33,13 @@ struct CannotDeploy {  // FAIL
 struct AgentRuns {  // AGENT
   std::uint32_t version = 0;
 };
-struct GoesOn {  // AGAIN
+struct AgentResumed {  // AGAIN
   std::uint64_t received = 0;
 };
-struct CannotReturn {  // GONE
+struct CannotReconnect {  // GONE
   std::string text;
 };
-using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns, GoesOn, CannotReturn>;
+using Greeting = std::variant<NeedAgent, CannotDeploy, AgentRuns, AgentResumed, CannotReconnect>;
 
 // The lines AGENT, AGAIN and GONE, including the newline.
 std::string agent_line(const std::string& mark);

@@ -72,8 +72,8 @@ struct DiskSpace {
 
 struct Health {
   std::uint32_t id = 0;
-  std::vector<std::string> faults;  // why no worker should start, as parts of sentences; empty: the host is healthy
-  void fields(auto& a) { a(id, faults); }
+  std::vector<std::string> problems;  // why no worker should start, as parts of sentences; empty: the host is healthy
+  void fields(auto& a) { a(id, problems); }
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskHealth;
 };

@@ -17,7 +17,7 @@ struct Received {
 
 // The first and only message to an agent that was started as a reconnect helper (--return): the connection to another
 // agent has broken, and this one is to take its place.
-struct Return {
+struct ReconnectRequest {
   std::string mark;              // the mark of this connection
   std::string reconnect_socket;  // HelloAck::reconnect_socket
   std::int32_t pid = 0;          // HelloAck::pid: no other process gets the secret

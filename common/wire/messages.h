@@ -28,13 +28,13 @@ using sml::Stream;
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,
-                             Relay, AskTraces, AskUse, AskHealth, Received, Return, AddWorkers, StartAdded, SpawnAnswer,
-                             HorovodRound, HorovodCall, AskRecorded, AskDiskSpace>;
+                             Relay, AskTraces, AskUse, AskHealth, Received, ReconnectRequest, AddWorkers, StartAdded,
+                             SpawnAnswer, HorovodRound, HorovodCall, AskRecorded, AskDiskSpace>;
 using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
                                 StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed,
                                 MpiUse, AskPeerOwnership, PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay,
-                                RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received, SpawnWish,
-                                Added, HorovodNews, HorovodAnswer, RecordedAll, DiskSpace>;
+                                RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
+                                SpawnRequest, Added, HorovodNews, HorovodAnswer, RecordedAll, DiskSpace>;
 
 // The index of one of the alternatives of ToAgent.
 template <class Request>

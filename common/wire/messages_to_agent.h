@@ -93,7 +93,7 @@ struct WorkerLogs {
 // listen.
 enum class ServiceKind : std::uint8_t { TorchStore, HorovodStore, WorkerPort };
 enum class ServiceReach : std::uint8_t { ThisMachine, Network };  // where its clients are
-struct ServiceWish {
+struct ServiceRequest {
   ServiceKind kind = ServiceKind::WorkerPort;
   ServiceReach reach = ServiceReach::Network;
   void fields(auto& a) { a(kind, reach); }
@@ -114,7 +114,7 @@ struct LateStart {
 
 // How ranks that use MPI find each other.
 struct MpiPlan {
-  plan::PmiMode meeting = plan::PmiMode::None;
+  plan::PmiMode pmi_mode = plan::PmiMode::None;
   MpiLook look = MpiLook::No;
   // this host's index in `shape`; an index beyond it is unique and means that the host has no members
   std::uint32_t host = 0;
@@ -122,11 +122,11 @@ struct MpiPlan {
   std::string pmix_library{};  // the library to load; empty: the host's own
   std::string name_space{};    // plan::JobIdentity
   LateStart late{};
-  void fields(auto& a) { a(meeting, look, host, shape, pmix_library, name_space, late); }
+  void fields(auto& a) { a(pmi_mode, look, host, shape, pmix_library, name_space, late); }
 };
 
 // Python modules that one process imports before it forks the workers, so that each has them imported already.
-struct PreloadWish {
+struct PreloadRequest {
   std::vector<std::string> modules;  // empty: none
   std::uint32_t limit_ms = 0;        // time limit for the imports; then workers are started without them
   std::uint32_t likely = 0;  // for a host without workers: the number of workers of the first program that it may get
@@ -141,11 +141,11 @@ enum class AcceleratorLook : std::uint8_t { No, Yes };
 struct Prepare {
   std::vector<App> apps;
   std::vector<Worker> workers;
-  std::vector<ServiceWish> services{};
+  std::vector<ServiceRequest> services{};
   WorkerLogs logs{};
   std::vector<std::string> interfaces{};  // interfaces for the workers: names and networks; empty: any
-  plan::BindingWish binding{};
-  plan::DeviceWish devices{};
+  plan::BindingRequest binding{};
+  plan::DeviceRequest devices{};
   plan::FifoPlan fifos{};
   std::vector<plan::HostChannel> channels{};
   std::string mark{};  // set in the workers' environment, so that EndLeft can find them
@@ -153,7 +153,7 @@ struct Prepare {
   std::uint32_t attempt = 1;        // counts from 1
   std::uint32_t restarts = 0;       // plan::JobIdentity::restarts, for a host that calls
   UsageLook usage = UsageLook::No;  // Yes: send HostUsed while the workers run
-  PreloadWish preload{};
+  PreloadRequest preload{};
   plan::RankMonitor monitor{};
   TorchTraces torch_traces = TorchTraces::No;
   AcceleratorLook accelerators = AcceleratorLook::No;

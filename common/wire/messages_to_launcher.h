@@ -35,7 +35,7 @@ struct PreflightError {
   void fields(auto& a) { a(kind, message, hint); }
 };
 
-// The binding of a worker, for BindingWish::report.
+// The binding of a worker, for BindingRequest::report.
 struct Bound {
   Rank rank;
   std::string where;  // "socket 0, NUMA node 0, core 2, CPUs 2,18"; empty: not bound

@@ -37,9 +37,9 @@ void SentBytes::forget(std::uint64_t place) {
 }
 
 std::optional<std::uint64_t> ReceivedBytes::receipt(std::uint64_t least) {
-  if (count_ - told_ < least) return std::nullopt;
-  told_ = count_;
-  return told_;
+  if (count_ - acknowledged_ < least) return std::nullopt;
+  acknowledged_ = count_;
+  return acknowledged_;
 }
 
 bool same_secret(std::string_view a, std::string_view b) {

@@ -45,7 +45,7 @@ class ReceivedBytes {
 
  private:
   std::uint64_t count_ = 0;
-  std::uint64_t told_ = 0;  // the position that was last acknowledged
+  std::uint64_t acknowledged_ = 0;  // the position that was last acknowledged
 };
 
 // Compares two secrets of the same length in constant time.

@@ -67,7 +67,7 @@ struct SpawnKey {
 
 // A rank requests more ranks (MPI_Comm_spawn). The launcher replies with SpawnAnswer; `call` is unique among a rank's
 // pending requests.
-struct SpawnWish {
+struct SpawnRequest {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;
   Rank from;
@@ -90,7 +90,7 @@ struct StartAdded {
   static constexpr Rules kRules{.receiver = Receiver::Services};
 };
 
-// The result of a SpawnWish.
+// The result of a SpawnRequest.
 struct SpawnAnswer {
   std::uint32_t attempt = 1;
   WireUp service = WireUp::Pmi;

@@ -58,13 +58,13 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
                  }}),
       reconnect_window_(deps_.loop, link_,
                         [this] {
-                          last_heard_ = Clock::now();
+                          last_received_ = Clock::now();
                           arm_timer();
                         }),
       timer_(deps_.loop),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
-      last_heard_(Clock::now()),
+      last_received_(Clock::now()),
       callers_(deps_.loop),
       preload_(deps_.loop, deps_.processes,
                [this](const std::string& text) {
@@ -81,7 +81,7 @@ void Agent::run() {
 // ---- messages
 
 void Agent::on_message(wire::ToAgent message) {
-  last_heard_ = Clock::now();
+  last_received_ = Clock::now();
   if (machine_.greeted()) resume();
   const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
   const AgentAction action = dispatch(event, std::move(message));
@@ -288,7 +288,7 @@ void Agent::leave(const std::string& words) {
 }
 
 // The agent still reports how the workers end.
-void Agent::told_to_end(const std::string& why) {
+void Agent::end_by_signal(const std::string& why) {
   if (!attempt_ || !attempt_->ending()) told_to_end_ = why;
   dispatch(AgentEvent::ToldToEnd);
 }
@@ -332,7 +332,7 @@ void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
   if (signo == kParentDied && deps_.guard.is_lost()) return guardian_died();
   if (signo == kParentDied) return;  // somebody else's signal
-  told_to_end("its agent was told to end by " + signal_name(signo));
+  end_by_signal("its agent was told to end by " + signal_name(signo));
 }
 
 void Agent::reap() {
@@ -349,14 +349,14 @@ void Agent::reap() {
 void Agent::guardian_died() {
   const std::string killed = "the guardian of its agent was killed";
   if (const Result<void> made = deps_.guard.replace(); !made) {
-    return told_to_end(killed + ", and there can be no other: " + made.error().message());
+    return end_by_signal(killed + ", and there can be no other: " + made.error().message());
   }
   if (!machine_.greeted()) return;
   link_.send(wire::AgentLog{wire::LogLevel::Warning, killed + "; another guards it now"});
 }
 
 void Agent::arm_timer() {
-  TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_heard_ + heartbeat_timeout_;
+  TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_received_ + heartbeat_timeout_;
   if (const auto due = reconnect_window_.due()) next = std::min(next, *due);
   if (const auto due = attempt_ ? attempt_->due() : std::nullopt) next = std::min(next, *due);
   if (next == TimePoint::max() || armed_for_ == next) return;
@@ -371,11 +371,12 @@ void Agent::arm_timer() {
 void Agent::on_timer(TimePoint due) {
   const TimePoint now = Clock::now();
   if (attempt_) attempt_->on_time(now);
-  if (now - due > kStoppedFor) last_heard_ = now;  // this process was stopped itself: give the launcher one more period
+  if (now - due > kStoppedFor)
+    last_received_ = now;  // this process was stopped itself: give the launcher one more period
   if (const auto given_up = reconnect_window_.due(); given_up && now >= *given_up) {
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has not come back"));
   }
-  if (!link_.lost() && !suspended_ && now - last_heard_ >= heartbeat_timeout_) {
+  if (!link_.lost() && !suspended_ && now - last_received_ >= heartbeat_timeout_) {
     // A separate reason for a launcher that was stopped and goes on later. A launcher that is cut off never reads it.
     link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +
                                    " and ended the workers (--heartbeat-timeout)"});

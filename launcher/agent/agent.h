@@ -19,7 +19,7 @@
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/core/lifetime.h"
-#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/core/network.h"
 #include "launcher/agent/core/processes.h"
 #include "launcher/agent/core/scratch_folder.h"
@@ -106,7 +106,7 @@ class Agent final : private AttemptOwner {
   void reap();
   void guardian_died();
   // Ends the workers for a reason that does not come from the launcher. Bye gets `why`, unless they are ending already.
-  void told_to_end(const std::string& why);
+  void end_by_signal(const std::string& why);
   void launcher_lost(const Error& why);
   // Notes the result for a connection of CheckPeerOwnership; it is sent soon, together with others.
   void rule(std::uint32_t caller, wire::PeerOwnership ours);
@@ -121,11 +121,11 @@ class Agent final : private AttemptOwner {
   AgentMachine machine_;
   Duration heartbeat_timeout_;  // how long the launcher may be silent before it counts as lost
   Duration grace_;              // used if the workers are ended without a Stop of the launcher
-  TimePoint last_heard_;        // when the launcher last sent a message; the heartbeat timeout counts from here
+  TimePoint last_received_;     // when the launcher last sent a message; the heartbeat timeout counts from here
   std::string told_to_end_;     // why the agent ends, if the launcher did not ask for it: the reason in Bye; else empty
   bool suspended_ = false;      // by the launcher, which sends nothing until it resumes: no heartbeat timeout
   bool settling_ = false;       // a call of settle() is queued in the loop
-  LocalCallers callers_;
+  LocalConnectionCheck callers_;
   std::vector<wire::PeerVerdict> unsent_verdicts_;  // results of rule() that have not been sent yet
   Preload preload_;
   HealthCheck health_;

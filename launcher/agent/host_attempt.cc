@@ -49,8 +49,8 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.errors.push_back(preflight_error(why)); };
   for (const Error& missing : environments.find_programs()) hinders(missing);
-  if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.meeting);
-  if (mpi_watch_.wanted()) answer.mpi = environments.find_mpi_singletons(workers_.specs(), m.mpi.meeting);
+  if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.pmi_mode);
+  if (mpi_watch_.wanted()) answer.mpi = environments.find_mpi_singletons(workers_.specs(), m.mpi.pmi_mode);
   starter_->share_out(m, answer);
   if (Result<std::vector<std::string>> chosen = environments.choose_interfaces(m.interfaces)) {
     answer.addresses = std::move(*chosen);

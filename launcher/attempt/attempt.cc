@@ -60,8 +60,8 @@ struct HostFault {
 
 // The reasons why the attempt has not started in time. May be empty if hosts have failed before: those are the reasons
 // then.
-std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSetup& meeting, const fleet::Fleet& fleet,
-                                   const plan::JobMap& map, Duration start_timeout) {
+std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSetup& rendezvous,
+                                   const fleet::Fleet& fleet, const plan::JobMap& map, Duration start_timeout) {
   std::vector<HostFault> out;
   const auto blame = [&](HostIndex host, const std::string& step) {
     out.push_back({host, fleet::not_ready(start_timeout, step)});
@@ -77,7 +77,7 @@ std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSet
   const auto has_failed = [&readiness](const fleet::Host& host) { return readiness.has_failed(host); };
   if (!out.empty() || std::any_of(hosts.begin(), hosts.end(), has_failed)) return out;
   for (const fleet::Host& host : hosts) {
-    if (host.position == 0 || meeting.has_answered(host)) continue;
+    if (host.position == 0 || rendezvous.has_answered(host)) continue;
     blame(host.index, "trying to reach " + hosts.front().name());
   }
   return out;
@@ -175,7 +175,7 @@ void Attempt::dispatch(AttemptEvent event) {
   if (machine_.state() != AttemptState::Stopping) stop_sequence_.saving_is_over();
   const bool told_before = before == AttemptState::Stopping;
   if (!told_before && machine_.state() == AttemptState::Stopping && event != AttemptEvent::OneMachine) {
-    events_.publish(report::JobStops{stop_cause(event)});
+    events_.publish(report::JobStopping{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
     owner_.print(ignored(name(event), name(before)));

@@ -111,7 +111,7 @@ class Attempt final : public fleet::FleetListener {
   void handle(fleet::Host& host, const wire::Bye& m);
   void handle(fleet::Host& host, const wire::Health& m);
   void handle(fleet::Host& host, const wire::MpiUse& m);
-  void handle(fleet::Host& host, const wire::SpawnWish& m);
+  void handle(fleet::Host& host, const wire::SpawnRequest& m);
   void handle(fleet::Host& host, const wire::Added& m);
   void handle(fleet::Host& host, const wire::FenceData& m);
   void handle(fleet::Host& host, const wire::Relay& m);

@@ -11,7 +11,7 @@
 namespace sml::attempt {
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
-  if (dynamic_hosts_.holds(host) && dynamic_hosts_.hears(host, message)) return look_for_end();
+  if (dynamic_hosts_.holds(host) && dynamic_hosts_.take(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
 }
 
@@ -83,7 +83,7 @@ void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
   dispatch(AttemptEvent::RanksAlone);
 }
 
-void Attempt::handle(fleet::Host& host, const wire::SpawnWish& m) { spawns_.ask(host, m); }
+void Attempt::handle(fleet::Host& host, const wire::SpawnRequest& m) { spawns_.ask(host, m); }
 
 void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(host, m); }
 

@@ -100,19 +100,19 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   if (plan.map.world_size() > 1 && plan.job.world == plan::WorldTold::Yes) out.look = wire::MpiLook::Yes;
   const std::optional<plan::RankRun> first = shape.run_of(host.ranks.front());
   if (plan.mpi == plan::PmiMode::None || !first) return out;
-  out.meeting = plan.mpi;
+  out.pmi_mode = plan.mpi;
   out.host = first->host;
   out.shape = shape;
   // A rank that is alone may still ask for more.
   if (plan.oversubscribe == plan::Oversubscribe::Yes) out.shape.slots = std::max(out.shape.slots, 2U);
-  if (plan.room == plan::LaunchPlan::Room::Unsaid) out.shape.universe = 0;
+  if (plan.slot_limit == plan::LaunchPlan::SlotLimit::None) out.shape.universe = 0;
   out.pmix_library = plan.pmix_library;
   out.name_space = plan.job.name_space;
   return out;
 }
 
 // The stores of the first host with ranks.
-std::vector<wire::ServiceWish> stores_for(const plan::JobMap& map, HostsMay hosts) {
+std::vector<wire::ServiceRequest> stores_for(const plan::JobMap& map, HostsMay hosts) {
   const auto has_ranks = [](const plan::MappedHost& host) { return !host.ranks.empty(); };
   const bool alone = std::count_if(map.hosts.begin(), map.hosts.end(), has_ranks) == 1;
   const auto reach = alone && hosts == HostsMay::Stay ? wire::ServiceReach::ThisMachine : wire::ServiceReach::Network;
@@ -281,7 +281,7 @@ SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap
 
 namespace {
 
-wire::PreloadWish preload_of(const SessionSettings& settings) {
+wire::PreloadRequest preload_of(const SessionSettings& settings) {
   return {.modules = settings.preload, .limit_ms = milliseconds(settings.start_timeout)};
 }
 
@@ -320,7 +320,7 @@ std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan&
   for (std::uint32_t i = 0; i < plan.map.hosts.size(); ++i) {
     const plan::MappedHost& host = plan.map.hosts[i];
     if (host.ranks.empty()) continue;
-    std::vector<wire::ServiceWish> services;
+    std::vector<wire::ServiceRequest> services;
     if (out.empty()) services = stores_for(plan.map, settings.hosts);
     const auto here = [i](const plan::PresetPort& port) { return port.host == HostIndex(i); };
     const auto worker_ports = static_cast<std::size_t>(std::count_if(ports.begin(), ports.end(), here));
@@ -373,7 +373,7 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
   const std::uint32_t first = plan.map.world_size() - world.world_size();
   plan::JobShape shape = plan::shape_of(world);
   shape.universe = std::max(plan::shape_of(plan.map).universe, shape.size());  // of the job
-  if (plan.room == plan::LaunchPlan::Room::Unsaid) shape.universe = 0;
+  if (plan.slot_limit == plan::LaunchPlan::SlotLimit::None) shape.universe = 0;
   AddedWorld out;
   for (std::uint32_t h = 0; h < world.hosts.size(); ++h) {
     plan::MappedHost host = world.hosts[h];
@@ -410,7 +410,7 @@ transport::AgentSession::Plan late_plan(HostIndex index, const plan::LaunchPlan&
   wire::Prepare prepare = common_prepare(plan, settings);
   prepare.binding = plan.binding;
   prepare.usage = settings.usage;
-  prepare.mpi.meeting = plan.mpi;
+  prepare.mpi.pmi_mode = plan.mpi;
   prepare.mpi.shape = plan::shape_of(plan.map);
   prepare.mpi.host = static_cast<std::uint32_t>(prepare.mpi.shape.hosts.size()) + index.value();
   prepare.mpi.pmix_library = plan.pmix_library;

@@ -74,7 +74,7 @@ void StopSequence::at_once() {
       host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
     }
   }
-  if (!leaving) deps_.meeting.count_joined();
+  if (!leaving) deps_.rendezvous.count_joined();
   const bool no_more = leaving || deps_.afterwards == transport::Afterwards::Leave;
   for (fleet::Host& spare : deps_.fleet.others()) {
     if (no_more) let_go(spare, stop);

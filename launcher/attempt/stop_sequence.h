@@ -31,7 +31,7 @@ class StopSequence {
     const report::AttemptFacts& facts;
     HostReadiness& readiness;
     Workers& workers;
-    RendezvousSetup& meeting;
+    RendezvousSetup& rendezvous;
     AttemptOwner& owner;
     std::function<void()> moved;  // called after a change of the machine's deadline
   };

@@ -58,8 +58,8 @@ std::optional<ucred> peer_of(int fd) {
   return peer;
 }
 
-Answer in_one_piece(const Result<std::string>& told) {
-  return told ? Answer(Text{*told}) : Answer(Refused{told.error().message()});
+Answer in_one_piece(const Result<std::string>& reply) {
+  return reply ? Answer(Text{*reply}) : Answer(Refused{reply.error().message()});
 }
 
 }  // namespace
@@ -183,8 +183,8 @@ void ControlSocket::answer(const std::shared_ptr<Visit>& visit, const Request& r
   if (!state) return;
   visit->has_asked = true;
   const auto later = [](const std::shared_ptr<Visit>& asker) {
-    return [asker](const Result<std::string>& told) {
-      if (!asker->gone) finish(asker, in_one_piece(told));
+    return [asker](const Result<std::string>& reply) {
+      if (!asker->gone) finish(asker, in_one_piece(reply));
     };
   };
   const Handlers& job = state->handlers;
@@ -239,7 +239,7 @@ void ControlSocket::output(Rank rank, Stream stream, std::string_view bytes) {
   }
 }
 
-void ControlSocket::tell_end(int exit_code, const std::string& verdict) {
+void ControlSocket::send_end(int exit_code, const std::string& verdict) {
   const TimePoint limit = Clock::now() + std::chrono::milliseconds(kLastWordsMs);
   for (const auto& visit : std::vector(state_->visits)) {
     if (!visit->awaits_end) continue;

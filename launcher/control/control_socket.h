@@ -1,7 +1,7 @@
 // The launcher's side of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
 // which serves this user only.
 //
-// Runs on the loop's thread. Only tell_end() may block, and no call fails the job or slows its output: a slow reader
+// Runs on the loop's thread. Only send_end() may block, and no call fails the job or slows its output: a slow reader
 // loses part of the ranks' output, and receives the number of lost bytes.
 #pragma once
 #include <cstddef>
@@ -50,7 +50,7 @@ class ControlSocket {
   void output(Rank rank, Stream stream, std::string_view bytes);
   // The job has ended: notifies the clients that wait for that. Blocks for 200 ms at most, if one of them reads slowly.
   // `verdict`: the job outcome in words.
-  void tell_end(int exit_code, const std::string& verdict);
+  void send_end(int exit_code, const std::string& verdict);
   // Removes the socket, and the folder if it is empty; closes all connections.
   void close();
 

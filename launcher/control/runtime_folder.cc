@@ -28,8 +28,8 @@ constexpr std::size_t kMostNames = 4096;
 std::vector<std::string> candidates() {
   const std::string uid = std::to_string(::geteuid());
   std::vector<std::string> out;
-  const char* said = std::getenv("XDG_RUNTIME_DIR");
-  if (said != nullptr && *said == '/') out.push_back(std::string(said) + "/sml-run");
+  const char* folder = std::getenv("XDG_RUNTIME_DIR");
+  if (folder != nullptr && *folder == '/') out.push_back(std::string(folder) + "/sml-run");
   out.push_back("/run/user/" + uid + "/sml-run");
   out.push_back("/tmp/sml-run-" + uid);
   return out;

@@ -31,8 +31,8 @@ constexpr string_view kUsesCpu = "ACCELERATE_USE_CPU=true";
 
 Result<OptionTranslation> machines(string_view written, Values values) {
   OptionTranslation out;
-  set_host_count(out.meeting, std::string(written), values[0]);
-  out.meeting.naming_option = "--main_process_ip ADDRESS and --machine_rank N";
+  set_host_count(out.rendezvous, std::string(written), values[0]);
+  out.rendezvous.naming_option = "--main_process_ip ADDRESS and --machine_rank N";
   return out;
 }
 
@@ -45,7 +45,7 @@ Result<OptionTranslation> processes(string_view, Values values) {
 Result<OptionTranslation> port(string_view written, Values values) {
   if (values[0] == "0") return note_of(written, "0");
   OptionTranslation out;
-  out.meeting.port = {std::string(written), values[0]};
+  out.rendezvous.port = {std::string(written), values[0]};
   return out;
 }
 
@@ -77,13 +77,13 @@ Row as_switch_variable(string_view names, string_view variable) {
   });
 }
 
-bool is_assigned(std::span<const Given> given, string_view variable) {
+bool is_assigned(std::span<const SetOption> given, string_view variable) {
   return std::any_of(given.begin(), given.end(),
-                     [&](const Given& g) { return g.option == "-x" && plan::name_of(g.value) == variable; });
+                     [&](const SetOption& g) { return g.option == "-x" && plan::name_of(g.value) == variable; });
 }
 
-bool says(std::span<const Given> given, string_view assignment) {
-  return std::find(given.begin(), given.end(), Given{"-x", std::string(assignment)}) != given.end();
+bool is_set(std::span<const SetOption> given, string_view assignment) {
+  return std::find(given.begin(), given.end(), SetOption{"-x", std::string(assignment)}) != given.end();
 }
 
 // The defaults of Accelerate's parser.
@@ -109,9 +109,9 @@ std::optional<std::uint32_t> number_in(string_view text) {
 }
 
 // --num_processes counts the processes of all machines, which have equal numbers.
-std::string per_machine(const DialectInput& told) {
-  const std::optional<std::uint32_t> all = number_in(last_given(told.given, "--np"));
-  const std::optional<std::uint32_t> machines = number_in(told.meeting.hosts ? told.meeting.hosts->value : "1");
+std::string per_machine(const DialectInput& input) {
+  const std::optional<std::uint32_t> all = number_in(last_given(input.given, "--np"));
+  const std::optional<std::uint32_t> machines = number_in(input.rendezvous.hosts ? input.rendezvous.hosts->value : "1");
   if (!all || !machines || *machines == 0) return "auto";
   return std::to_string(std::max(*all / *machines, 1U));
 }
@@ -183,34 +183,34 @@ std::vector<Row> rows_of_other_kinds() {
 
 }  // namespace
 
-std::vector<Given> defaults_of_accelerate(const DialectInput& told) {
-  std::vector<Given> out{{"--no-tag", ""},
-                         {"--nproc-per-node", per_machine(told)},
-                         {"--host-source", "local"},
-                         {"--max-fruitless", "0"},
-                         {"--preset", "accelerate"}};
+std::vector<SetOption> defaults_of_accelerate(const DialectInput& input) {
+  std::vector<SetOption> out{{"--no-tag", ""},
+                             {"--nproc-per-node", per_machine(input)},
+                             {"--host-source", "local"},
+                             {"--max-fruitless", "0"},
+                             {"--preset", "accelerate"}};
   // Accelerate starts a single process without torchrun, and so without a store.
-  if (number_in(last_given(told.given, "--np")).value_or(1) != 1) out.push_back({"--torch-store", ""});
+  if (number_in(last_given(input.given, "--np")).value_or(1) != 1) out.push_back({"--torch-store", ""});
   const auto set = [&](string_view assignment) {
     const string_view name = plan::name_of(assignment);
-    const bool set_already = plan::find_variable(told.environment, name) != nullptr || is_assigned(told.given, name);
+    const bool set_already = plan::find_variable(input.environment, name) != nullptr || is_assigned(input.given, name);
     if (!set_already) out.push_back({"-x", std::string(assignment)});
   };
-  if (!says(told.given, kUsesCpu)) set("OMP_NUM_THREADS=1");
-  if (says(told.given, kUsesFsdp)) {
+  if (!is_set(input.given, kUsesCpu)) set("OMP_NUM_THREADS=1");
+  if (is_set(input.given, kUsesFsdp)) {
     for (const string_view assignment : kFsdpDefaults) {
-      if (!is_assigned(told.given, plan::name_of(assignment))) out.push_back({"-x", std::string(assignment)});
+      if (!is_assigned(input.given, plan::name_of(assignment))) out.push_back({"-x", std::string(assignment)});
     }
   }
-  if (is_given(told.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(told, out);
+  if (is_given(input.given, {"--log-dir", "--redirects", "--tee"})) add_torch_log_defaults(input, out);
   return out;
 }
 
 std::vector<Row> accelerate_rows() {
   std::vector<Row> rows{
       computed("num-machines", 1, machines),
-      as_said("machine-rank", &RendezvousOptions::place),
-      as_said("main-process-ip", &RendezvousOptions::address),
+      as_rendezvous_option("machine-rank", &RendezvousOptions::place),
+      as_rendezvous_option("main-process-ip", &RendezvousOptions::address),
       computed("main-process-port", 1, port),
       computed("num-processes", 1, processes),
       computed("mixed-precision", 1, mixed_precision),
@@ -235,7 +235,7 @@ std::vector<Row> accelerate_rows() {
       as_streams("t tee", "--tee"),
       as_option("log-dir", "--log-dir"),
       as_option("role", "--role"),
-      computed("rdzv-conf", 1, torch_meeting_settings),
+      computed("rdzv-conf", 1, torch_rendezvous_settings),
       computed("rdzv-backend", 1, rendezvous),
       noted("monitor-interval", 1),
       as_is("main-training-function", 1),
@@ -307,10 +307,10 @@ Result<std::vector<std::string>> words_of(const ConfigLine& line) {
 
 }  // namespace
 
-std::vector<std::string> config_files_of_accelerate(const DialectInput& told) {
-  if (says(told.given, kUsesCpu)) return {};
+std::vector<std::string> config_files_of_accelerate(const DialectInput& input) {
+  if (is_set(input.given, kUsesCpu)) return {};
   const auto value = [&](string_view name) {
-    const std::string* entry = plan::find_variable(told.environment, name);
+    const std::string* entry = plan::find_variable(input.environment, name);
     return std::string(entry == nullptr ? "" : plan::value_of(*entry));
   };
   std::string folder = value("HF_HOME");

@@ -31,19 +31,19 @@ Row as_count(string_view names, string_view option) {
 
 Result<OptionTranslation> no_ssh(string_view written, Values) {
   OptionTranslation out;
-  out.meeting.on_each = {std::string(written), ""};
+  out.rendezvous.on_each = {std::string(written), ""};
   return out;
 }
 
 // Default paths of runner.py: for the hostfile, and for variables that all nodes receive.
 constexpr string_view kHostfile = "/job/hostfile";
 
-std::vector<std::string> environment_files(const DialectInput& told) {
-  const string_view named = plan::variable(told.environment, "DS_ENV_FILE");
+std::vector<std::string> environment_files(const DialectInput& input) {
+  const string_view named = plan::variable(input.environment, "DS_ENV_FILE");
   const std::string name(named.empty() ? string_view(".deepspeed_env") : named);
   std::vector<std::string> out;
   if (name.starts_with('/')) return {name};
-  if (const string_view home = plan::variable(told.environment, "HOME"); !home.empty()) {
+  if (const string_view home = plan::variable(input.environment, "HOME"); !home.empty()) {
     out.push_back(fmt::format("{}/{}", home, name));
   }
   out.push_back(name);
@@ -53,17 +53,17 @@ std::vector<std::string> environment_files(const DialectInput& told) {
 }  // namespace
 
 // DeepSpeed's elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with at least one host by default.
-std::vector<Given> defaults_of_deepspeed(const DialectInput& told) {
-  const auto is_there = [&](const std::string& path) { return told.exists && told.exists(path); };
-  std::vector<Given> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};
-  if (is_given(told.given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
-  bool several = is_given(told.given, {"--hostfile", "--hosts"});
+std::vector<SetOption> defaults_of_deepspeed(const DialectInput& input) {
+  const auto is_there = [&](const std::string& path) { return input.exists && input.exists(path); };
+  std::vector<SetOption> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};
+  if (is_given(input.given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
+  bool several = is_given(input.given, {"--hostfile", "--hosts"});
   if (!several && is_there(std::string(kHostfile))) {
     out.push_back({"--hostfile", std::string(kHostfile)});
     several = true;
   }
-  if (!several || told.meeting.on_each) return out;
-  for (const std::string& file : environment_files(told)) {
+  if (!several || input.rendezvous.on_each) return out;
+  for (const std::string& file : environment_files(input)) {
     if (is_there(file)) out.push_back({"--env-file", file});
   }
   return out;
@@ -87,9 +87,9 @@ std::vector<Row> deepspeed_rows() {
       noted("launcher-args log-level", 1),
       noted("save-pid", 0),
       computed("no-ssh", 0, no_ssh),
-      as_said("node-rank", &RendezvousOptions::place),
-      as_said("master-addr", &RendezvousOptions::address),
-      as_said("master-port", &RendezvousOptions::port),
+      as_rendezvous_option("node-rank", &RendezvousOptions::place),
+      as_rendezvous_option("master-addr", &RendezvousOptions::address),
+      as_rendezvous_option("master-port", &RendezvousOptions::port),
       as_fixed("elastic-training", {{"--max-restarts", "100"}}),
       as_count("min-elastic-nodes", "--min-hosts"),
       as_count("max-elastic-nodes", "--max-hosts"),

@@ -118,16 +118,16 @@ std::vector<std::string> ungroup(Dialect dialect, string_view word) {
   return out;
 }
 
-std::vector<Given> defaults_of_mpi(std::span<const Given> given, std::string_view timeout_status) {
-  std::vector<Given> out{{"--no-tag", ""}, {"--timeout-status", std::string(timeout_status)}};
+std::vector<SetOption> defaults_of_mpi(std::span<const SetOption> given, std::string_view timeout_status) {
+  std::vector<SetOption> out{{"--no-tag", ""}, {"--timeout-status", std::string(timeout_status)}};
   if (is_given(given, {"--hosts"})) out.push_back({"--nproc-per-node", "1"});
   return out;
 }
 
 // Slurm distributes tasks as evenly as slots allow, whatever the distribution (_task_layout_block in its
 // src/common/slurm_step_layout.c).
-std::vector<Given> defaults_of_srun(std::span<const Given> given) {
-  std::vector<Given> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}, {"--preset", "slurm"}};
+std::vector<SetOption> defaults_of_srun(std::span<const SetOption> given) {
+  std::vector<SetOption> out{{"--no-tag", ""}, {"--stdin", "all"}, {"--on-failure", "continue"}, {"--preset", "slurm"}};
   if (!is_given(given, {"--rankfile"})) out.insert(out.end(), {{"--map-by", "host"}, {"--rank-by", "slot"}});
   // -n tasks on the hosts of -w, which have no slots.
   const bool dealt = is_given(given, {"--hosts"}) && is_given(given, {"--np"});
@@ -137,8 +137,8 @@ std::vector<Given> defaults_of_srun(std::span<const Given> given) {
   return out;
 }
 
-std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
-  std::vector<Given> out = defaults_of_mpi(given, "110");
+std::vector<SetOption> defaults_of_mpirun(std::span<const SetOption> given) {
+  std::vector<SetOption> out = defaults_of_mpi(given, "110");
   out.push_back({"--bind-to", "openmpi"});
   out.push_back({"--preset", "openmpi"});
   out.push_back({"--pty", ""});
@@ -146,8 +146,8 @@ std::vector<Given> defaults_of_mpirun(std::span<const Given> given) {
   return out;
 }
 
-std::vector<Given> defaults_of_hydra(std::span<const Given> given) {
-  std::vector<Given> out = defaults_of_mpi(given, "255");
+std::vector<SetOption> defaults_of_hydra(std::span<const SetOption> given) {
+  std::vector<SetOption> out = defaults_of_mpi(given, "255");
   out.push_back({"--bind-to", "none"});  // even if -map-by sets where workers are placed
   out.push_back({"--preset", "hydra"});
   if (is_given(given, {"--hostfile"}) || !is_given(given, {"--np"})) out.push_back({"--nproc-per-node", "1"});
@@ -339,17 +339,18 @@ std::vector<SourcedOption> options_of_variables(Dialect dialect, std::span<const
   return out;
 }
 
-bool is_given(std::span<const Given> given, std::initializer_list<string_view> names) {
-  return std::any_of(given.begin(), given.end(),
-                     [&](const Given& g) { return std::find(names.begin(), names.end(), g.option) != names.end(); });
+bool is_given(std::span<const SetOption> given, std::initializer_list<string_view> names) {
+  return std::any_of(given.begin(), given.end(), [&](const SetOption& g) {
+    return std::find(names.begin(), names.end(), g.option) != names.end();
+  });
 }
 
-string_view last_given(std::span<const Given> given, string_view option) {
-  const auto last = std::find_if(given.rbegin(), given.rend(), [&](const Given& g) { return g.option == option; });
+string_view last_given(std::span<const SetOption> given, string_view option) {
+  const auto last = std::find_if(given.rbegin(), given.rend(), [&](const SetOption& g) { return g.option == option; });
   return last == given.rend() ? string_view() : string_view(last->value);
 }
 
-std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given) {
+std::vector<std::string> idle_options(Dialect dialect, std::span<const SetOption> given) {
   std::vector<std::string> idle;
   if (dialect != Dialect::Torchrun || is_given(given, {"--tee"})) return idle;
   const bool filters = is_given(given, {"--log-match-stdout", "--log-match-stderr"});
@@ -360,16 +361,16 @@ std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> gi
   return idle;
 }
 
-std::vector<Given> defaults_of(Dialect dialect, const DialectInput& told) {
+std::vector<SetOption> defaults_of(Dialect dialect, const DialectInput& input) {
   switch (dialect) {
     case Dialect::Own: return {};
-    case Dialect::Mpirun: return defaults_of_mpirun(told.given);
-    case Dialect::Hydra: return defaults_of_hydra(told.given);
-    case Dialect::Horovodrun: return defaults_of_horovodrun(told.given);
-    case Dialect::Torchrun: return defaults_of_torchrun(told);
-    case Dialect::Srun: return defaults_of_srun(told.given);
-    case Dialect::Deepspeed: return defaults_of_deepspeed(told);
-    case Dialect::Accelerate: return defaults_of_accelerate(told);
+    case Dialect::Mpirun: return defaults_of_mpirun(input.given);
+    case Dialect::Hydra: return defaults_of_hydra(input.given);
+    case Dialect::Horovodrun: return defaults_of_horovodrun(input.given);
+    case Dialect::Torchrun: return defaults_of_torchrun(input);
+    case Dialect::Srun: return defaults_of_srun(input.given);
+    case Dialect::Deepspeed: return defaults_of_deepspeed(input);
+    case Dialect::Accelerate: return defaults_of_accelerate(input);
   }
   return {};
 }
@@ -379,8 +380,8 @@ Result<std::vector<SourcedOption>> options_of_config(Dialect dialect, string_vie
                                         : options_of_horovod_config(text, path);
 }
 
-std::vector<std::string> config_files(Dialect dialect, const DialectInput& told) {
-  return dialect == Dialect::Accelerate ? config_files_of_accelerate(told) : std::vector<std::string>();
+std::vector<std::string> config_files(Dialect dialect, const DialectInput& input) {
+  return dialect == Dialect::Accelerate ? config_files_of_accelerate(input) : std::vector<std::string>();
 }
 
 Command command_of(Dialect dialect, Program program, std::span<const std::string> words, const std::string& python) {

@@ -26,10 +26,10 @@ Dialect dialect_called(std::string_view program);
 std::string_view name_of(Dialect dialect);
 
 // One option of sml-run, in its documented spelling. The value "no" withdraws a flag; any other value sets it.
-struct Given {
+struct SetOption {
   std::string option;
   std::string value;
-  bool operator==(const Given&) const = default;
+  bool operator==(const SetOption&) const = default;
 };
 
 // How to run the words after the options. Unchanged: in the way that is usual for the dialect. Module, Script: with
@@ -38,28 +38,28 @@ struct Given {
 enum class Program : std::uint8_t { Unchanged, Module, Script, Executable, HorovodVersion, HorovodBuild };
 
 // An option of another launcher, spelled as on the command line, and its value.
-struct Said {
+struct WrittenOption {
   std::string written;
   std::string value;
-  bool operator==(const Said&) const = default;
+  bool operator==(const WrittenOption&) const = default;
 };
 
 // The facts about the hosts of the job that another launcher's options give: how many hosts there are, which of them
 // this one is, and where the first one is. Launchers that are started on every host have such options. nullopt: the
 // option is not given.
 struct RendezvousOptions {
-  std::optional<Said> hosts;
-  std::optional<Said> least_hosts;   // set if their number may vary; `hosts` is then the maximum
-  std::optional<Said> place;         // index of this host; 0 is the first
-  std::optional<Said> address;       // of the first host
-  std::optional<Said> port;          // at that address
-  std::optional<Said> endpoint;      // ADDR[:PORT] of the first host; used only without `address`
-  std::optional<Said> own;           // an address of this host
-  std::optional<Said> is_first;      // "1" if the endpoint is on this host, "0" if not
-  std::optional<Said> patience;      // seconds until all hosts must have connected
-  std::optional<Said> last_call;     // seconds to wait for more hosts once the least number is there
-  std::optional<Said> on_each;       // set if the launcher is started on each of the named hosts
-  std::vector<std::string> refused;  // an error text for each unsupported option; settle() reports all together
+  std::optional<WrittenOption> hosts;
+  std::optional<WrittenOption> least_hosts;  // set if their number may vary; `hosts` is then the maximum
+  std::optional<WrittenOption> place;        // index of this host; 0 is the first
+  std::optional<WrittenOption> address;      // of the first host
+  std::optional<WrittenOption> port;         // at that address
+  std::optional<WrittenOption> endpoint;     // ADDR[:PORT] of the first host; used only without `address`
+  std::optional<WrittenOption> own;          // an address of this host
+  std::optional<WrittenOption> is_first;     // "1" if the endpoint is on this host, "0" if not
+  std::optional<WrittenOption> patience;     // seconds until all hosts must have connected
+  std::optional<WrittenOption> last_call;    // seconds to wait for more hosts once the least number is there
+  std::optional<WrittenOption> on_each;      // set if the launcher is started on each of the named hosts
+  std::vector<std::string> refused;          // an error text for each unsupported option; settle() reports all together
   // the option that the command line of each host needs, for error messages
   std::string naming_option = "--rdzv-endpoint HOST:PORT";
   bool operator==(const RendezvousOptions&) const = default;
@@ -67,12 +67,12 @@ struct RendezvousOptions {
 
 // The translation of an option of another launcher.
 struct OptionTranslation {
-  std::vector<Given> options;
+  std::vector<SetOption> options;
   std::string note;  // an option without effect here, as written; empty: none
   Program program = Program::Unchanged;
   std::string needs_hosts;  // the error to report if no hosts are given on the same line; empty: none
   std::string needs_count;  // the same, under the name sml-run, if the number of workers is not given
-  RendezvousOptions meeting;
+  RendezvousOptions rendezvous;
   std::string config_file;  // path of a settings file of the launcher; empty: none
   bool operator==(const OptionTranslation&) const = default;
 };
@@ -108,17 +108,17 @@ Result<std::vector<std::string>> plain_words(Dialect dialect, std::span<const st
 
 // The input on which a launcher's defaults depend: its command line and its environment.
 struct DialectInput {
-  std::span<const Given> given;  // as options of sml-run
-  RendezvousOptions meeting{};
+  std::span<const SetOption> given;  // as options of sml-run
+  RendezvousOptions rendezvous{};
   std::span<const std::string> environment{};
   std::function<bool(const std::string& path)> exists{};  // null: no file exists
 };
 
 // The launcher's defaults that differ from those of sml-run, as options of sml-run.
-std::vector<Given> defaults_of(Dialect dialect, const DialectInput& told);
+std::vector<SetOption> defaults_of(Dialect dialect, const DialectInput& input);
 
 // Texts that name the options that have no effect because another option is missing.
-std::vector<std::string> idle_options(Dialect dialect, std::span<const Given> given);
+std::vector<std::string> idle_options(Dialect dialect, std::span<const SetOption> given);
 
 // Merges `more` into `all`; values of `more` take precedence.
 void merge(RendezvousOptions& all, const RendezvousOptions& more);
@@ -139,14 +139,14 @@ Result<std::vector<SourcedOption>> options_of_horovod_config(std::string_view te
 Result<std::vector<SourcedOption>> options_of_accelerate_config(std::string_view text, std::string_view path);
 
 // The default paths of the launcher's settings file; the first that exists is used.
-std::vector<std::string> config_files(Dialect dialect, const DialectInput& told);
+std::vector<std::string> config_files(Dialect dialect, const DialectInput& input);
 
 // Adds torch's default port, 29400, to an endpoint without one.
 std::string with_torch_port(const std::string& endpoint);
 
 // Stores a number of hosts, "N" or "MIN:MAX", with the option as written. Any other value is stored, too, and is added
 // to `refused`.
-void set_host_count(RendezvousOptions& meeting, const std::string& written, std::string_view value);
+void set_host_count(RendezvousOptions& rendezvous, const std::string& written, std::string_view value);
 
 enum class HostsNamed : std::uint8_t { No, Yes };
 
@@ -158,18 +158,18 @@ struct Rest {
 
 // The result of settle().
 struct Settled {
-  std::vector<Given> options;
+  std::vector<SetOption> options;
   std::vector<std::string> notes;  // options without effect here, as written
 };
 // Turns these facts into options of sml-run. If hosts are named, sml-run is started once, for that many of them; a
 // single unnamed host is this machine; otherwise each host calls the first. The error (Usage) names all unsupported and
 // missing options, as written.
-Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest);
+Result<Settled> settle(const RendezvousOptions& rendezvous, const Rest& rest);
 
 // The workers' command, and the variables that stood before it.
 struct Command {
   std::vector<std::string> words;
-  std::vector<Given> variables;  // as -x NAME=VALUE
+  std::vector<SetOption> variables;  // as -x NAME=VALUE
 };
 // Makes the workers' command from the words after the options. `python` is the interpreter for scripts and modules. The
 // leading NAME=VALUE words of horovodrun, which it treats as variables, go into Command::variables.

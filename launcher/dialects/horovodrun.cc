@@ -153,27 +153,27 @@ Row as_question(string_view names, Program question) {
 
 // Horovod's elastic jobs (runner/elastic/driver.py): as many workers as slots, but at least -np unless --min-np is
 // given; unlimited restarts; a host on which a worker fails is excluded; surviving workers continue.
-std::vector<Given> defaults_of_elastic(std::span<const Given> given) {
+std::vector<SetOption> defaults_of_elastic(std::span<const SetOption> given) {
   constexpr string_view kAny = "1000000";
-  std::vector<Given> out{{"--max-restarts", std::string(kAny)},
-                         {"--max-np", std::string(kAny)},
-                         {"--max-fruitless", "0"},
-                         {"--exclude-after", "1"},
-                         {"--elastic", "horovod"}};
+  std::vector<SetOption> out{{"--max-restarts", std::string(kAny)},
+                             {"--max-np", std::string(kAny)},
+                             {"--max-fruitless", "0"},
+                             {"--exclude-after", "1"},
+                             {"--elastic", "horovod"}};
   const string_view np = last_given(given, "--np");
   if (!np.empty()) out.push_back({"--min-np", std::string(np)});
   return out;
 }
 
-bool is_elastic(std::span<const Given> given) { return is_given(given, {"--host-discovery-script", "--min-np"}); }
+bool is_elastic(std::span<const SetOption> given) { return is_given(given, {"--host-discovery-script", "--min-np"}); }
 
 }  // namespace
 
-std::vector<Given> defaults_of_horovodrun(std::span<const Given> given) {
-  std::vector<Given> out{{"--tag", "[{rank}]<{stream}>:"}};
+std::vector<SetOption> defaults_of_horovodrun(std::span<const SetOption> given) {
+  std::vector<SetOption> out{{"--tag", "[{rank}]<{stream}>:"}};
   if (!is_given(given, {"--host-discovery-script"})) out.push_back({"--host-source", "local"});
   if (!is_elastic(given)) return out;
-  for (Given& more : defaults_of_elastic(given)) out.push_back(std::move(more));
+  for (SetOption& more : defaults_of_elastic(given)) out.push_back(std::move(more));
   return out;
 }
 

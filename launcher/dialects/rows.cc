@@ -48,7 +48,7 @@ Row as_per_host(std::string_view names) {
   });
 }
 
-Row as_fixed(std::string_view names, std::vector<Given> options) {
+Row as_fixed(std::string_view names, std::vector<SetOption> options) {
   return computed(names, 0, [options = std::move(options)](std::string_view, Values) {
     OptionTranslation out;
     out.options = options;
@@ -74,10 +74,10 @@ Row as_program(std::string_view names, Program kind) {
   });
 }
 
-Row as_said(std::string_view names, std::optional<Said> RendezvousOptions::*member) {
+Row as_rendezvous_option(std::string_view names, std::optional<WrittenOption> RendezvousOptions::*member) {
   return computed(names, 1, [member](std::string_view written, Values values) -> Result<OptionTranslation> {
     OptionTranslation out;
-    out.meeting.*member = {std::string(written), values[0]};
+    out.rendezvous.*member = {std::string(written), values[0]};
     return out;
   });
 }

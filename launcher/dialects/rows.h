@@ -20,7 +20,7 @@ Row as_option(std::string_view names, std::string_view option);
 // The value is the number of workers on every host, and also a host's number of slots if its source gives none.
 Row as_per_host(std::string_view names);
 // A flag stands for fixed options of sml-run.
-Row as_fixed(std::string_view names, std::vector<Given> options);
+Row as_fixed(std::string_view names, std::vector<SetOption> options);
 // as_variable(): the workers get the value in a variable. as_variable_set(): a flag, for which the workers get the
 // variable "NAME=VALUE".
 Row as_variable(std::string_view names, std::string_view variable);
@@ -38,15 +38,15 @@ Row optional(Row flag);
 // A flag that sets OptionTranslation::program.
 Row as_program(std::string_view names, Program kind);
 // The value goes, with the option as written, into a member of the rendezvous options.
-Row as_said(std::string_view names, std::optional<Said> RendezvousOptions::*member);
+Row as_rendezvous_option(std::string_view names, std::optional<WrittenOption> RendezvousOptions::*member);
 // torchrun's --redirects and --tee, for which 0 means that no stream is meant.
 Row as_streams(std::string_view names, std::string_view option);
 // torchrun's --rdzv-conf.
-Result<OptionTranslation> torch_meeting_settings(std::string_view written, Values values);
+Result<OptionTranslation> torch_rendezvous_settings(std::string_view written, Values values);
 // torchrun's --rdzv-backend. Refuses etcd.
 Result<OptionTranslation> torch_rendezvous_backend(std::string_view written, Values values);
 // Appends torchrun's default streams and paths of log files, as options of sml-run.
-void add_torch_log_defaults(const DialectInput& told, std::vector<Given>& out);
+void add_torch_log_defaults(const DialectInput& input, std::vector<SetOption>& out);
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
 
@@ -66,16 +66,16 @@ OptionTranslation note_of(std::string_view written, std::string_view detail = ""
 Error bad_value(std::string_view value, std::string_view expected);
 
 // Whether any of these options of sml-run is given.
-bool is_given(std::span<const Given> given, std::initializer_list<std::string_view> names);
+bool is_given(std::span<const SetOption> given, std::initializer_list<std::string_view> names);
 // The value of the option's last occurrence; empty if there is none.
-std::string_view last_given(std::span<const Given> given, std::string_view option);
+std::string_view last_given(std::span<const SetOption> given, std::string_view option);
 
 // See defaults_of() and config_files().
-std::vector<Given> defaults_of_torchrun(const DialectInput& told);
-std::vector<Given> defaults_of_deepspeed(const DialectInput& told);
-std::vector<Given> defaults_of_horovodrun(std::span<const Given> given);
-std::vector<Given> defaults_of_accelerate(const DialectInput& told);
-std::vector<std::string> config_files_of_accelerate(const DialectInput& told);
+std::vector<SetOption> defaults_of_torchrun(const DialectInput& input);
+std::vector<SetOption> defaults_of_deepspeed(const DialectInput& input);
+std::vector<SetOption> defaults_of_horovodrun(std::span<const SetOption> given);
+std::vector<SetOption> defaults_of_accelerate(const DialectInput& input);
+std::vector<std::string> config_files_of_accelerate(const DialectInput& input);
 
 std::vector<Row> mpirun_rows();
 std::vector<Row> hydra_rows();

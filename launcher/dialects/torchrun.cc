@@ -16,8 +16,8 @@ namespace {
 using std::string_view;
 
 // Reported later, with all else that is missing on the line.
-void refuse(RendezvousOptions& meeting, string_view written, const Error& why) {
-  meeting.refused.push_back(Error(why).in(written).message());
+void refuse(RendezvousOptions& rendezvous, string_view written, const Error& why) {
+  rendezvous.refused.push_back(Error(why).in(written).message());
 }
 
 bool is_whole_number(string_view text) {
@@ -26,7 +26,7 @@ bool is_whole_number(string_view text) {
 
 Result<OptionTranslation> hosts_count(string_view written, Values values) {
   OptionTranslation out;
-  set_host_count(out.meeting, std::string(written), values[0]);
+  set_host_count(out.rendezvous, std::string(written), values[0]);
   return out;
 }
 
@@ -130,10 +130,10 @@ Result<Settled> started_once(const RendezvousOptions& m) {
   }
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
-  for (const auto& said :
+  for (const auto& option :
        {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.patience, m.last_call}) {
-    if (said && std::find(out.notes.begin(), out.notes.end(), said->written) == out.notes.end()) {
-      out.notes.push_back(said->written);
+    if (option && std::find(out.notes.begin(), out.notes.end(), option->written) == out.notes.end()) {
+      out.notes.push_back(option->written);
     }
   }
   return out;
@@ -202,16 +202,16 @@ Settled calling(const RendezvousOptions& m) {
   if (m.place || first) out.options.push_back({"--node-rank", first ? "0" : m.place->value});
   if (std::string head = head_of(m); !head.empty()) out.options.push_back({"--head", std::move(head)});
   if (m.address && m.endpoint) out.notes.push_back(m.endpoint->written);
-  const bool told = m.own && is_address(m.own->value);
-  if (told) out.options.push_back({"--master-addr", m.own->value});
-  if (m.own && !told) out.notes.push_back(m.own->written);
+  const bool usable = m.own && is_address(m.own->value);
+  if (usable) out.options.push_back({"--master-addr", m.own->value});
+  if (m.own && !usable) out.notes.push_back(m.own->written);
   return out;
 }
 
 }  // namespace
 
 // --rdzv-conf join_timeout=600,is_host=1: other settings have no effect here.
-Result<OptionTranslation> torch_meeting_settings(string_view written, Values values) {
+Result<OptionTranslation> torch_rendezvous_settings(string_view written, Values values) {
   OptionTranslation out;
   for (string_view rest = values[0]; !rest.empty();) {
     const std::size_t end = std::min(rest.find(','), rest.size());
@@ -222,10 +222,11 @@ Result<OptionTranslation> torch_meeting_settings(string_view written, Values val
     const std::string value(setting.substr(std::min(equals + 1, setting.size())));
     if (key == "join_timeout" || key == "last_call_timeout") {
       if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
-      (key == "join_timeout" ? out.meeting.patience : out.meeting.last_call) = Said{std::string(written), value};
+      (key == "join_timeout" ? out.rendezvous.patience : out.rendezvous.last_call) =
+          WrittenOption{std::string(written), value};
     } else if (key == "is_host") {
       const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
-      out.meeting.is_first = {std::string(written), yes ? "1" : "0"};
+      out.rendezvous.is_first = {std::string(written), yes ? "1" : "0"};
     } else {
       out.note = written;
     }
@@ -250,20 +251,20 @@ Row as_streams(string_view names, string_view option) {
 
 // LOG_DIR/RUNID_x/attempt_N/LOCAL_RANK/stdout.log (torch/distributed/elastic/multiprocessing/api.py); x, which is
 // random in torch, is made of the job's id and the host. If hosts are started one by one, each writes its own files.
-void add_torch_log_defaults(const DialectInput& told, std::vector<Given>& out) {
-  const string_view folder = last_given(told.given, "--log-dir");
-  const string_view run_id = last_given(told.given, "--run-id");
+void add_torch_log_defaults(const DialectInput& input, std::vector<SetOption>& out) {
+  const string_view folder = last_given(input.given, "--log-dir");
+  const string_view run_id = last_given(input.given, "--run-id");
   out.push_back({"--redirects", "0"});  // a stream that is not named goes to no file
-  if (folder.empty()) out.push_back({"--log-dir", temporary_folder(told.environment)});
+  if (folder.empty()) out.push_back({"--log-dir", temporary_folder(input.environment)});
   const std::string attempt =
       fmt::format("{}{}_{{job}}_{{host}}/attempt_{{restart}}/", folder.empty() ? "torchelastic_{job}/" : "",
                   run_id.empty() ? "none" : in_layout(run_id));
   out.push_back({"--log-layout", attempt + "{local_rank}/{stream}.log"});
-  if (is_given(told.given, {"--log-match-stdout", "--log-match-stderr"})) {
+  if (is_given(input.given, {"--log-match-stdout", "--log-match-stderr"})) {
     out.push_back({"--log-match-layout", attempt + "filtered_{stream}.log"});
   }
-  if (told.meeting.place) out.push_back({"--log-on-host", ""});
-  if (!is_given(told.given, {"--tee"}) || is_given(told.given, {"--tag"})) return;
+  if (input.rendezvous.place) out.push_back({"--log-on-host", ""});
+  if (!is_given(input.given, {"--tee"}) || is_given(input.given, {"--tag"})) return;
   out.push_back({"--tee-tag", "[{role}{local_rank}]:"});
 }
 
@@ -274,17 +275,17 @@ std::string with_torch_port(const std::string& endpoint) {
   return fmt::format(fmt::runtime(v6 && !endpoint.starts_with('[') ? "[{}]:29400" : "{}:29400"), endpoint);
 }
 
-void set_host_count(RendezvousOptions& meeting, const std::string& written, string_view value) {
+void set_host_count(RendezvousOptions& rendezvous, const std::string& written, string_view value) {
   const std::size_t colon = value.find(':');
   const string_view least = value.substr(0, colon);
   const string_view most = colon == string_view::npos ? least : value.substr(colon + 1);
   const bool is_range = is_whole_number(least) && is_whole_number(most) &&
                         (least.size() < most.size() || (least.size() == most.size() && least < most));
   if (!is_range && least != most) {
-    refuse(meeting, written, bad_value(value, "a number of hosts, or MIN:MAX with MIN not above MAX"));
+    refuse(rendezvous, written, bad_value(value, "a number of hosts, or MIN:MAX with MIN not above MAX"));
   }
-  meeting.hosts = {written, std::string(is_range || least == most ? most : value)};
-  if (is_range) meeting.least_hosts = {written, std::string(least)};
+  rendezvous.hosts = {written, std::string(is_range || least == most ? most : value)};
+  if (is_range) rendezvous.least_hosts = {written, std::string(least)};
 }
 
 void merge(RendezvousOptions& all, const RendezvousOptions& more) {
@@ -304,45 +305,45 @@ void merge(RendezvousOptions& all, const RendezvousOptions& more) {
 namespace {
 
 // sml-run is started on each of the named hosts, which call the first.
-Result<Settled> on_each_host(const RendezvousOptions& meeting, const Rest& rest) {
-  const std::string& written = meeting.on_each->written;
-  const bool alone = rest.named == HostsNamed::No && meeting.place && meeting.place->value == "0";
-  if (alone) return on_this_machine(meeting);
+Result<Settled> on_each_host(const RendezvousOptions& rendezvous, const Rest& rest) {
+  const std::string& written = rendezvous.on_each->written;
+  const bool alone = rest.named == HostsNamed::No && rendezvous.place && rendezvous.place->value == "0";
+  if (alone) return on_this_machine(rendezvous);
   if (rest.named == HostsNamed::No) {
     return Error(ErrorKind::Usage, written + ": the hosts are not named; name them with --hostfile");
   }
-  if (!meeting.place) {
+  if (!rendezvous.place) {
     return Error(ErrorKind::Usage,
                  fmt::format("{}: nothing says which of the hosts this one is; write --node_rank N, from 0", written));
   }
   Settled out;
-  out.options = {{"--start-timeout", std::string(kPatience)}, {"--node-rank", meeting.place->value}};
-  if (std::string head = head_of(meeting); !head.empty()) out.options.push_back({"--head", std::move(head)});
+  out.options = {{"--start-timeout", std::string(kPatience)}, {"--node-rank", rendezvous.place->value}};
+  if (std::string head = head_of(rendezvous); !head.empty()) out.options.push_back({"--head", std::move(head)});
   return out;
 }
 
 }  // namespace
 
-Result<Settled> settle(const RendezvousOptions& meeting, const Rest& rest) {
-  if (meeting.on_each) return on_each_host(meeting, rest);
-  const bool once = rest.named == HostsNamed::Yes || !meeting.hosts;
-  const bool calls = !once && meeting.hosts->value != "1";
-  if (std::optional<Error> lacks = all_that_lacks(meeting, calls ? &rest : nullptr)) return *lacks;
-  if (once) return started_once(meeting);
-  return calls ? calling(meeting) : on_this_machine(meeting);
+Result<Settled> settle(const RendezvousOptions& rendezvous, const Rest& rest) {
+  if (rendezvous.on_each) return on_each_host(rendezvous, rest);
+  const bool once = rest.named == HostsNamed::Yes || !rendezvous.hosts;
+  const bool calls = !once && rendezvous.hosts->value != "1";
+  if (std::optional<Error> lacks = all_that_lacks(rendezvous, calls ? &rest : nullptr)) return *lacks;
+  if (once) return started_once(rendezvous);
+  return calls ? calling(rendezvous) : on_this_machine(rendezvous);
 }
 
-std::vector<Given> defaults_of_torchrun(const DialectInput& told) {
-  std::vector<Given> out{{"--no-tag", ""},
-                         {"--nproc-per-node", "1"},
-                         {"--host-source", "local"},
-                         {"--torch-store", ""},
-                         {"--max-fruitless", "0"}};
+std::vector<SetOption> defaults_of_torchrun(const DialectInput& input) {
+  std::vector<SetOption> out{{"--no-tag", ""},
+                             {"--nproc-per-node", "1"},
+                             {"--host-source", "local"},
+                             {"--torch-store", ""},
+                             {"--max-fruitless", "0"}};
   // The process that started torchrun reads there why it failed.
-  const string_view error_file = plan::variable(told.environment, "TORCHELASTIC_ERROR_FILE");
+  const string_view error_file = plan::variable(input.environment, "TORCHELASTIC_ERROR_FILE");
   if (!error_file.empty()) out.push_back({"--error-file", std::string(error_file)});
-  if (is_given(told.given, {"--log-dir", "--redirects", "--tee", "--log-match-stdout", "--log-match-stderr"})) {
-    add_torch_log_defaults(told, out);
+  if (is_given(input.given, {"--log-dir", "--redirects", "--tee", "--log-match-stdout", "--log-match-stderr"})) {
+    add_torch_log_defaults(input, out);
   }
   return out;
 }
@@ -350,12 +351,12 @@ std::vector<Given> defaults_of_torchrun(const DialectInput& told) {
 std::vector<Row> torchrun_rows() {
   return {
       computed("nnodes", 1, hosts_count),
-      as_said("node-rank", &RendezvousOptions::place),
+      as_rendezvous_option("node-rank", &RendezvousOptions::place),
       computed("nproc-per-node", 1, workers_per_host),
       as_option("max-restarts", "--max-restarts"),
-      as_said("master-addr", &RendezvousOptions::address),
-      as_said("master-port", &RendezvousOptions::port),
-      as_said("rdzv-endpoint", &RendezvousOptions::endpoint),
+      as_rendezvous_option("master-addr", &RendezvousOptions::address),
+      as_rendezvous_option("master-port", &RendezvousOptions::port),
+      as_rendezvous_option("rdzv-endpoint", &RendezvousOptions::endpoint),
       as_streams("t tee", "--tee"),
       as_streams("r redirects", "--redirects"),
       as_option("local-ranks-filter", "--show-local-ranks"),
@@ -369,8 +370,8 @@ std::vector<Row> torchrun_rows() {
       one_of(kHowToRun, as_program("run-path", Program::Script)),
       as_is("use-env", 0),
       noted("monitor-interval start-method event-log-handler logs-specs", 1),
-      as_said("local-addr", &RendezvousOptions::own),
-      computed("rdzv-conf", 1, torch_meeting_settings),
+      as_rendezvous_option("local-addr", &RendezvousOptions::own),
+      computed("rdzv-conf", 1, torch_rendezvous_settings),
       computed("rdzv-backend", 1, torch_rendezvous_backend),
       noted("signals-to-handle", 1),
       computed("log-line-prefix-template", 1, line_prefix),

@@ -175,7 +175,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
     limit_.async_wait([self = shared_from_this()](boost::system::error_code error) {
       if (error) return;
       self->close(Error(ErrorKind::Timeout,
-                        self->proved_ ? "it has not said in time who it is" : "it has proved nothing in time"));
+                        self->proved_ ? "it has not identified itself in time" : "it has proved nothing in time"));
     });
     later([](TlsLink& link) { link.shake_hands(); });
   }

@@ -42,10 +42,10 @@ struct Introduction {
   std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
   std::string host;           // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
-  std::uint32_t wished = kAnyPlace;  // if `index` is kAnyPlace: the place that it prefers; kAnyPlace: none
-  plan::HostShare share{};           // its Settings::share; the default where it has none
+  std::uint32_t preferred = kAnyPlace;  // if `index` is kAnyPlace: the place that it prefers; kAnyPlace: none
+  plan::HostShare share{};              // its Settings::share; the default where it has none
 
-  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, wished, share); }
+  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, preferred, share); }
   bool operator==(const Introduction&) const = default;
 };
 
@@ -76,17 +76,17 @@ struct Welcome {
 };
 // First message on a new connection of a peer whose earlier connection has broken: the stream continues here.
 struct Reconnect {
-  std::string ticket;       // of Welcome
-  std::uint64_t heard = 0;  // what the peer has received, counted as Acknowledge::bytes
+  std::string ticket;          // of Welcome
+  std::uint64_t received = 0;  // what the peer has received, counted as Acknowledge::bytes
 
-  void fields(auto& archive) { archive(ticket, heard); }
+  void fields(auto& archive) { archive(ticket, received); }
   bool operator==(const Reconnect&) const = default;
 };
 // Answer to Reconnect. The bytes that the peer has not received follow.
 struct Resumed {
-  std::uint64_t heard = 0;  // what the coordinator has received, counted as Acknowledge::bytes
+  std::uint64_t received = 0;  // what the coordinator has received, counted as Acknowledge::bytes
 
-  void fields(auto& archive) { archive(heard); }
+  void fields(auto& archive) { archive(received); }
   bool operator==(const Resumed&) const = default;
 };
 // Acknowledgement: the number of bytes that the sender of this message has received in frames since Welcome, over all

@@ -62,8 +62,8 @@ struct Settings {
   Duration last_call{};         // how long the job waits for further hosts once `least_hosts` are here
   std::uint32_t own_index = 0;  // this host's place; with ChosenByHead any but 0, which is the coordinator's
   PlaceRule place = PlaceRule::Known;
-  std::optional<std::uint32_t> wished;  // with ChosenByHead: the place that this host prefers; nullopt: none
-  std::string head;                     // name or address of the coordinator
+  std::optional<std::uint32_t> preferred;  // with ChosenByHead: the place that this host prefers; nullopt: none
+  std::string head;                        // name or address of the coordinator
   std::uint16_t port = kDefaultPort;
   Key key{};  // the job key; with a `space`, valid on other hosts than the first only after meet_in_space()
   std::optional<StepSpace> space{};         // where meet_in_space() exchanges the key; nullopt: there is none

@@ -161,7 +161,7 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
   const transport::Whose whose = here.whose_host ? here.whose_host(settings.head) : transport::Whose::Unknown;
   const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
   const bool first = whose == transport::Whose::Unknown && hint && hint->place == 0;
-  if (hint) settings.wished = hint->place;
+  if (hint) settings.preferred = hint->place;
   settings.own_index = whose == transport::Whose::Ours || first ? 0 : 1;
   if (settings.own_index == 0) {
     const std::string why = first ? fmt::format("{} is 0", hint->variable) : show(settings.head) + " is its own";
@@ -188,7 +188,7 @@ void say_share(dialin::Settings& settings, const Options& options, const plan::L
   settings.least_hosts = static_cast<std::uint32_t>(plan.map.hosts.size());
   if (settings.own_index == 0 || settings.place == dialin::PlaceRule::ChosenByHead) return;
   settings.place = dialin::PlaceRule::ChosenByHead;
-  settings.wished = settings.own_index;
+  settings.preferred = settings.own_index;
 }
 
 // ---- the name of the job

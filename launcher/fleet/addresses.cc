@@ -40,10 +40,10 @@ Error cannot_reach(const HostProbe& probe, std::string_view rank0_host, std::uin
 
 }  // namespace
 
-std::vector<std::string> believable_addresses(std::span<const std::string> told, OnThisMachine here) {
+std::vector<std::string> believable_addresses(std::span<const std::string> reported, OnThisMachine here) {
   constexpr std::size_t kMost = 64;
   std::vector<std::string> out;
-  for (const std::string& address : told) {
+  for (const std::string& address : reported) {
     const AddressUse use = use_of_address(address);
     const bool loopback = here == OnThisMachine::Yes && use == AddressUse::ThisMachine;
     if (out.size() < kMost && (loopback || use == AddressUse::OtherHosts)) out.push_back(address);

@@ -31,7 +31,7 @@ struct HostAddresses {
 // Filters the addresses that a host's agent reports, since other hosts connect to them, and accept connections from
 // them, without further proof. Keeps those by which other hosts can reach a host, loopback addresses for the launcher's
 // own machine, and 64 addresses at most.
-std::vector<std::string> believable_addresses(std::span<const std::string> told, OnThisMachine here);
+std::vector<std::string> believable_addresses(std::span<const std::string> reported, OnThisMachine here);
 
 // Addresses by which other hosts may reach the first one, most likely first: those that connections have proved, then
 // those that its agent reports. `locals`: the launcher's ends of the connections to all hosts.

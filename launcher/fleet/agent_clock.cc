@@ -17,7 +17,7 @@ TimePoint AgentClock::ours(Reading reading) const {
   return TimePoint(std::clamp(reading, Reading::zero(), kMost) + offset_);
 }
 
-void AgentClock::heard(Reading reading, TimePoint now) {
+void AgentClock::add(Reading reading, TimePoint now) {
   if (!short_ && plausible(reading)) offset_ = now.time_since_epoch() - reading;
 }
 

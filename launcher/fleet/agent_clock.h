@@ -16,13 +16,13 @@ class AgentClock {
 
   // A message arrived at `now` that was sent when the agent's clock showed `reading`. Accurate up to the time of
   // transmission; ignored after the first answered().
-  void heard(Reading reading, TimePoint now);
+  void add(Reading reading, TimePoint now);
   // A reply with `reading` arrived at `now` to a request that was sent at `asked`. Accurate up to half of the round
   // trip. Only a reply with a short round trip changes the offset. It sets the threshold for what is short, and each
   // longer round trip doubles the threshold, so that in time the offset follows clocks that drift apart.
   void answered(TimePoint asked, Reading reading, TimePoint now);
 
-  // The time on the launcher's clock at that reading. Before the first heard() or answered() the offset is 0.
+  // The time on the launcher's clock at that reading. Before the first add() or answered() the offset is 0.
   TimePoint ours(Reading reading) const;
 
  private:

@@ -194,9 +194,9 @@ void Fleet::dismiss() {
   hosts_.clear();
 }
 
-void Fleet::tell_end(const transport::RunEnd& end) {
+void Fleet::send_end(const transport::RunEnd& end) {
   loop_.restart();
-  if (agent_launcher_->tell_end(end, [this] { loop_.stop(); })) loop_.run();
+  if (agent_launcher_->send_end(end, [this] { loop_.stop(); })) loop_.run();
 }
 
 void Fleet::clean_up(const std::function<void(const std::string&)>& print) {

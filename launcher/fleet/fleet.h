@@ -58,7 +58,7 @@ class SpareListener {
 
 // All calls and callbacks are on the loop's thread. It owns the hosts and their sessions. Order of the calls: serve(),
 // open(); for each attempt begin_group(), add() and add_spare() for its hosts, start(); at the end dismiss(),
-// tell_end(), clean_up(), close(). After close(), exit by _Exit(): a name look-up may still be running on a thread that
+// send_end(), clean_up(), close(). After close(), exit by _Exit(): a name look-up may still be running on a thread that
 // cannot be stopped.
 class Fleet final : private transport::SessionOwner {
  public:
@@ -135,9 +135,9 @@ class Fleet final : private transport::SessionOwner {
   void stop_preparing() { preparation_.reset(); }
   // Destroys all hosts and their sessions, in any state. References to hosts become invalid.
   void dismiss();
-  // Call after dismiss(). tell_end() sends the outcome to hosts that wait for it. clean_up() connects again to hosts
+  // Call after dismiss(). send_end() sends the outcome to hosts that wait for it. clean_up() connects again to hosts
   // whose agents vanished, and ends what they have left there. Both run the loop and block until that is done.
-  void tell_end(const transport::RunEnd& end);
+  void send_end(const transport::RunEnd& end);
   void clean_up(const std::function<void(const std::string&)>& print);
   void close() { agent_launcher_->close(); }
 

@@ -38,7 +38,7 @@ void Heartbeat::await_next() {
 }
 
 // While this process was stopped, it could not receive from any host.
-TimePoint Heartbeat::heard(const Host& host) const {
+TimePoint Heartbeat::last_received(const Host& host) const {
   return std::max(host.session->contact().last_heard, awake_since_);
 }
 
@@ -50,14 +50,14 @@ void Heartbeat::beat() {
   for (Host& host : hosts_.all()) {
     if (!host.runs()) continue;
     if (host.session->contact().last_heard >= host.pinged) host.ping();
-    if (now - heard(host) >= timeout_ / 2) host.session->doubt();
-    if (now - heard(host) < timeout_) continue;
+    if (now - last_received(host) >= timeout_ / 2) host.session->doubt();
+    if (now - last_received(host) < timeout_) continue;
     host.session->abandon(heartbeat_lost(timeout_));
   }
   passed_();
   next_ = now + interval(timeout_);
   for (const Host& host : hosts_.all()) {
-    const TimePoint silent = heard(host) + timeout_;
+    const TimePoint silent = last_received(host) + timeout_;
     if (host.runs() && silent > now) next_ = std::min(*next_, silent);
   }
   await_next();
@@ -70,7 +70,7 @@ std::optional<TimePoint> Heartbeat::lost_workers_end() const {
   for (const Host& host : hosts_.all()) {
     const bool ended = !host.lost || !host.session->ended() || host.session->agent_vanished();
     if (ended || !host.session->had_workers()) continue;
-    const TimePoint end = host.session->last_said() + timeout_;
+    const TimePoint end = host.session->last_sent() + timeout_;
     last = std::max(last.value_or(end), end);
   }
   return last && *last > Clock::now() ? last : std::nullopt;

@@ -28,7 +28,7 @@ class Heartbeat {
  private:
   void await_next();
   void beat();
-  TimePoint heard(const Host& host) const;
+  TimePoint last_received(const Host& host) const;
 
   HostTable& hosts_;
   Duration timeout_;

@@ -22,7 +22,7 @@ void Host::note(const wire::ToLauncher& message) {
     machine = m->machine;
     agent_pid = m->pid;
     traces = {.mark = session->mark(), .cgroup = m->cgroup, .scratch = m->scratch};
-    clock.heard(std::chrono::nanoseconds(m->now_ns), Clock::now());
+    clock.add(std::chrono::nanoseconds(m->now_ns), Clock::now());
     ping();
   } else if (const auto* pong = std::get_if<wire::Pong>(&message)) {
     const TimePoint asked{std::chrono::nanoseconds(pong->token)};

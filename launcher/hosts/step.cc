@@ -37,7 +37,7 @@ Error too_many_tasks(string_view starter, std::uint32_t tasks, string_view how) 
 FoundStep checked(Step step) {
   if (step.rank < step.hosts) return std::optional(std::move(step));
   return Error(ErrorKind::Config,
-               fmt::format("{} counts {} tasks, and this is number {}", step.counted, step.hosts, step.rank))
+               fmt::format("{} counts {} tasks, and this is number {}", step.count_variable, step.hosts, step.rank))
       .with_hint("--host-source local runs a job of its own here");
 }
 
@@ -66,10 +66,10 @@ FoundStep step_of_slurm(const SourceContext& s) {
   if (number_in(s, "SLURM_STEP_NUM_NODES") != tasks) return too_many_tasks("srun", *tasks, "--ntasks-per-node=1");
   Step step{
       .starter = "srun",
-      .counted = kTasks,
+      .count_variable = kTasks,
       .rank = *rank,
       .hosts = *tasks,
-      .list = "SLURM_STEP_NODELIST",
+      .list_variable = "SLURM_STEP_NODELIST",
       .id = fmt::format("slurm {}.{}", s.variable("SLURM_JOB_ID").value_or(s.variable("SLURM_JOBID").value_or("")),
                         s.variable("SLURM_STEP_ID").value_or(s.variable("SLURM_STEPID").value_or("")))};
   const auto list = s.variable("SLURM_STEP_NODELIST");
@@ -116,8 +116,8 @@ FoundStep step_of_pmi_port(const SourceContext& s) {
   const auto here = number_in(s, "MPI_LOCALNRANKS");
   if (!s.variable("PMI_PORT") || !rank || !here || s.variable("PMI_SIZE")) return no_step();
   if (*here != 1) return too_many_tasks("mpiexec", *here, "-ppn 1");
-  return std::optional(
-      Step{.starter = "mpiexec", .counted = "PMI_ID", .rank = *rank, .list = "PMI_PORT", .id = "mpiexec "});
+  return std::optional(Step{
+      .starter = "mpiexec", .count_variable = "PMI_ID", .rank = *rank, .list_variable = "PMI_PORT", .id = "mpiexec "});
 }
 
 FoundStep step_of_counts(const SourceContext& s) {
@@ -129,10 +129,10 @@ FoundStep step_of_counts(const SourceContext& s) {
     if (*here != 1) return too_many_tasks(one.starter, *tasks, one.how);
     const std::string id = one.id.empty() ? "" : s.variable(std::string(one.id)).value_or("");
     FoundStep step = checked({.starter = one.starter,
-                              .counted = one.tasks,
+                              .count_variable = one.tasks,
                               .rank = *rank,
                               .hosts = *tasks,
-                              .list = std::string(one.tasks),
+                              .list_variable = std::string(one.tasks),
                               .id = fmt::format("{} {}", one.starter, id)});
     if (step && *step) (*step)->named = hosts_of_batch_job(s, **step);
     return step;
@@ -149,10 +149,10 @@ FoundStep step_of_flux(const SourceContext& s) {
   if (!id || !rank || !tasks || *tasks <= 1) return no_step();
   if (number_in(s, "FLUX_JOB_NNODES") != tasks) return too_many_tasks("flux run", *tasks, "--tasks-per-node=1");
   return checked({.starter = "flux run",
-                  .counted = kTasks,
+                  .count_variable = kTasks,
                   .rank = *rank,
                   .hosts = *tasks,
-                  .list = std::string(kTasks),
+                  .list_variable = std::string(kTasks),
                   .id = "flux " + *id});
 }
 
@@ -165,7 +165,11 @@ FoundStep step_of_pbs(const SourceContext& s) {
   const auto task = number_in(s, "PBS_TASKNUM");
   const auto rank = number_in(s, "PBS_NODENUM");
   if (!id || !task || *task <= 1 || !rank) return no_step();
-  Step step{.starter = "pbsdsh", .counted = "PBS_TASKNUM", .rank = *rank, .list = "PBS_NODEFILE", .id = "pbs " + *id};
+  Step step{.starter = "pbsdsh",
+            .count_variable = "PBS_TASKNUM",
+            .rank = *rank,
+            .list_variable = "PBS_NODEFILE",
+            .id = "pbs " + *id};
   const FoundHosts found = pbs_hosts(s);
   if (!found || !*found) return std::optional(std::move(step));  // it is said when the hosts are needed
   step.named = (*found)->hosts;
@@ -196,7 +200,7 @@ FoundHosts hosts_of_step(const SourceContext& s) {
                                                step.starter));
   }
   using Names = plan::CallingHosts::Names;
-  plan::HostList list{step.named, step.list, plan::SlotsAre::Capacity};
+  plan::HostList list{step.named, step.list_variable, plan::SlotsAre::Capacity};
   for (std::uint32_t i = 0; list.hosts.size() < step.hosts; ++i) {
     list.hosts.push_back({fmt::format("host-{}", i), {}, std::nullopt});
   }

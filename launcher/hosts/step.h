@@ -16,10 +16,11 @@ namespace sml::hosts {
 // sml-run as one task of a step that has one task on each host.
 struct Step {
   std::string_view starter;  // the program that began the step, for messages: "srun"
-  std::string_view counted;  // the variable with the number of tasks, or else one that shows that there is a step
-  std::uint32_t rank = 0;    // index of this host in the step; 0 is the host that the others call
-  std::uint32_t hosts = 0;   // their number; 0: the step does not say it
-  std::string list;          // the variable that names or counts the hosts, for messages
+  std::string_view
+      count_variable;         // the variable with the number of tasks, or else one that shows that there is a step
+  std::uint32_t rank = 0;     // index of this host in the step; 0 is the host that the others call
+  std::uint32_t hosts = 0;    // their number; 0: the step does not say it
+  std::string list_variable;  // the variable that names or counts the hosts, for messages
   std::vector<plan::Host> named{};  // by rank, `hosts` of them; empty: their names are not known
   std::string id;                   // the same on all hosts of the step; where known, it names job and step
 };

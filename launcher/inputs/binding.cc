@@ -14,26 +14,26 @@ Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, co
   return {};
 }
 
-Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options) {
+Result<void> count_hwthreads(plan::BindingRequest& request, const Options& options) {
   if (options.processors == Processors::Cores) return {};
-  if (!wish.cores.empty()) {
+  if (!request.cores.empty()) {
     return Error(ErrorKind::Usage, "--cpu-set names cores, so that it cannot be had with --use-hwthread-cpus");
   }
-  const bool by_count = options.bind_to_said == SaidByUser::No && wish.cores_per_rank > 0;
-  if (by_count && wish.bind_to == plan::BindTo::Core) wish.bind_to = plan::BindTo::Hwthread;
+  const bool by_count = options.bind_to_set == SetByUser::No && request.cores_per_rank > 0;
+  if (by_count && request.bind_to == plan::BindTo::Core) request.bind_to = plan::BindTo::Hwthread;
   return {};
 }
 
-void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map) {
+void bind_as_open_mpi(plan::BindingRequest& request, const Options& options, const plan::JobMap& map) {
   if (options.bind_rule != BindRule::OpenMpi || !options.rankfile.empty()) return;
   const plan::BindTo own = options.processors == Processors::Cores ? plan::BindTo::Core : plan::BindTo::Hwthread;
   const bool few = map.world_size() <= 2;
-  const bool said = options.bind_to_said == SaidByUser::Yes || wish.bind_to != plan::BindTo::None;
-  if (options.map_by_said == SaidByUser::No && !few) wish.map_by = plan::BindTo::Numa;
+  const bool is_set = options.bind_to_set == SetByUser::Yes || request.bind_to != plan::BindTo::None;
+  if (options.map_by_said == SetByUser::No && !few) request.map_by = plan::BindTo::Numa;
   const auto crowded = [](const plan::MappedHost& host) { return host.ranks.size() > host.slots; };
-  if (said || !wish.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
-  wish.bind_to = few || wish.cores_per_rank > 0 ? own : plan::BindTo::Numa;
-  if (wish.on_impossible == plan::OnImpossible::Warn) wish.on_impossible = plan::OnImpossible::Ignore;
+  if (is_set || !request.cores.empty() || std::any_of(map.hosts.begin(), map.hosts.end(), crowded)) return;
+  request.bind_to = few || request.cores_per_rank > 0 ? own : plan::BindTo::Numa;
+  if (request.on_impossible == plan::OnImpossible::Warn) request.on_impossible = plan::OnImpossible::Ignore;
 }
 
 void bind_by_lists(plan::JobMap& map, const std::vector<std::string>& lists) {

@@ -20,12 +20,12 @@ Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, co
 
 // --map-by slot:PE=N binds to N of the counted units: hardware threads with --use-hwthread-cpus. Error (Usage):
 // --cpu-set is given, too, which names cores.
-Result<void> count_hwthreads(plan::BindingWish& wish, const Options& options);
+Result<void> count_hwthreads(plan::BindingRequest& request, const Options& options);
 
 // Binds as Open MPI 4.1 does (rmaps_base_map_job.c): it maps and binds by core for up to two workers and by NUMA node
 // for more, if possible, and binds no worker if a host has more workers than slots. Changes nothing unless
 // options.bind_rule is OpenMpi, or if there is a rankfile.
-void bind_as_open_mpi(plan::BindingWish& wish, const Options& options, const plan::JobMap& map);
+void bind_as_open_mpi(plan::BindingRequest& request, const Options& options, const plan::JobMap& map);
 
 // Gives each rank its list of processors, by its local rank; with fewer lists than local ranks, the lists repeat.
 // Changes nothing if there are no lists, or if a rankfile has named the processors.

@@ -321,7 +321,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   // JAX finds the others by the variables of a step, which the workers do not have.
   if (finder.in_slurm(options)) plan.presets.insert(plan::Preset::OpenMpi);
   plan.oversubscribe = np_says_it ? plan::Oversubscribe::Yes : options.layout.oversubscribe;
-  plan.room = np_says_it ? plan::LaunchPlan::Room::Unsaid : plan::LaunchPlan::Room::Counted;
+  plan.slot_limit = np_says_it ? plan::LaunchPlan::SlotLimit::None : plan::LaunchPlan::SlotLimit::Set;
   if (std::string kept = kept_back_from_others(plan, here); !kept.empty()) plan.warnings.push_back(std::move(kept));
   if (Result<void> settled = settle_shares_of_hosts(plan, options, here); !settled) return settled.error();
   if (Result<void> settled = settle_start(plan, options, here, finder); !settled) return settled.error();

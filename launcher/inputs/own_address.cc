@@ -9,7 +9,7 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 #include "common/plan/program/script.h"
 #include "launcher/inputs/read_to_end.h"
 

@@ -181,11 +181,11 @@ ThisHost this_host(std::span<const char* const> environment) {
     return os::find_trusted_program(os::program_candidates(name, *shared)).passed_over;
   };
   here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
-    os::ToolOutput said = os::output_of_tool(words, *shared);
-    std::ranges::copy_if(said.passed_over, std::back_inserter(*passed_over), [&](const std::string& why) {
+    os::ToolOutput output = os::output_of_tool(words, *shared);
+    std::ranges::copy_if(output.passed_over, std::back_inserter(*passed_over), [&](const std::string& why) {
       return std::ranges::find(*passed_over, why) == passed_over->end();
     });
-    return std::move(said.text);
+    return std::move(output.text);
   };
   here.count_gpus = [shared, ask = here.output_of] {
     const std::string listing = ask({"nvidia-smi", "-L"});

@@ -86,7 +86,7 @@ std::optional<Notice> NoticeMaker::on_event(const report::Event& event) {
   } else if (std::holds_alternative<report::WorkersStart>(event.what) && attempt_ == 1) {
     Notice notice = make(NotifyOn::Start, event.at);
     notice.text =
-        fmt::format("job {} has started: {} on {}", job_id_, counted(ranks_, "rank"), counted(hosts_, "host"));
+        fmt::format("job {} has started: {} on {}", job_id_, pluralize(ranks_, "rank"), pluralize(hosts_, "host"));
     return wanted(std::move(notice));
   } else if (const auto* failed = std::get_if<report::AttemptFails>(&event.what)) {
     Notice notice = make(NotifyOn::Failure, event.at);
@@ -99,8 +99,8 @@ std::optional<Notice> NoticeMaker::on_event(const report::Event& event) {
     attempt_ = again->attempt;
     count(*again->plan);
     Notice notice = make(NotifyOn::Restart, event.at);
-    notice.text = fmt::format("job {} starts again, attempt {}: {} on {}", job_id_, attempt_, counted(ranks_, "rank"),
-                              counted(hosts_, "host"));
+    notice.text = fmt::format("job {} starts again, attempt {}: {} on {}", job_id_, attempt_, pluralize(ranks_, "rank"),
+                              pluralize(hosts_, "host"));
     return wanted(std::move(notice));
   } else if (const auto* end = std::get_if<report::JobEnds>(&event.what)) {
     const bool is_failure = end->exit_code != 0 && !options_.notifies(NotifyOn::End);

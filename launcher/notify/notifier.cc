@@ -70,19 +70,19 @@ void Notifier::on_event(const report::Event& event) {
          outcome] { *outcome = url ? post(*url, {body}, kDeliveryLimit) : run_command(command, body, kDeliveryLimit); },
         [this, of = target.get(), outcome] {
           std::erase(of->outcomes, outcome);
-          told(*of, *outcome);
+          on_outcome(*of, *outcome);
         });
   }
 }
 
-void Notifier::told(Target& target, const Result<void>& outcome) {
+void Notifier::on_outcome(Target& target, const Result<void>& outcome) {
   --target.waiting;
   if (!outcome) complain(target, outcome.error().message());
 }
 
 void Notifier::complain(Target& target, const std::string& why) {
   if (std::exchange(target.complained, true)) return;
-  print_(named(target.given.text) + ": " + why + "; the job goes on, and later failures of it are not told");
+  print_(named(target.given.text) + ": " + why + "; the job goes on, and later failures of it are not reported");
 }
 
 // The loop does not run any more, and reports nothing.

@@ -40,7 +40,7 @@ class Notifier final : public report::EventListener {
 
  private:
   struct Target;
-  void told(Target& target, const Result<void>& outcome);
+  void on_outcome(Target& target, const Result<void>& outcome);
   void complain(Target& target, const std::string& why);
 
   Print print_;

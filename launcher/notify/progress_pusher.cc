@@ -120,11 +120,11 @@ void ProgressPusher::push() {
 }
 
 void ProgressPusher::complain(const std::string& why) {
-  deps_.print("progress cannot be told to Kubeflow's status server at " + show(deps_.server.url, 200) + ": " + why +
-              "; the job goes on, and later failures of it are not told");
+  deps_.print("progress cannot be sent to Kubeflow's status server at " + show(deps_.server.url, 200) + ": " + why +
+              "; the job goes on, and later failures of it are not reported");
 }
 
-void ProgressPusher::tell_end() {
+void ProgressPusher::send_end() {
   timer_.cancel();
   const std::optional<TimePoint> progress = deps_.goodput.last_progress();
   if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.print(to_metric_line(facts()));

@@ -42,9 +42,9 @@ class ProgressPusher final : public report::EventListener {
   void begin();
   void on_event(const report::Event& event) override;
   // Call after the last event: begins to send the end of the job, and prints the last line. Does not wait.
-  void tell_end();
+  void send_end();
   // Call when the loop no longer runs. Blocks until the server has taken the end, at most until kLastPatience after
-  // tell_end().
+  // send_end().
   void finish();
 
  private:

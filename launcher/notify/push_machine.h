@@ -21,8 +21,8 @@ class PushMachine {
   // Returns true if the caller must begin a push now. `progress` is the time of the last progress; nullopt: none yet.
   // Returns false until ended() has been called for the push before.
   [[nodiscard]] bool begins(std::optional<TimePoint> progress, TimePoint now) {
-    if (under_way_ || !progress || progress == told_ || now < allowed_) return false;
-    told_ = progress;
+    if (under_way_ || !progress || progress == pushed_ || now < allowed_) return false;
+    pushed_ = progress;
     begun_ = now;
     allowed_ = now + pause_;
     return under_way_ = true;
@@ -51,7 +51,7 @@ class PushMachine {
   bool complained_ = false;
   TimePoint begun_{};
   TimePoint allowed_{};
-  std::optional<TimePoint> told_{};  // the progress of the last push
+  std::optional<TimePoint> pushed_{};  // the progress of the last push
 };
 
 }  // namespace sml::notify

@@ -161,7 +161,7 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
     add_note(scanned->notes, std::move(idle));
   }
   std::vector<std::string> command = take_command(dialect, *scanned, sources);
-  Result<Given> given = gather(dialect, *scanned, sources);
+  Result<GatheredOptions> given = gather(dialect, *scanned, sources);
   if (!given) return given.error();
   if (Result<void> settled = settle_hosts(*scanned, given->options, sources); !settled) return settled.error();
   if (Result<void> counted = check_count(dialect, *scanned, given->options, sources); !counted) return counted.error();

@@ -25,8 +25,8 @@ Result<std::vector<OptionValue>> read_config(const OptionValue& named, const Opt
 
 }  // namespace
 
-std::vector<dialects::Given> given_to(const Scan& scanned) {
-  std::vector<dialects::Given> given;
+std::vector<dialects::SetOption> given_to(const Scan& scanned) {
+  std::vector<dialects::SetOption> given;
   for (const std::vector<OptionValue>* some : {&scanned.of_variables, &scanned.options}) {
     for (const OptionValue& o : *some) given.push_back({std::string(main_spelling(*o.row)), o.value});
   }
@@ -37,11 +37,11 @@ namespace {
 
 // Defaults of the launcher by whose name sml-run is called.
 std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
-  const std::vector<dialects::Given> given = given_to(scanned);
+  const std::vector<dialects::SetOption> given = given_to(scanned);
   std::vector<OptionValue> out;
   const std::string name(dialects::name_of(dialect));
-  for (dialects::Given& own :
-       dialects::defaults_of(dialect, {given, scanned.meeting, sources.environment, sources.exists})) {
+  for (dialects::SetOption& own :
+       dialects::defaults_of(dialect, {given, scanned.rendezvous, sources.environment, sources.exists})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
@@ -53,9 +53,9 @@ Result<std::vector<dialects::SourcedOption>> read_own_config(Dialect dialect, co
                                                              const OptionSources& sources) {
   if (!sources.read_file) return std::vector<dialects::SourcedOption>();
   std::string path = scanned.config_file;
-  const std::vector<dialects::Given> given = given_to(scanned);
+  const std::vector<dialects::SetOption> given = given_to(scanned);
   for (std::string& usual :
-       dialects::config_files(dialect, {given, scanned.meeting, sources.environment, sources.exists})) {
+       dialects::config_files(dialect, {given, scanned.rendezvous, sources.environment, sources.exists})) {
     if (path.empty() && sources.exists && sources.exists(usual)) path = std::move(usual);
   }
   if (path.empty()) return std::vector<dialects::SourcedOption>();
@@ -86,7 +86,7 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& sources
   for (const auto& [variable, written] : *others) {
     if (is_outdone(dialect, written, scanned)) continue;
     const std::size_t known = variables.options.size();
-    const std::size_t refused = variables.meeting.refused.size();
+    const std::size_t refused = variables.rendezvous.refused.size();
     const std::size_t noted = variables.notes.size();
     std::span<const std::string> words(written);
     if (Result<bool> taken = take_foreign(dialect, words, variables); !taken) return Error(taken.error()).in(variable);
@@ -97,18 +97,18 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& sources
     }
     // Batch systems set those of the MPI launchers; srun's are the user's.
     if (dialect == Dialect::Srun && variables.notes.size() > noted) add_note(scanned.notes, variable);
-    for (std::size_t i = refused; i < variables.meeting.refused.size(); ++i) {
-      variables.meeting.refused[i] = fmt::format("{}: {}", variable, variables.meeting.refused[i]);
+    for (std::size_t i = refused; i < variables.rendezvous.refused.size(); ++i) {
+      variables.rendezvous.refused[i] = fmt::format("{}: {}", variable, variables.rendezvous.refused[i]);
     }
   }
   scanned.of_variables = std::move(variables.options);
-  dialects::merge(variables.meeting, scanned.meeting);
-  scanned.meeting = std::move(variables.meeting);
+  dialects::merge(variables.rendezvous, scanned.rendezvous);
+  scanned.rendezvous = std::move(variables.rendezvous);
   if (scanned.program_is == dialects::Program::Unchanged) scanned.program_is = variables.program_is;
   return {};
 }
 
-Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
+Result<GatheredOptions> gather(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
   Result<EnvironmentLayer> environment = options_of_environment(sources.environment);
   if (!environment) return environment.error();
   std::vector<OptionValue> file;
@@ -121,7 +121,7 @@ Result<Given> gather(Dialect dialect, const Scan& scanned, const OptionSources& 
   }
   const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, sources), std::move(file),
                                                        std::move(environment->options), scanned.options};
-  return Given{merge_layers(layers), std::move(environment->warnings)};
+  return GatheredOptions{merge_layers(layers), std::move(environment->warnings)};
 }
 
 namespace {
@@ -135,21 +135,21 @@ bool is_started_once(const std::vector<OptionValue>& given, dialects::HostsNamed
   return count->value == "1" || (named == dialects::HostsNamed::Yes && !calls);
 }
 
-void add_own(dialects::RendezvousOptions& meeting, const std::vector<OptionValue>& given) {
+void add_own(dialects::RendezvousOptions& rendezvous, const std::vector<OptionValue>& given) {
   const OptionValue* count = last_of(given, "--nnodes");
-  if (count != nullptr && !meeting.hosts) dialects::set_host_count(meeting, count->spelling, count->value);
+  if (count != nullptr && !rendezvous.hosts) dialects::set_host_count(rendezvous, count->spelling, count->value);
   for (const auto& [member, option] :
        {std::pair(&dialects::RendezvousOptions::place, string_view("--node-rank")),
         std::pair(&dialects::RendezvousOptions::address, string_view("--master-addr"))}) {
     const OptionValue* own = last_of(given, option);
-    if (own != nullptr && !(meeting.*member)) meeting.*member = {own->spelling, own->value};
+    if (own != nullptr && !(rendezvous.*member)) rendezvous.*member = {own->spelling, own->value};
   }
 }
 
 // Advice about a missing secret; empty if there is a secret, or if an option provides one.
 std::string secret_advice(const std::vector<OptionValue>& given, const OptionSources& sources) {
-  const bool said = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
-  return said || !sources.secret_advice ? std::string() : std::string(sources.secret_advice());
+  const bool is_given = last_of(given, "--secret-file") != nullptr || last_of(given, "--insecure-job-key") != nullptr;
+  return is_given || !sources.secret_advice ? std::string() : std::string(sources.secret_advice());
 }
 
 }  // namespace
@@ -160,9 +160,9 @@ std::vector<std::string> idle_hosts(const std::vector<OptionValue>& given) {
   for (const string_view option : {"--hosts", "--hostfile", "--resource-config"}) {  // in order of precedence
     const OptionValue* last = last_of(given, option);
     for (const OptionValue& o : given) {
-      const bool said = o.layer == Layer::CommandLine && main_spelling(*o.row) == option;
+      const bool is_given = o.layer == Layer::CommandLine && main_spelling(*o.row) == option;
       const OptionValue* instead = counts != nullptr ? counts : last;
-      if (!said || (counts == nullptr && o.value == last->value)) continue;
+      if (!is_given || (counts == nullptr && o.value == last->value)) continue;
       out.push_back(fmt::format("{} {} has no effect: the hosts are those of {} {}", o.spelling, show(o.value, 60),
                                 instead->spelling, show(instead->value, 60)));
     }
@@ -176,10 +176,10 @@ Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const 
   const bool any_named = is_named("--hosts") || is_named("--hostfile") || is_named("--resource-config");
   const auto named = any_named ? dialects::HostsNamed::Yes : dialects::HostsNamed::No;
   if (!any_named && !scanned.needs_hosts.empty()) return Error(ErrorKind::Usage, scanned.needs_hosts.front());
-  dialects::RendezvousOptions& meeting = scanned.meeting;
-  if (meeting == dialects::RendezvousOptions() && !is_started_once(given, named)) return {};
-  add_own(meeting, given);
-  Result<dialects::Settled> settled = dialects::settle(meeting, {named, secret_advice(given, sources)});
+  dialects::RendezvousOptions& rendezvous = scanned.rendezvous;
+  if (rendezvous == dialects::RendezvousOptions() && !is_started_once(given, named)) return {};
+  add_own(rendezvous, given);
+  Result<dialects::Settled> settled = dialects::settle(rendezvous, {named, secret_advice(given, sources)});
   if (!settled) return settled.error();
   // The settled options replace those of sml-run, except a host source that the user has named.
   std::erase_if(given, [](const OptionValue& o) {
@@ -191,7 +191,7 @@ Result<void> settle_hosts(Scan& scanned, std::vector<OptionValue>& given, const 
   const auto is_ours_to_say = [&given](const std::string& option) {
     return (option == "--start-timeout" || option == "--grow-after") && last_of(given, option) != nullptr;
   };
-  for (dialects::Given& option : settled->options) {
+  for (dialects::SetOption& option : settled->options) {
     if (option.option == "--host-source" && source_named) continue;
     if (is_ours_to_say(option.option)) continue;
     given.push_back({find_row(option.option), option.option, std::move(option.value), Layer::CommandLine, ""});

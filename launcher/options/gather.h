@@ -29,21 +29,21 @@ struct OptionSources {
 };
 
 // The options of `scanned`, in the form that dialects use; those from variables come first.
-std::vector<dialects::Given> given_to(const Scan& scanned);
+std::vector<dialects::SetOption> given_to(const Scan& scanned);
 
 // Adds options from the other launcher's own variables and settings file to `scanned`, unless the command line
 // overrides them.
 Result<void> add_dialect_variables(dialects::Dialect dialect, const OptionSources& sources, Scan& scanned);
 
 // The result of gather().
-struct Given {
+struct GatheredOptions {
   std::vector<OptionValue> options;  // of all layers
   std::vector<std::string> warnings;
 };
 
 // Collects the options of all layers, in ascending precedence: those of the command line are last. Error (Usage, or
 // Config for a file): an option cannot be read.
-Result<Given> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& sources);
+Result<GatheredOptions> gather(dialects::Dialect dialect, const Scan& scanned, const OptionSources& sources);
 
 // Warnings about options that name hosts but have no effect because another one takes precedence; each is a part of a
 // sentence.

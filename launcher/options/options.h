@@ -29,7 +29,7 @@ enum class BindRule : std::uint8_t { None, OpenMpi };
 // The unit to which BindRule::OpenMpi binds, and which SlotsRule::Core and --cpus-per-rank count.
 enum class Processors : std::uint8_t { Cores, Hwthreads };
 // Whether an option was given; if not, sml-run may choose its value.
-enum class SaidByUser : std::uint8_t { No, Yes };
+enum class SetByUser : std::uint8_t { No, Yes };
 
 // The order of hosts and ranks: as in the host list, or by name, see natural_less().
 enum class HostOrder : std::uint8_t { Given, Natural };
@@ -122,12 +122,12 @@ struct Options : JobOptions, ProgramOptions {
   SlotsHold slots_hold = SlotsHold::WhereNoneNamed;
   plan::RankLayout layout;  // its rankfile comes from the file that `rankfile` names
   std::string rankfile;     // path; empty: none
-  plan::BindingWish binding;
+  plan::BindingRequest binding;
   BindRule bind_rule = BindRule::None;
   Processors processors = Processors::Cores;
-  SaidByUser bind_to_said = SaidByUser::No;  // by --bind-to
-  std::vector<std::string> bind_lists;       // cores of each local rank, as in a rankfile; see bind_by_lists()
-  SaidByUser map_by_said = SaidByUser::No;   // by --map-by
+  SetByUser bind_to_set = SetByUser::No;  // by --bind-to
+  std::vector<std::string> bind_lists;    // cores of each local rank, as in a rankfile; see bind_by_lists()
+  SetByUser map_by_said = SetByUser::No;  // by --map-by
   std::optional<plan::VisibleDevices> visible_devices;  // nullopt: PerRank if gpus_per_rank is given, else All
   std::optional<std::uint32_t> gpus_per_rank;
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
@@ -147,12 +147,12 @@ struct Options : JobOptions, ProgramOptions {
   std::vector<plan::Channel> channels;           // with folders as given, not yet absolute
   plan::Environment extra_variables;             // from take_array_line() and prepare_training(); -x takes precedence
   std::string run_id;                            // TORCHELASTIC_RUN_ID; empty: the job's id
-  SaidByUser nproc_said = SaidByUser::No;        // --nproc-per-node is given, including auto
+  SetByUser nproc_said = SetByUser::No;          // --nproc-per-node is given, including auto
   plan::WorldTold world = plan::WorldTold::Yes;  // see prepare_training()
   plan::TorchStore torch_store = plan::TorchStore::OfRank0;
-  SaidByUser torch_store_said = SaidByUser::No;  // by --torch-store or --no-torch-store
-  bool display_map = false;                      // print the plan before the start
-  std::vector<std::string> without_effect;       // options of other launchers without effect, as written
+  SetByUser torch_store_set = SetByUser::No;  // by --torch-store or --no-torch-store
+  bool display_map = false;                   // print the plan before the start
+  std::vector<std::string> without_effect;    // options of other launchers without effect, as written
 };
 
 }  // namespace sml

@@ -146,11 +146,11 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   if (Result<void> alone = take_choice({word.row, std::string(word.spelling)}, out); !alone) return alone.error();
   Result<dialects::OptionTranslation> meaning = word.row->meaning(word.spelling, values);
   if (!meaning) return Error(meaning.error()).in(word.spelling);
-  for (dialects::Given& given : meaning->options) {
+  for (dialects::SetOption& given : meaning->options) {
     out.options.push_back({find_row(given.option), std::string(word.spelling), std::move(given.value)});
   }
   if (!meaning->note.empty()) add_note(out.notes, std::move(meaning->note));
-  dialects::merge(out.meeting, meaning->meeting);
+  dialects::merge(out.rendezvous, meaning->rendezvous);
   if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
   if (!meaning->needs_count.empty()) out.needs_count.push_back(std::move(meaning->needs_count));
   if (!meaning->config_file.empty()) out.config_file = std::move(meaning->config_file);

@@ -27,7 +27,7 @@ struct Scan {
   std::vector<std::string> notes;        // options of other launchers without effect
   std::vector<std::string> needs_hosts;  // errors; the first is reported if no hosts are given
   std::vector<std::string> needs_count;  // the same, under the name sml-run, if the number of workers is not given
-  dialects::RendezvousOptions meeting;
+  dialects::RendezvousOptions rendezvous;
   std::string config_file;                // settings file of another launcher; empty: none is named
   std::vector<OptionValue> of_variables;  // from variables of the launcher by whose name sml-run is called
 };

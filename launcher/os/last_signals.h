@@ -17,8 +17,8 @@ class LastSignals {
   LastSignals& operator=(const LastSignals&) = delete;
 
   void add(int signo);
-  // Calls `heard` with an error code and the number of the signal, once, from the loop.
-  void async_wait(auto heard) { set_.async_wait(std::move(heard)); }
+  // Calls `handler` with an error code and the number of the signal, once, from the loop.
+  void async_wait(auto handler) { set_.async_wait(std::move(handler)); }
   void cancel() { set_.cancel(); }
 
  private:

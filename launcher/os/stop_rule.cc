@@ -5,15 +5,15 @@
 
 namespace sml::os {
 
-Wish StopRule::heed(std::string_view sender, int signo, TimePoint now) {
+StopEffect StopRule::heed(std::string_view sender, int signo, TimePoint now) {
   const bool begins = firsts_.empty();
   const bool is_echo = now - std::exchange(last_, now) < kInsistAfter;
   const auto same = [&](const First& one) { return one.sender == sender && one.signo == signo; };
   const auto first = std::ranges::find_if(firsts_, same);
-  if (first != firsts_.end()) return now - first->at < kInsistAfter ? Wish::Echoes : Wish::Insists;
+  if (first != firsts_.end()) return now - first->at < kInsistAfter ? StopEffect::Echoes : StopEffect::Insists;
   firsts_.push_back({std::string(sender), signo, now});
-  if (begins) return Wish::Begins;
-  return is_echo ? Wish::Echoes : Wish::Joins;
+  if (begins) return StopEffect::Begins;
+  return is_echo ? StopEffect::Echoes : StopEffect::Joins;
 }
 
 }  // namespace sml::os

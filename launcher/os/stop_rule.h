@@ -13,7 +13,7 @@
 
 namespace sml::os {
 
-enum class Wish : std::uint8_t {
+enum class StopEffect : std::uint8_t {
   Begins,   // begins the stop
   Joins,    // joins a stop in progress: worth a message
   Echoes,   // the same, but follows another signal within half a second: no message
@@ -25,7 +25,7 @@ class StopRule {
   static constexpr Duration kInsistAfter = std::chrono::milliseconds(500);
 
   // Call for each stop signal. `sender` identifies its source: this process, a host, a command.
-  [[nodiscard]] Wish heed(std::string_view sender, int signo, TimePoint now);
+  [[nodiscard]] StopEffect heed(std::string_view sender, int signo, TimePoint now);
 
  private:
   // The first signal of a sender with that number.

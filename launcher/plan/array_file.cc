@@ -26,13 +26,13 @@ Error bad_line(std::string_view path, std::size_t line, std::string_view what) {
 Result<std::vector<std::string>> fields_of(std::string_view line, const ArrayFile& file) {
   const std::size_t number = file.lines.size() + 1;
   const std::string wanted =
-      fmt::format("expected {}: {}", counted(file.names.size(), "field"), fmt::join(file.names, ","));
+      fmt::format("expected {}: {}", pluralize(file.names.size(), "field"), fmt::join(file.names, ","));
   if (line.empty()) return bad_line(file.path, number, "an empty line; " + wanted);
   if (line.find('\0') != npos) return bad_line(file.path, number, "a field cannot hold a NUL byte");
   std::vector<std::string> fields;
   for (const std::string_view field : split(line, ',')) fields.emplace_back(trim(field));
   if (fields.size() == file.names.size()) return fields;
-  return bad_line(file.path, number, fmt::format("{}; {}", counted(fields.size(), "field"), wanted));
+  return bad_line(file.path, number, fmt::format("{}; {}", pluralize(fields.size(), "field"), wanted));
 }
 
 struct IndexSource {
@@ -109,7 +109,7 @@ Result<ArrayTask> find_task(const ArrayFile& file, const ArrayIndex& index) {
   const std::size_t last = file.lines.size() - 1 + index.base;
   return Error(ErrorKind::Config,
                fmt::format("{}: has {}, for index {} to {}, and so none for {} ({})", show(file.path),
-                           counted(file.lines.size(), "line"), index.base, last, index.value, index.source));
+                           pluralize(file.lines.size(), "line"), index.base, last, index.value, index.source));
 }
 
 Environment array_environment(std::span<const std::string> names, const ArrayTask& task) {

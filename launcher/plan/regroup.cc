@@ -48,7 +48,7 @@ void shrink(JobMap& map) {
 
 Error too_few(const std::string& lost, std::size_t left, std::string_view noun, std::uint32_t least,
               std::string_view option) {
-  return Error(ErrorKind::Lost, lost + " out, and " + counted(left, noun) + (left == 1 ? " is" : " are") +
+  return Error(ErrorKind::Lost, lost + " out, and " + pluralize(left, noun) + (left == 1 ? " is" : " are") +
                                     " fewer than the " + std::to_string(least) + " of " + std::string(option));
 }
 
@@ -175,8 +175,8 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
           host.id.value() >= places.size() || before.hosts[places[host.id.value()].value()].ranks.empty();
       if (!host.ranks.empty() && is_new) come.push_back(host.host.name);
     }
-    out.push_back("the job goes on with " + counted(after.world_size(), "rank") + " on " +
-                  counted(after.group_world_size(), "host") + ", now with " + fold_names(come));
+    out.push_back("the job goes on with " + pluralize(after.world_size(), "rank") + " on " +
+                  pluralize(after.group_world_size(), "host") + ", now with " + fold_names(come));
     return out;
   }
   if (before.world_size() != after.world_size()) {
@@ -185,8 +185,8 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
       const MappedHost& now = after.hosts[after.places()[host.id.value()].value()];
       if (!host.ranks.empty() && now.ranks.empty()) gone.push_back(host.host.name);
     }
-    out.push_back("the job goes on with " + counted(after.world_size(), "rank") + " on " +
-                  counted(after.group_world_size(), "host") + ", without " + fold_names(gone));
+    out.push_back("the job goes on with " + pluralize(after.world_size(), "rank") + " on " +
+                  pluralize(after.group_world_size(), "host") + ", without " + fold_names(gone));
     return out;
   }
   for (std::size_t i = 0; i < before.hosts.size(); ++i) {
@@ -194,7 +194,7 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
     const MappedHost& is = after.hosts[i];
     if (is.ranks.empty() || was.ranks.empty() || was.id == is.id) continue;
     out.push_back(is.host.name + " takes the place of " + was.host.name + ", with its " +
-                  counted(is.ranks.size(), "rank"));
+                  pluralize(is.ranks.size(), "rank"));
   }
   return out;
 }

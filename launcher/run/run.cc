@@ -420,12 +420,12 @@ void Run::before_end(std::function<void()> then) {
 
 // A stop that insists after the job has ended skips the wait for the reader, and for hosts that receive the outcome.
 void Run::stop(const Stop& asked) {
-  const os::Wish wish = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
-  if (wish == os::Wish::Echoes) return;
+  const os::StopEffect effect = stop_rule_.heed(asked.sender, asked.signo, Clock::now());
+  if (effect == os::StopEffect::Echoes) return;
   if (!asked.news.empty()) console_.print(asked.news);
   const RunState state = machine_.state();
   const bool attempting = state != RunState::Leaving && state != RunState::Over;
-  if (wish == os::Wish::Joins) {
+  if (effect == os::StopEffect::Joins) {
     if (attempting && asked.news.empty()) {
       console_.print(signal_name(asked.signo) + " joins the stop of the workers that is under way; " +
                      report::how_to_insist(asked.signo));
@@ -434,7 +434,7 @@ void Run::stop(const Stop& asked) {
   }
   if (!attempting) return dispatch(RunEvent::UserStop);
   if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
-  if (wish == os::Wish::Insists) return attempt_->stop_at_once(asked.signo);
+  if (effect == os::StopEffect::Insists) return attempt_->stop_at_once(asked.signo);
   attempt_->stop(asked.signo);
 }
 
@@ -452,14 +452,14 @@ int Run::conclude() {
   if (records_.wants_report()) records_.write_report(conclusion.report(), print);
   fleet_.dismiss();
   conclusion.leave_error_file();
-  fleet_.tell_end(conclusion.write_failure_file());
+  fleet_.send_end(conclusion.write_failure_file());
   fleet_.clean_up(print);
   events_.publish(conclusion.event());
-  observers_.tell_end();
+  observers_.send_end();
   records_.finish(print);  // while the last messages are on their way
   observers_.finish();
   const int exit_code = conclusion.verdict().exit_code;
-  control_.tell_end(exit_code, report::in_words(conclusion.verdict()));
+  control_.send_end(exit_code, report::in_words(conclusion.verdict()));
   control_.close();
   console_.flush_last(kLastWordsMs);
   fleet_.close();

@@ -82,7 +82,7 @@ bool is_job_of_another_platform(const sagemaker::Contract& contract) {
 void choose_workers(Options& options, const sagemaker::Distribution& distribution,
                     const sagemaker::Contract& contract) {
   const bool slots_are_said = options.nproc_per_node || options.slots_rule != SlotsRule::Auto || options.np;
-  const bool is_alone = one_worker_each(distribution.framework) && options.nproc_said == SaidByUser::No;
+  const bool is_alone = one_worker_each(distribution.framework) && options.nproc_said == SetByUser::No;
   // As with the training toolkit, a program that each host runs by itself gets no variables about ranks.
   if (is_alone && !options.np && !is_job_of_another_platform(contract)) {
     options.world = plan::WorldTold::No;
@@ -93,7 +93,7 @@ void choose_workers(Options& options, const sagemaker::Distribution& distributio
   if (!slots_are_said && is_alone) options.nproc_per_node = 1;
   if (distribution.framework == Framework::Mpi) options.mpi_singleton = MpiSingleton::Refused;
   const bool torchrun = distribution.framework == Framework::TorchDistributed;
-  if (torchrun && options.torch_store_said == SaidByUser::No) options.torch_store = plan::TorchStore::OfAgent;
+  if (torchrun && options.torch_store_set == SetByUser::No) options.torch_store = plan::TorchStore::OfAgent;
   if (distribution.mpi.oversubscribe) options.layout.oversubscribe = plan::Oversubscribe::Yes;
   if (distribution.mpi.verbose && options.verbosity == Verbosity::Normal) options.verbosity = Verbosity::Verbose;
   const std::vector<std::string>& words = distribution.mpi.export_words;

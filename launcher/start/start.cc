@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/os/fd.h"
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 #include "launcher/dialin/setup.h"
 #include "launcher/fleet/make_launcher.h"
 #include "launcher/inputs/inputs.h"
@@ -75,21 +75,21 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
 // The agent's store serves only the job's user, starts before the workers and ends after rank 0; but if the program
 // names an address of its own, that is preferred.
 plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
-  const bool is_said = given.torch_store_said == SaidByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
-  if (is_said) return given.torch_store;
+  const bool is_set = given.torch_store_set == SetByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
+  if (is_set) return given.torch_store;
   return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
 }
 
-// The plan after several hosts have turned out to be one machine. Does not repeat warnings in `said`, which the plan
+// The plan after several hosts have turned out to be one machine. Does not repeat warnings in `printed`, which the plan
 // before has caused.
 Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
-                                   const std::vector<std::string>& said,
+                                   const std::vector<std::string>& printed,
                                    std::span<const hosts::MachineNames> machines) {
   hosts::add_machines(here.machines, {machines.begin(), machines.end()});
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
   if (!plan) return plan;
   for (const std::string& warning : plan->warnings) {
-    if (std::find(said.begin(), said.end(), warning) == said.end()) print("warning: " + warning);
+    if (std::find(printed.begin(), printed.end(), warning) == printed.end()) print("warning: " + warning);
   }
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   if (options.verbosity != Verbosity::Quiet) print(one_line_about(*plan));
@@ -177,8 +177,8 @@ int run_job(const Start& start, const Options& options, const std::optional<dial
   }
   const auto replan = [&options, &here = start.here, &finder = start.finder, own_name = plan.own_name,
                        torch_store = plan.torch_store,
-                       said = plan.warnings](std::span<const hosts::MachineNames> machines) {
-    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, said, machines);
+                       printed = plan.warnings](std::span<const hosts::MachineNames> machines) {
+    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, printed, machines);
     if (!anew) return anew;
     anew->own_name = own_name;
     anew->torch_store = torch_store;

@@ -132,11 +132,11 @@ std::vector<std::size_t> Screen::selected() const {
 
 // ---- keys
 
-Wish Screen::on_key(Key key, char letter) {
+UserRequest Screen::on_key(Key key, char letter) {
   note_.clear();
   switch (mode_) {
     case Mode::Table: return on_table_key(key, letter);
-    case Mode::Text: return on_text_key(key, letter), Wish();
+    case Mode::Text: return on_text_key(key, letter), UserRequest();
     case Mode::Question: return on_answer(letter);
     case Mode::SignalName: return on_name_key(key, letter);
   }
@@ -149,15 +149,15 @@ void Screen::move(std::ptrdiff_t by) {
       static_cast<std::size_t>(std::clamp(static_cast<std::ptrdiff_t>(selected_) + by, std::ptrdiff_t{0}, last));
 }
 
-Wish Screen::on_table_key(Key key, char letter) {
+UserRequest Screen::on_table_key(Key key, char letter) {
   const auto page = static_cast<std::ptrdiff_t>(page_);
   switch (key) {
-    case Key::Up: return move(-1), Wish();
-    case Key::Down: return move(1), Wish();
-    case Key::PageUp: return move(-page), Wish();
-    case Key::PageDown: return move(page), Wish();
-    case Key::Home: return selected_ = 0, Wish();
-    case Key::End: return move(static_cast<std::ptrdiff_t>(rows_.size())), Wish();
+    case Key::Up: return move(-1), UserRequest();
+    case Key::Down: return move(1), UserRequest();
+    case Key::PageUp: return move(-page), UserRequest();
+    case Key::PageDown: return move(page), UserRequest();
+    case Key::Home: return selected_ = 0, UserRequest();
+    case Key::End: return move(static_cast<std::ptrdiff_t>(rows_.size())), UserRequest();
     case Key::Enter: return on_letter('l');
     case Key::Other: return on_letter(letter);
     case Key::Escape:
@@ -166,7 +166,7 @@ Wish Screen::on_table_key(Key key, char letter) {
   return {};
 }
 
-Wish Screen::on_letter(char letter) {
+UserRequest Screen::on_letter(char letter) {
   constexpr string_view kOrders = "orcmsb";
   if (const std::size_t order = kOrders.find(letter); order != string_view::npos) {
     order_ = static_cast<Order>(order);
@@ -178,7 +178,7 @@ Wish Screen::on_letter(char letter) {
   switch (letter) {
     case 'q': return Leave{};
     case 'h':
-    case '?': return show_text("Keys", kHelp), Wish();
+    case '?': return show_text("Keys", kHelp), UserRequest();
     case 'f':
       folds_ = !folds_;
       selected_ = 0;
@@ -188,7 +188,7 @@ Wish Screen::on_letter(char letter) {
       if (ranks.empty()) return {};
       return ShowLogs{ranks.front()};
     case 't': return ShowStacks{};
-    case 'S': return ask("Stop the job " + ascii(job_.id) + "?", StopJob{}), Wish();
+    case 'S': return ask("Stop the job " + ascii(job_.id) + "?", StopJob{}), UserRequest();
     case 'k':
       if (ranks.empty()) return {};
       mode_ = Mode::SignalName;
@@ -216,19 +216,19 @@ void Screen::on_text_key(Key key, char letter) {
   }
 }
 
-void Screen::ask(std::string question, Wish wish) {
+void Screen::ask(std::string question, UserRequest request) {
   mode_ = Mode::Question;
   question_ = std::move(question);
-  asked_ = std::move(wish);
+  asked_ = std::move(request);
 }
 
 // Only y is yes.
-Wish Screen::on_answer(char letter) {
+UserRequest Screen::on_answer(char letter) {
   mode_ = Mode::Table;
-  return letter == 'y' ? std::exchange(asked_, {}) : Wish();
+  return letter == 'y' ? std::exchange(asked_, {}) : UserRequest();
 }
 
-Wish Screen::on_name_key(Key key, char letter) {
+UserRequest Screen::on_name_key(Key key, char letter) {
   constexpr std::size_t kLongest = 12;
   if (key == Key::Escape) mode_ = Mode::Table;
   if (key == Key::Erase && !typed_.empty()) typed_.pop_back();
@@ -238,7 +238,7 @@ Wish Screen::on_name_key(Key key, char letter) {
   if (key != Key::Enter) return {};
   mode_ = Mode::Table;
   const std::optional<int> signo = signal_number(typed_);
-  if (!signo) return print("\"" + typed_ + "\" is no signal"), Wish();
+  if (!signo) return print("\"" + typed_ + "\" is no signal"), UserRequest();
   const std::string ranks = numbers_text(selected());
   ask(fmt::format("Send {} to rank{} {}?", signal_name(*signo), selected().size() > 1 ? "s" : "", ranks),
       SendSignal{*signo, ranks});
@@ -317,7 +317,7 @@ void Screen::draw_hosts(std::vector<Line>& out, std::size_t most) const {
     if (!host.busy_percent.empty()) {
       double sum = 0;
       for (const double percent : host.busy_percent) sum += percent;
-      line += fmt::format("  {} {:.0f} %", counted(host.busy_percent.size(), "accelerator"),
+      line += fmt::format("  {} {:.0f} %", pluralize(host.busy_percent.size(), "accelerator"),
                           sum / static_cast<double>(host.busy_percent.size()));
     }
     if (!host.detail.empty()) line += "  " + ascii(host.detail);

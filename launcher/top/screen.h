@@ -32,7 +32,7 @@ struct SendSignal {
   std::string ranks;  // "0-3,7"
 };
 // monostate: no request.
-using Wish = std::variant<std::monostate, Leave, ShowLogs, ShowStacks, StopJob, SendSignal>;
+using UserRequest = std::variant<std::monostate, Leave, ShowLogs, ShowStacks, StopJob, SendSignal>;
 
 class Screen {
  public:
@@ -49,18 +49,18 @@ class Screen {
   void job_has_ended(std::string_view how);
 
   // Changes the screen's state, and returns the request of the user. `letter` is used only with Key::Other.
-  Wish on_key(Key key, char letter = 0);
+  UserRequest on_key(Key key, char letter = 0);
   // Returns exactly `lines` lines for a screen of that size. Also sets how far PageUp and PageDown move.
   std::vector<Line> draw(std::size_t columns, std::size_t lines);
 
  private:
   enum class Mode : std::uint8_t { Table, Text, Question, SignalName };
-  Wish on_table_key(Key key, char letter);
-  Wish on_letter(char letter);
+  UserRequest on_table_key(Key key, char letter);
+  UserRequest on_letter(char letter);
   void on_text_key(Key key, char letter);
-  Wish on_answer(char letter);
-  Wish on_name_key(Key key, char letter);
-  void ask(std::string question, Wish wish);
+  UserRequest on_answer(char letter);
+  UserRequest on_name_key(Key key, char letter);
+  void ask(std::string question, UserRequest request);
   void move(std::ptrdiff_t by);
   std::vector<std::size_t> selected() const;  // the ranks of the selected row
   void draw_head(std::vector<Line>& out) const;
@@ -84,7 +84,7 @@ class Screen {
   std::vector<std::string> text_;  // its lines
   std::size_t top_line_ = 0;       // the first of them on the screen
   std::string question_;
-  Wish asked_;         // carried out when the answer is yes
+  UserRequest asked_;  // carried out when the answer is yes
   std::string typed_;  // the name of a signal so far
   std::string note_;   // see print()
 };

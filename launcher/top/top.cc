@@ -110,9 +110,9 @@ class Top {
 
   Then take_keys() {
     while (const auto key = terminal_.key()) {
-      const Wish wish = screen_.on_key(key->first, key->second);
-      if (std::holds_alternative<Leave>(wish)) return Then::Leave;
-      grant(wish);
+      const UserRequest request = screen_.on_key(key->first, key->second);
+      if (std::holds_alternative<Leave>(request)) return Then::Leave;
+      grant(request);
     }
     return Then::GoOn;
   }
@@ -167,19 +167,19 @@ class Top {
     other_.emplace(Talk{std::move(*asked), topic, std::move(title)});
   }
 
-  void grant(const Wish& wish) {
-    if (std::holds_alternative<std::monostate>(wish)) return;
+  void grant(const UserRequest& request) {
+    if (std::holds_alternative<std::monostate>(request)) return;
     if (over_) return screen_.print("the job has ended");
-    if (const auto* logs = std::get_if<ShowLogs>(&wish)) {
+    if (const auto* logs = std::get_if<ShowLogs>(&request)) {
       const std::string rank = std::to_string(logs->rank);
       begin(Topic::Logs, "Last lines of rank " + rank, {.ranks = rank});
-    } else if (std::holds_alternative<ShowStacks>(wish)) {
+    } else if (std::holds_alternative<ShowStacks>(request)) {
       screen_.print("the workers are asked where they are");
       begin(Topic::Stacks, "Where the workers are", {});
-    } else if (std::holds_alternative<StopJob>(wish)) {
+    } else if (std::holds_alternative<StopJob>(request)) {
       screen_.print("the job is stopped");
       begin(Topic::Stop, "", {});
-    } else if (const auto* signal = std::get_if<SendSignal>(&wish)) {
+    } else if (const auto* signal = std::get_if<SendSignal>(&request)) {
       begin(Topic::Signal, "", {.signo = signal->signo, .ranks = signal->ranks});
     }
   }

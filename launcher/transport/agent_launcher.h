@@ -65,10 +65,10 @@ class AgentLauncher {
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }
   virtual Start start() const { return Start::ByLogin; }
-  // Call after the last session has ended. Sends `end` to the hosts that wait for it, and returns true; `told` is
-  // called once each of them has received it, or is given up. Returns false if no host waits; `told` is not called
+  // Call after the last session has ended. Sends `end` to the hosts that wait for it, and returns true; `done` is
+  // called once each of them has received it, or is given up. Returns false if no host waits; `done` is not called
   // then.
-  [[nodiscard]] virtual bool tell_end(const RunEnd& end, std::function<void()> told) = 0;
+  [[nodiscard]] virtual bool send_end(const RunEnd& end, std::function<void()> done) = 0;
   // The last call. Does not block.
   virtual void close() {}
 };

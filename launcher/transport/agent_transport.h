@@ -52,7 +52,7 @@ class AgentTransport {
   virtual bool far_side_ended_well() const { return false; }
   // For a transport that resumes broken connections by itself: when it last did, and may have sent earlier bytes again.
   // TimePoint::min(): never.
-  virtual TimePoint said_again_at() const { return TimePoint::min(); }
+  virtual TimePoint reconnected_at() const { return TimePoint::min(); }
   // Sends the queued bytes, then ends the far side's input. Bytes may still arrive; transport_closed follows.
   virtual void finish() = 0;
 };

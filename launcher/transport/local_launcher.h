@@ -21,7 +21,7 @@ class LocalLauncher : public AgentLauncher {
   // Null: every host is this machine.
   std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string&) override { return nullptr; }
   std::unique_ptr<AgentTransport> local_transport(const std::string& mark) override;
-  bool tell_end(const RunEnd&, std::function<void()>) override { return false; }
+  bool send_end(const RunEnd&, std::function<void()>) override { return false; }
 
  protected:
   const boost::asio::any_io_executor& loop() const { return loop_; }

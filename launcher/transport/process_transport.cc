@@ -55,7 +55,7 @@ struct Core {
   std::string tool;                                      // its name; empty: no tool
   std::function<std::string(std::string_view)> account;  // of a tool's errors
   bool finishing = false;
-  bool heard = false;  // there was output
+  bool has_output = false;  // there was output
   bool input_over = false;
   std::optional<ExitStatus> ended;
 };
@@ -193,7 +193,7 @@ class ProcessTransport final : public AgentTransport {
       if (n < 0) return errno == EAGAIN || errno == EINTR;
       if (n == 0) return false;
       const auto size = static_cast<std::size_t>(n);
-      core->heard = true;
+      core->has_output = true;
       core->events->transport_bytes(std::span<const char>(core->buffer.get(), size));
       if (core->events == nullptr) return false;
       if (size < kReadSize) return true;  // the pipe is empty
@@ -231,9 +231,9 @@ class ProcessTransport final : public AgentTransport {
 
   // A tool that waits says for what.
   static void show_errors(const Core& core) {
-    if (core.heard || core.events == nullptr || core.tool.empty()) return;
-    const std::string said = core.account(core.error_text);
-    if (!said.empty()) core.events->transport_step("starting the agent: " + show(said, 200));
+    if (core.has_output || core.events == nullptr || core.tool.empty()) return;
+    const std::string text = core.account(core.error_text);
+    if (!text.empty()) core.events->transport_step("starting the agent: " + show(text, 200));
   }
 
   static void write(const std::shared_ptr<Core>& core) {
@@ -265,9 +265,9 @@ class ProcessTransport final : public AgentTransport {
   }
 
   static std::string account_of_tool(const Core& core, const std::string& end) {
-    const std::string said = core.account(core.error_text);
+    const std::string text = core.account(core.error_text);
     const bool exited = std::holds_alternative<Exited>(*core.ended);
-    return exited && !said.empty() ? show(said, 500) : core.tool + " " + end;
+    return exited && !text.empty() ? show(text, 500) : core.tool + " " + end;
   }
 
   static void close(const std::shared_ptr<Core>& core, const Error& why) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/plan/machine/host.h"
+#include "launcher/transport/blocking_threads.h"
 #include "launcher/transport/local_launcher.h"
-#include "launcher/transport/waiting_threads.h"
 
 namespace sml::transport {
 
@@ -25,7 +25,7 @@ class RemoteShellLauncher : public LocalLauncher {
 
   std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark, const std::string& script) final;
   void add_host(const plan::Host& host) override { hosts_.list.push_back(host); }
-  void close() override { threads_.leave(); }
+  void close() override { threads_.abandon(); }
 
  protected:
   // Makes the transport that runs `script` in a login shell of that host.
@@ -37,7 +37,7 @@ class RemoteShellLauncher : public LocalLauncher {
   bool is_ours(const plan::Host& host) const;  // its name is this machine's, and no user or port asks for a log-in
 
   Hosts hosts_;
-  WaitingThreads threads_;
+  BlockingThreads threads_;
 };
 
 }  // namespace sml::transport

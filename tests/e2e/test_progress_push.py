@@ -131,7 +131,7 @@ class ToKubeflow(TestCase):
             done = job.finish()
         self.assert_status(done, 3)
         self.assertEqual(done.stderr.count("Kubeflow"), 1, done.stderr)
-        self.assertRegex(done.stderr, r"progress cannot be told to Kubeflow's status server at https://localhost:\d+/apis/trainjobs/one/"
+        self.assertRegex(done.stderr, r"progress cannot be sent to Kubeflow's status server at https://localhost:\d+/apis/trainjobs/one/"
                                       r"status: answers 403 Forbidden; the job goes on")
         self.assertEqual(len(server.got), 2)  # not at the end, which it would only delay
 

@@ -89,8 +89,8 @@ class RankMonitor(TestCase):
         done = self.job(["--rank-heartbeat-timeout", LIMIT], 0, 1, "come", "beat", "bytes:" + evil.encode().hex(),
                         f"sleep:{scaled(1.5)}")
         self.assert_status(done, 0)
-        self.assertIn("answer what was said is no message of NVRx: it names a class that no message has\n", done.stdout)
-        self.assertRegex(done.stderr, "rank 0 has said to its rank monitor what is no message of NVRx .*it is watched no more")
+        self.assertIn("answer what was sent is no message of NVRx: it names a class that no message has\n", done.stdout)
+        self.assertRegex(done.stderr, "rank 0 has sent its rank monitor what is no message of NVRx .*it is watched no more")
         self.assertEqual(list(folder.iterdir()), [])
 
     def test_nobody_is_offered_what_is_not_asked_for(self):

@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(meaning.error().message().find('\n') == std::string::npos && meaning.error().message().size() < 400);
       return 0;
     }
-    for (const Given& given : meaning->options) require(given.option == "-x" || given.option.starts_with("--"));
+    for (const SetOption& given : meaning->options) require(given.option == "-x" || given.option.starts_with("--"));
     require(meaning->note.find('\n') == std::string::npos);
   }
   static_cast<void>(command_of(dialect, Program::Unchanged, words, "python"));

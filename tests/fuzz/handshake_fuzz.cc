@@ -18,8 +18,8 @@ const std::string kMark = "m";  // short, so that the fuzzer meets it
 std::string words(const Greeting& greeting) {
   if (const auto* need = std::get_if<NeedAgent>(&greeting)) return "N" + need->architecture + "|" + need->folder;
   if (const auto* cannot = std::get_if<CannotDeploy>(&greeting)) return "F" + cannot->text;
-  if (const auto* again = std::get_if<GoesOn>(&greeting)) return "R" + std::to_string(again->received);
-  if (const auto* gone = std::get_if<CannotReturn>(&greeting)) return "G" + gone->text;
+  if (const auto* again = std::get_if<AgentResumed>(&greeting)) return "R" + std::to_string(again->received);
+  if (const auto* gone = std::get_if<CannotReconnect>(&greeting)) return "G" + gone->text;
   return "A" + std::to_string(std::get<AgentRuns>(greeting).version);
 }
 

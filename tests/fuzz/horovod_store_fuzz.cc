@@ -15,11 +15,11 @@ using namespace sml::agent;
 
 constexpr HorovodStoreLimits kLimits{.memory = 1U << 16, .value = 1U << 12};
 
-void settle(HorovodStore& store, std::map<ClientId, std::string>& heard) {
+void settle(HorovodStore& store, std::map<ClientId, std::string>& received) {
   for (auto effects = store.take_effects(); !effects.empty(); effects = store.take_effects()) {
     for (const Effect& effect : effects) {
-      require(heard[effect.client].empty());
-      heard[effect.client] = effect.bytes + effect.fault;
+      require(received[effect.client].empty());
+      received[effect.client] = effect.bytes + effect.fault;
       require(effect.then != Effect::Then::Stay);
       require(store.closed(effect.client).empty());
     }
@@ -28,7 +28,7 @@ void settle(HorovodStore& store, std::map<ClientId, std::string>& heard) {
 
 // A caller for each run of bytes; a byte tells how long the run is.
 std::map<ClientId, std::string> play(const std::string& input, std::size_t piece) {
-  std::map<ClientId, std::string> heard;
+  std::map<ClientId, std::string> received;
   TimePoint now{std::chrono::hours(1)};
   HorovodStore store(kLimits);
   std::uint32_t next = 0;
@@ -39,17 +39,17 @@ std::map<ClientId, std::string> play(const std::string& input, std::size_t piece
     store.opened(client, now);
     for (std::size_t i = 0; i < run.size(); i += piece) {
       store.received(client, std::string_view(run).substr(i, piece), now);
-      settle(store, heard);
+      settle(store, received);
     }
     require(store.memory() <= kLimits.memory + input.size() + next * 100);
   }
   for (int i = 0; i < 3 && store.deadline(); ++i) {
     now = *store.deadline() + std::chrono::minutes(2);
     store.pass(now);
-    settle(store, heard);
+    settle(store, received);
   }
   require(!store.deadline());
-  return heard;
+  return received;
 }
 
 }  // namespace

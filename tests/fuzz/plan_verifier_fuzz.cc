@@ -113,7 +113,7 @@ struct Looker {
   void operator()(const wire::EndLeft&) const { require(false); }
   void operator()(const wire::AddWorkers&) const { require(false); }
   void operator()(const wire::StartAdded&) const { require(false); }
-  void operator()(const wire::Return&) const { require(false); }
+  void operator()(const wire::ReconnectRequest&) const { require(false); }
   void operator()(const wire::HorovodCall&) const { require(false); }
   void operator()(const wire::HorovodRound&) const { require(false); }
   template <class Message>

@@ -23,7 +23,7 @@ using namespace sml::wire;
 constexpr std::uint32_t kRanks = 3;
 
 struct Played {
-  std::map<Rank, std::string> heard;
+  std::map<Rank, std::string> received;
   std::set<Rank> given_up;
   std::size_t fences = 0;
   std::vector<std::pair<Rank, std::string>> spawns{};  // that wait to the end: what comes with them comes too early
@@ -41,12 +41,12 @@ void settle(PmiServer& server, Played& played) {
     for (const PmiAction& action : actions) {
       if (const auto* answer = std::get_if<PmiAnswer>(&action)) {
         require(!played.given_up.contains(answer->rank) && answer->bytes.size() <= kPmiMessage);
-        played.heard[answer->rank] += answer->bytes;
+        played.received[answer->rank] += answer->bytes;
       } else if (const auto* fence = std::get_if<PmiFence>(&action)) {
         require(fence->number == ++played.fences && fence->news.size() <= PmiSpace::kNews);
         require(server.fenced(fence->number, std::vector{fence->news, std::string()}).has_value());
       } else if (const auto* word = std::get_if<PmiRelay>(&action)) {
-        server.heard(word->to, word->from, word->bytes);
+        server.on_relayed(word->to, word->from, word->bytes);
       } else if (const auto* broken = std::get_if<PmiBroken>(&action)) {
         require(played.given_up.insert(broken->rank).second && !broken->why.empty());
       } else if (const auto* aborted = std::get_if<PmiAborted>(&action)) {
@@ -74,7 +74,7 @@ Played play(const std::string& input, std::size_t piece, std::uint32_t hosts) {
     const std::string run = input.substr(at + 1, control / kRanks);
     at += 1 + run.size();
     for (std::size_t i = 0; i < run.size(); i += piece) {
-      server.received(rank, std::string_view(run).substr(i, piece));
+      server.on_relayed(rank, std::string_view(run).substr(i, piece));
       settle(server, played);
     }
   }
@@ -94,13 +94,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(reinterpret_cast<const char*>(data), size);
   const Played whole = play(input, input.size() + 1, 1);
   const Played bytewise = play(input, 1, 1);
-  require(whole.heard == bytewise.heard && whole.given_up == bytewise.given_up);
+  require(whole.received == bytewise.received && whole.given_up == bytewise.given_up);
   (void)play(input, 7, 2);
   PmiSpace space;  // as if another host had sent it
   (void)space.merge(std::vector{input});
   (void)read_name_question(input);
   (void)read_name_answer(input);
   PmiServer server(world(2));
-  server.heard(Rank(4), Rank(0), input);
+  server.on_relayed(Rank(4), Rank(0), input);
   return 0;
 }

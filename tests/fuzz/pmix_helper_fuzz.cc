@@ -26,9 +26,10 @@ void check(const Actions& deeds) {
     if (const auto* data = std::get_if<wire::FenceData>(&message)) {
       require(data->bytes.size() <= wire::kMaxPiece && data->fence.size() <= wire::kMaxFenceName);
       for (const Rank rank : data->ranks) require(rank.value() < 4);
-    } else if (const auto* wish = std::get_if<wire::SpawnWish>(&message)) {
-      require(!wish->programs.empty() && (wish->from == Rank(0) || wish->from == Rank(2)));
-      for (const plan::SpawnProgram& program : wish->programs) require(!program.command.empty() && program.count > 0);
+    } else if (const auto* request = std::get_if<wire::SpawnRequest>(&message)) {
+      require(!request->programs.empty() && (request->from == Rank(0) || request->from == Rank(2)));
+      for (const plan::SpawnProgram& program : request->programs)
+        require(!program.command.empty() && program.count > 0);
     } else {
       const auto& relay = std::get<wire::Relay>(message);
       require(relay.bytes.size() <= wire::kMaxPiece && relay.from == Rank(0) && relay.to.value() < 4);

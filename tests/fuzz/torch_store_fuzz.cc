@@ -19,11 +19,11 @@ using namespace sml::agent;
 constexpr TorchStoreLimits kLimits{.memory = 1U << 20, .unsent = 1U << 16, .answer = 1U << 18};
 constexpr std::uint32_t kClients = 3;
 
-void settle(TorchStore& store, std::map<ClientId, std::string>& heard, TimePoint now) {
+void settle(TorchStore& store, std::map<ClientId, std::string>& received, TimePoint now) {
   for (auto effects = store.take_effects(); !effects.empty(); effects = store.take_effects()) {
     for (const Effect& effect : effects) {
-      heard[effect.client] += effect.bytes;
-      heard[effect.client] += effect.fault;
+      received[effect.client] += effect.bytes;
+      received[effect.client] += effect.fault;
       require(effect.bytes.size() <= kLimits.answer + 64 + kLimits.memory);
       store.sent(effect.client, effect.bytes.size(), now);
     }
@@ -32,7 +32,7 @@ void settle(TorchStore& store, std::map<ClientId, std::string>& heard, TimePoint
 
 // The bytes are dealt to the clients in runs: a byte tells whose and how many.
 std::map<ClientId, std::string> play(const std::string& input, std::size_t piece) {
-  std::map<ClientId, std::string> heard;
+  std::map<ClientId, std::string> received;
   TimePoint now{std::chrono::hours(1)};
   TorchStore store(2, kLimits);
   for (std::uint32_t i = 0; i < kClients; ++i) store.opened(ClientId(i), now);
@@ -43,16 +43,16 @@ std::map<ClientId, std::string> play(const std::string& input, std::size_t piece
     at += 1 + run.size();
     for (std::size_t i = 0; i < run.size(); i += piece) {
       store.received(client, std::string_view(run).substr(i, piece), now);
-      settle(store, heard, now);
+      settle(store, received, now);
     }
     require(store.memory() <= kLimits.memory + input.size() * 100);
   }
   now += std::chrono::hours(1);
   store.pass(now);
-  settle(store, heard, now);
+  settle(store, received, now);
   for (std::uint32_t i = 0; i < kClients; ++i) (void)store.closed(ClientId(i));
   require(store.take_effects().empty());
-  return heard;
+  return received;
 }
 
 }  // namespace

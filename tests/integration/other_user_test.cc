@@ -93,7 +93,7 @@ struct Store {
   }
 
   boost::asio::io_context loop;
-  LocalCallers local{loop};
+  LocalConnectionCheck local{loop};
   ConnectionAuthorizer reconnect_socket{loop, local, [] { return std::vector<std::string>(); }, 1,
                                         [](const wire::AskPeerOwnership&) {}};
   DeafEngine engine;

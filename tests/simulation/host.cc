@@ -139,24 +139,25 @@ void Host::come_back(std::shared_ptr<Link> link, std::string_view frame) {
   wire::Decoder<wire::ToAgent> decoder;
   decoder.feed(frame);
   const auto message = decoder.next();
-  const auto* told = message && message->has_value() ? std::get_if<wire::Return>(&**message) : nullptr;
+  const auto* told = message && message->has_value() ? std::get_if<wire::ReconnectRequest>(&**message) : nullptr;
   if (told == nullptr) return world->broken(name_ + ": a messenger is told nonsense");
-  wire::Return wish = *told;
+  wire::ReconnectRequest request = *told;
   if (plants::strikes(plants::kLostBytes)) {  // those that were on the way
     for (const auto& agent : agents_) {
-      if (!agent->gone()) wish.received = std::max(wish.received, agent->link().read_in_all());
+      if (!agent->gone()) request.received = std::max(request.received, agent->link().read_in_all());
     }
   }
   os::UniqueFd reconnect_socket = agent::make_reconnect_socket();
   ::fcntl(reconnect_socket.get(), F_SETFL, O_NONBLOCK);  // an agent that stands still does not let anybody in
-  const agent::ReconnectAddress at = agent::reconnect_address(wish.reconnect_socket);
+  const agent::ReconnectAddress at = agent::reconnect_address(request.reconnect_socket);
   const auto [reads, writes] = link->take_agents_ends();
   const os::UniqueFd in(reads);
   const os::UniqueFd out(writes);
-  const bool there = ::connect(reconnect_socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
-                     agent::hand_over(reconnect_socket.get(), wire::encode(wire::ToAgent(wish)), {in.get(), out.get()});
+  const bool there =
+      ::connect(reconnect_socket.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
+      agent::hand_over(reconnect_socket.get(), wire::encode(wire::ToAgent(request)), {in.get(), out.get()});
   if (!there) return link->refused();
-  callers_.push_back({std::move(link), wish.received, std::move(reconnect_socket)});
+  callers_.push_back({std::move(link), request.received, std::move(reconnect_socket)});
   wake_all();
 }
 

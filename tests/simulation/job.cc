@@ -36,7 +36,7 @@ class SimLauncher final : public transport::AgentLauncher {
     return std::make_unique<Transport>(owner_.link_to(HostId(0), loop_, mark, LinkPurpose::Serve));
   }
   void add_host(const plan::Host& host) override { owner_.add_host(host.name); }
-  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
+  bool send_end(const transport::RunEnd&, std::function<void()>) override { return false; }
 
  private:
   Job& owner_;

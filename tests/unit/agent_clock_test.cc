@@ -16,16 +16,16 @@ constexpr auto kBegin = AgentClock::Reading(5min);  // what the agent's clock te
 
 TEST_CASE("the clock of an agent is right but for the way of its message") {
   AgentClock clock;
-  clock.heard(kBegin, kNow + 30ms);
+  clock.add(kBegin, kNow + 30ms);
   CHECK(clock.ours(kBegin + 2s) == kNow + 2s + 30ms);
 }
 
 TEST_CASE("an answer halves the doubt about the clock of an agent") {
   AgentClock clock;
-  clock.heard(kBegin, kNow + 30ms);
+  clock.add(kBegin, kNow + 30ms);
   clock.answered(kNow + 1s, kBegin + 1s + 10ms, kNow + 1s + 20ms);
   CHECK(clock.ours(kBegin + 2s) == kNow + 2s);
-  clock.heard(kBegin + 3s, kNow + 3s + 30ms);
+  clock.add(kBegin + 3s, kNow + 3s + 30ms);
   CHECK(clock.ours(kBegin + 4s) == kNow + 4s);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("readings that no clock has change nothing") {
   clock.answered(kNow, kBegin + 1ms, kNow + 2ms);
   for (const AgentClock::Reading bad :
        {AgentClock::Reading::min(), AgentClock::Reading::max(), AgentClock::Reading(-1)}) {
-    clock.heard(bad, kNow);
+    clock.add(bad, kNow);
     clock.answered(kNow, bad, kNow);
     clock.answered(TimePoint(bad), kBegin, kNow);
     CHECK(clock.ours(bad) != kNow);  // without an overflow

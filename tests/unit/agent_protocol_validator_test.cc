@@ -55,10 +55,10 @@ wire::Drained drained(std::uint32_t rank) { return {Rank(rank), wire::DrainEnd::
 const std::string kLong(wire::kMaxText + 1, 'x');
 
 using Kind = wire::ServiceKind;
-const std::vector<wire::ServiceWish> kWishes{{Kind::TorchStore, wire::ServiceReach::Network},
-                                             {Kind::HorovodStore, wire::ServiceReach::Network},
-                                             {Kind::WorkerPort, wire::ServiceReach::Network},
-                                             {Kind::WorkerPort, wire::ServiceReach::Network}};
+const std::vector<wire::ServiceRequest> kRequests{{Kind::TorchStore, wire::ServiceReach::Network},
+                                                  {Kind::HorovodStore, wire::ServiceReach::Network},
+                                                  {Kind::WorkerPort, wire::ServiceReach::Network},
+                                                  {Kind::WorkerPort, wire::ServiceReach::Network}};
 const std::vector<wire::Service> kServices{
     {Kind::TorchStore, 29500}, {Kind::HorovodStore, 29501}, {Kind::WorkerPort, 1}, {Kind::WorkerPort, 2}};
 
@@ -66,7 +66,7 @@ const std::vector<wire::Service> kServices{
 
 TEST_CASE("conduct: a whole conversation breaks no rule") {
   Host host([](wire::Prepare& p) {
-    p.services = kWishes;
+    p.services = kRequests;
     p.interfaces = {"eth0"};
     p.binding.report = plan::ReportBindings::Yes;
   });
@@ -118,25 +118,25 @@ TEST_CASE("conduct: output beyond its credit") {
 TEST_CASE("conduct: news of ranks in an order that cannot be") {
   {
     Host host;
-    host.may_not(output(2, "x"), "told news of rank 2 before it had started its workers");
-    host.may_not(exited(2), "told news of rank 2 before it had started its workers");
-    host.may_not(wire::ErrorFile{"x", Rank(2)}, "told news of rank 2 before it had started its workers");
+    host.may_not(output(2, "x"), "sent news of rank 2 before it had started its workers");
+    host.may_not(exited(2), "sent news of rank 2 before it had started its workers");
+    host.may_not(wire::ErrorFile{"x", Rank(2)}, "sent news of rank 2 before it had started its workers");
   }
   Host host;
   host.start();
   host.may_not(wire::Started{}, "started its workers twice");
-  host.may_not(drained(2), "told the last output of rank 2, which had not ended");
+  host.may_not(drained(2), "sent the last output of rank 2, which had not ended");
   host.may(exited(2));
-  host.may_not(exited(2), "told the end of rank 2 twice");
+  host.may_not(exited(2), "sent the end of rank 2 twice");
   host.may_not(wire::ErrorFile{"x", Rank(2)}, "sent an error file of rank 2 again, or after its end");
   host.may(drained(2));
-  host.may_not(drained(2), "told the last output of rank 2 twice");
+  host.may_not(drained(2), "sent the last output of rank 2 twice");
   host.may_not(output(2, "x"), "sent output of rank 2 after the last of it");
-  host.may_not(exited(2), "told the end of rank 2 twice");
+  host.may_not(exited(2), "sent the end of rank 2 twice");
 }
 
 TEST_CASE("conduct: ranks of other hosts") {
-  const std::string rule = "spoke of rank 3, which is not on this host";
+  const std::string rule = "named rank 3, which is not on this host";
   Host host([](wire::Prepare& p) { p.binding.report = plan::ReportBindings::Yes; });
   host.may_not(wire::Prepared{.errors = {}, .bindings = {{Rank(3), "x"}}}, rule);
   host.validator.asked(wire::AskJoined{});
@@ -168,7 +168,7 @@ TEST_CASE("conduct: answers that nobody asked for") {
   host.may_not(wire::Joined{}, "sent an answer that nobody had asked for: Joined");
   host.may_not(wire::Probed{}, "sent an answer that nobody had asked for: Probed");
   host.validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
-  host.may_not(wire::Probed{{{"\x1b[2J", 0}}}, "told of an address that it was not to try");
+  host.may_not(wire::Probed{{{"\x1b[2J", 0}}}, "sent the result of an address that it was not asked to try");
   host.validator.asked(wire::Probe{{"10.0.0.2"}, 1, 1});
   host.may_not(wire::Probed{{{"10.0.0.2", 0}, {"10.0.0.2", 0}, {"10.0.0.2", 0}}},
                "sent 3 results of probes, more than 2");
@@ -182,11 +182,11 @@ TEST_CASE("conduct: answers that nobody asked for") {
 
 TEST_CASE("conduct: what it was not to prepare") {
   const auto breaks = [](const wire::Prepared& prepared, const std::string& rule) { Host().may_not(prepared, rule); };
-  const std::string unasked = "told a port that it was not to reserve";
+  const std::string unasked = "sent a port that it was not asked to reserve";
   for (const wire::Service& service : kServices) breaks({.errors = {}, .services = {service}}, unasked);
-  Host host([](wire::Prepare& p) { p.services = kWishes; });
+  Host host([](wire::Prepare& p) { p.services = kRequests; });
   host.may_not(wire::Prepared{.errors = {}, .services = {kServices[0], kServices[0]}}, unasked);
-  breaks({.errors = {}, .addresses = {"10.0.0.1"}}, "told interfaces that it was not to choose");
+  breaks({.errors = {}, .addresses = {"10.0.0.1"}}, "sent interfaces that it was not asked to choose");
   breaks({.errors = {}, .bindings = {{Rank(2), ""}}}, "sent 1 bindings, more than 0");
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
     host.may(exited(rank));
     host.may(drained(rank));
   }
-  host.may_not(wire::Cleared{2, {}}, "told the end of attempt 2, which it is not at");
+  host.may_not(wire::Cleared{2, {}}, "sent the end of attempt 2, which it is not at");
   host.may(wire::Cleared{1, {}});
   wire::Prepare next;
   next.attempt = 2;
@@ -236,9 +236,9 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
   host.validator.asked(next);
   host.may(wire::StdinCredit{Rank(2), 2});  // was under way
   host.may(wire::Prepared{});
-  host.may_not(wire::StdinCredit{Rank(2), 0}, "told news of rank 2 before it had started its workers");
+  host.may_not(wire::StdinCredit{Rank(2), 0}, "sent news of rank 2 before it had started its workers");
   host.may(wire::Started{{{Rank(7), 10}}});
-  host.may_not(exited(5), "spoke of rank 5, which is not on this host");
+  host.may_not(exited(5), "named rank 5, which is not on this host");
   host.may(exited(7));
   host.may(drained(7));
   host.may(wire::Cleared{2, {}});
@@ -253,28 +253,28 @@ TEST_CASE("conduct: remarks without end") {
 }
 
 TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
-  Host server([](wire::Prepare& p) { p.services = kWishes; });
+  Host server([](wire::Prepare& p) { p.services = kRequests; });
   server.may(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"});
   server.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, std::string(513, 'x')},
-                 "told of a worker by too long a name");
+                 "sent a worker's name that is too long");
   server.may(wire::HorovodNews{1, wire::HorovodStep::Registered, "algo-1:0", std::string(16384, 'x')});
   server.may_not(wire::HorovodNews{1, wire::HorovodStep::Registered, "algo-1:0", std::string(16385, 'x')},
                  "sent 16385 bytes by which a worker registers, more than 16384");
   Host host;
   host.may_not(wire::HorovodNews{1, wire::HorovodStep::Ready, "algo-1:0"},
-               "told of Horovod's store, which it does not serve");
+               "sent a message of Horovod's store, which it does not serve");
   const wire::HorovodAnswer answer{1, Rank(0), "yes"};
-  host.may_not(answer, "told what a worker has answered that was not called");
+  host.may_not(answer, "sent an answer of a worker that was not called");
   host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may_not(wire::HorovodAnswer{1, Rank(0), std::string(16385, 'x')},
                "sent 16385 bytes of a worker's answer, more than 16384");
   host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may(answer);
-  host.may_not(answer, "told what a worker has answered that was not called");
+  host.may_not(answer, "sent an answer of a worker that was not called");
 }
 
 TEST_CASE("conduct: who vouches for whom") {
-  Host server([](wire::Prepare& p) { p.services = kWishes; });
+  Host server([](wire::Prepare& p) { p.services = kRequests; });
   const wire::Caller caller{7, "10.0.0.2", 40000, "10.0.0.1", 29500};
   server.may(wire::AskPeerOwnership{{caller}});
   server.validator.asked(wire::PeerVerdicts{{{7, wire::PeerOwnership::Yes}}});
@@ -328,13 +328,13 @@ TEST_CASE("conduct: fences have names and ranks of the job") {
   host.start();
   wire::FenceData far = fence("1", 0);
   far.ranks = {Rank(5), Rank(6)};
-  host.may_not(far, "spoke of a rank that there is not");
+  host.may_not(far, "named a rank that does not exist");
   host.may_not(fence(std::string(wire::kMaxFenceName + 1, 'x'), 0),
                "sent a piece of a fence that is longer than allowed");
   host.may_not(fence("1", wire::kMaxPiece + 1), "sent a piece of a fence that is longer than allowed");
   wire::FenceData old = fence("1", 0);
   old.attempt = 7;
-  host.may_not(old, "spoke of attempt 7, which it is not at");
+  host.may_not(old, "named attempt 7, which it is not at");
   for (std::size_t i = 0; i < wire::kMaxFences; ++i) host.may(fence(std::to_string(i), 0));
   host.may_not(fence("one more", 0), "sent 1025 fences, more than 1024");
 }
@@ -342,7 +342,7 @@ TEST_CASE("conduct: fences have names and ranks of the job") {
 TEST_CASE("conduct: no services, no fences and nothing to hand on") {
   Host host;
   host.start();
-  host.may_not(fence("1", 0), "spoke of a fence, and none was to be");
+  host.may_not(fence("1", 0), "sent a message of a fence, and expects none");
   host.may_not(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = {}},
                "handed something on, and there was nobody to have it");
 }
@@ -353,35 +353,35 @@ TEST_CASE("conduct: a host hands on for its own ranks, to ranks that there are")
                "handed something on, and there was nobody to have it");
   host.start();
   host.may(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = "x"});
-  host.may_not(wire::Relay{.from = Rank(3), .to = Rank(0), .bytes = {}}, "spoke of rank 3, which is not on this host");
-  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(6), .bytes = {}}, "spoke of a rank that there is not");
+  host.may_not(wire::Relay{.from = Rank(3), .to = Rank(0), .bytes = {}}, "named rank 3, which is not on this host");
+  host.may_not(wire::Relay{.from = Rank(2), .to = Rank(6), .bytes = {}}, "named a rank that does not exist");
   host.may_not(wire::Relay{.from = Rank(2), .to = Rank(0), .bytes = std::string(wire::kMaxPiece + 1, 'x')},
                "handed on what is longer than allowed");
 }
 
 TEST_CASE("conduct: ranks ask for others once at a time, with programs that are some") {
   Host host(among_four);
-  const wire::SpawnWish wish{.from = Rank(2), .call = "t", .programs = {{{"a"}, 1}}, .keys = {}};
-  host.may_not(wish, "told news of rank 2 before it had started its workers");
+  const wire::SpawnRequest request{.from = Rank(2), .call = "t", .programs = {{{"a"}, 1}}, .keys = {}};
+  host.may_not(request, "sent news of rank 2 before it had started its workers");
   host.start();
-  host.may(wish);
-  host.may_not(wish, "asked twice for the same ranks");
+  host.may(request);
+  host.may_not(request, "asked twice for the same ranks");
   host.validator.asked(wire::SpawnAnswer{.to = Rank(2), .call = "t", .why = {}});
-  host.may(wish);
-  wire::SpawnWish bad = wish;
+  host.may(request);
+  wire::SpawnRequest bad = request;
   bad.from = Rank(3);
-  host.may_not(bad, "spoke of rank 3, which is not on this host");
-  bad = wish;
+  host.may_not(bad, "named rank 3, which is not on this host");
+  bad = request;
   bad.call = "u";
   bad.programs[0].command.clear();
   host.may_not(bad, "asked for more ranks of no program");
   bad.programs.clear();
   host.may_not(bad, "asked for more ranks of no program");
   bad.attempt = 7;
-  host.may_not(bad, "spoke of attempt 7, which it is not at");
+  host.may_not(bad, "named attempt 7, which it is not at");
   Host plain;
   plain.start();
-  plain.may_not(wish, "asked for more ranks, and nobody here can");
+  plain.may_not(request, "asked for more ranks, and nobody here can");
 }
 
 TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
@@ -389,11 +389,11 @@ TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
   host.start();
   plan::SpawnProgram program{{"a"}, 1};
   program.search_path = std::string(wire::kMaxFenceOfHost - 100, 'x');  // any text of it counts
-  wire::SpawnWish wish{.from = Rank(2), .call = "1", .programs = {program}, .keys = {}};
-  const std::size_t size = wire::encode(wish).size();
-  host.may(wish);
-  wish.call = "2";
-  host.may_not(wish, fmt::format("sent {} bytes of wishes for ranks, more than 16777216", 2 * size));
+  wire::SpawnRequest request{.from = Rank(2), .call = "1", .programs = {program}, .keys = {}};
+  const std::size_t size = wire::encode(request).size();
+  host.may(request);
+  request.call = "2";
+  host.may_not(request, fmt::format("sent {} bytes of wishes for ranks, more than 16777216", 2 * size));
 }
 
 TEST_CASE("conduct: ranks that come later are its own from their start on") {
@@ -401,18 +401,18 @@ TEST_CASE("conduct: ranks that come later are its own from their start on") {
   host.start();
   const wire::Added added{.first = Rank(6), .errors = {}};
   const wire::StartAdded go{.first = Rank(6), .go = wire::Go::Yes, .ranks = 8};
-  host.may_not(added, "told of ranks that it was not asked about");
+  host.may_not(added, "sent an answer about ranks that it was not asked about");
   host.validator.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(added);
-  host.may_not(added, "told of ranks that it was not asked about");
+  host.may_not(added, "sent an answer about ranks that it was not asked about");
   host.validator.asked(go);
   host.may(wire::Started{{{Rank(6), 12}}});
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
   host.may(output(6, "x"));
   host.may(wire::Relay{.from = Rank(6), .to = Rank(7), .bytes = "x"});
-  host.may_not(wire::Relay{.from = Rank(6), .to = Rank(8), .bytes = "x"}, "spoke of a rank that there is not");
-  host.may_not(output(7, "x"), "spoke of rank 7, which is not on this host");
+  host.may_not(wire::Relay{.from = Rank(6), .to = Rank(8), .bytes = "x"}, "named a rank that does not exist");
+  host.may_not(output(7, "x"), "named rank 7, which is not on this host");
 }
 
 TEST_CASE("conduct: ranks that come later start while it is asked about the next") {
@@ -436,50 +436,50 @@ TEST_CASE("conduct: ranks that are not to come after all are nobody's") {
   host.validator.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
   host.may(wire::Added{.first = Rank(6), .errors = {}});
   host.validator.asked(wire::StartAdded{.first = Rank(6), .go = wire::Go::No, .ranks = 8});
-  host.may_not(output(6, "x"), "spoke of rank 6, which is not on this host");
+  host.may_not(output(6, "x"), "named rank 6, which is not on this host");
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
 }
 
 TEST_CASE("conduct: what is in use is told where it was asked for, of so many accelerators") {
   Host silent;
-  silent.may_not(wire::HostUsed{}, "told how much of it is in use, and was not to look");
+  silent.may_not(wire::HostUsed{}, "sent how much of it is in use, which nobody had asked for");
   Host host([](wire::Prepare& p) { p.usage = UsageLook::Yes; });
   host.may(wire::HostUsed{1, {1 << 20, 2 << 20, {{"card0", 87, 5, 9}}}});
   host.may_not(wire::HostUsed{1, {1, 2, {{std::string(65, 'x'), 1, 1, 1}}}},
-               "told an accelerator's name that is longer than allowed");
+               "sent an accelerator's name that is longer than allowed");
   CHECK_FALSE(host.validator.check(wire::HostUsed{1, {1, 2, std::vector<AcceleratorUse>(65)}}).has_value());
 }
 
 TEST_CASE("conduct: a fault is told of a rank of the host, once, before its end, with a status") {
   Host host(among_four);
   const wire::RankFault fault{.rank = Rank(2), .code = 3, .why = "called MPI_Abort"};
-  host.may_not(fault, "told news of rank 2 before it had started its workers");
+  host.may_not(fault, "sent news of rank 2 before it had started its workers");
   host.start();
   wire::RankFault zero = fault;
   zero.code = 0;
   zero.rank = Rank(5);
-  host.may_not(zero, "told a status that no process can have");
+  host.may_not(zero, "sent a status that no process can have");
   host.may(fault);
-  host.may_not(fault, "told a fault of rank 2 again, or after its end");
+  host.may_not(fault, "sent a fault of rank 2 again, or after its end");
   host.may(exited(5));
   zero.code = 1;
-  host.may_not(zero, "told a fault of rank 5 again, or after its end");
+  host.may_not(zero, "sent a fault of rank 5 again, or after its end");
 }
 
 TEST_CASE("conduct: where a worker is, is told when it was asked for, once for each, and in so many words") {
   Host host;
   host.start();
   host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}},
-               "told where a worker is, that nobody had asked for");
-  host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
+               "sent where a worker is, which nobody had asked for");
+  host.may_not(wire::Traced{1}, "sent where its workers are, which nobody had asked for");
   host.validator.asked(wire::AskTraces{1, 2000, TraceTools::All});
   host.may(wire::Trace{.id = 1, .rank = Rank(2), .process = {.pid = 10, .threads = {{.tid = 10}}, .stacks = "x"}});
-  host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}}, "told twice where rank 2 is");
-  host.may_not(wire::Trace{.id = 1, .rank = Rank(3), .process = {}}, "spoke of rank 3, which is not on this host");
+  host.may_not(wire::Trace{.id = 1, .rank = Rank(2), .process = {}}, "sent twice where rank 2 is");
+  host.may_not(wire::Trace{.id = 1, .rank = Rank(3), .process = {}}, "named rank 3, which is not on this host");
   host.may_not(wire::Trace{.id = 2, .rank = Rank(5), .process = {}},
-               "told where a worker is, that nobody had asked for");
+               "sent where a worker is, which nobody had asked for");
   host.may(wire::Traced{1});
-  host.may_not(wire::Traced{1}, "told where its workers are, that nobody had asked for");
+  host.may_not(wire::Traced{1}, "sent where its workers are, which nobody had asked for");
 
   host.validator.asked(wire::AskTraces{2, 2000, TraceTools::All});
   CHECK_FALSE(host.validator.check(wire::Trace{2, Rank(2), {.stacks = kLong}}).has_value());
@@ -501,7 +501,7 @@ TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds
   host.start();
   host.may_not(wire::Recorded{1, Rank(2), "x"}, "sent what was recorded, that nobody had asked for");
   host.validator.asked(wire::AskRecorded{1, 2000});
-  host.may_not(wire::Recorded{1, Rank(3), "x"}, "spoke of rank 3, which is not on this host");
+  host.may_not(wire::Recorded{1, Rank(3), "x"}, "named rank 3, which is not on this host");
   const std::string piece(wire::kMaxRecordedPiece, 'x');
   for (std::size_t sent = 0; sent < wire::kMaxRecorded; sent += piece.size()) {
     host.may(wire::Recorded{1, Rank(2), piece});
@@ -510,7 +510,7 @@ TEST_CASE("conduct: what was recorded comes when it was asked for, and in bounds
   host.may(wire::Recorded{1, Rank(5), "x"});
   host.may_not(wire::Recorded{1, Rank(5), piece + "x"}, "sent more of what was recorded than a message may have");
   host.may(wire::RecordedAll{1});
-  host.may_not(wire::RecordedAll{1}, "said that it had sent what was recorded, that nobody had asked for");
+  host.may_not(wire::RecordedAll{1}, "sent the end of a recording that nobody had asked for");
   host.may_not(wire::Recorded{1, Rank(5), "x"}, "sent what was recorded, that nobody had asked for");
 }
 
@@ -521,8 +521,8 @@ TEST_CASE("conduct: what workers use is told when it was asked for, once, of tho
   host.may_not(wire::WorkersUse{1, {}}, unasked);
   for (const std::uint32_t id : {1U, 2U, 3U}) host.validator.asked(wire::AskUse{id});
   host.may(wire::WorkersUse{1, {{Rank(2), {10, 20, 1}}, {Rank(5), {}}}});
-  host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "spoke of rank 3, which is not on this host");
-  host.may_not(wire::WorkersUse{3, {{Rank(2), {}}, {Rank(2), {}}}}, "spoke twice of rank 2 in one message");
+  host.may_not(wire::WorkersUse{2, {{Rank(3), {}}}}, "named rank 3, which is not on this host");
+  host.may_not(wire::WorkersUse{3, {{Rank(2), {}}, {Rank(2), {}}}}, "named rank 2 twice in one message");
   host.may_not(wire::WorkersUse{3, {}}, unasked);
 }
 

@@ -100,7 +100,7 @@ struct Stage {
 
   struct StageLauncher final : AgentLauncher {
     Result<void> open(Events) override { return {}; }
-    bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
+    bool send_end(const transport::RunEnd&, std::function<void()>) override { return false; }
     explicit StageLauncher(Stage& s) : stage(s) {}
     std::unique_ptr<AgentTransport> transport(HostId, const std::string&, const std::string& script) override {
       return is_remote ? stage.make(stage.remote, script) : nullptr;

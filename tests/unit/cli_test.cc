@@ -404,7 +404,7 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
   CHECK(error_of({"--map-by", "board", "p"}) ==
         "--map-by: \"board\" is an unknown placement; expected slot, host, socket, numa, l3, core, "
         "hwthread or ppr:N:host");
-  const plan::BindingWish socket = parse_with_program({"--map-by", "socket"}).binding;
+  const plan::BindingRequest socket = parse_with_program({"--map-by", "socket"}).binding;
   CHECK(socket.map_by == plan::BindTo::Socket);
   CHECK(socket.bind_to == plan::BindTo::Socket);
   CHECK(parse_with_program({"--bind-to", "none", "--map-by", "socket"}).binding.bind_to == plan::BindTo::None);
@@ -416,21 +416,21 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
 }
 
 TEST_CASE("processors and devices are asked for in Open MPI's words and in ours") {
-  CHECK(parse_with_program({}).binding == plan::BindingWish{});
-  CHECK(parse_with_program({"-bind-to", "none"}).binding == plan::BindingWish{});
+  CHECK(parse_with_program({}).binding == plan::BindingRequest{});
+  CHECK(parse_with_program({"-bind-to", "none"}).binding == plan::BindingRequest{});
   CHECK(parse_with_program({"-bind-to", "package:if-supported"}).binding.bind_to == plan::BindTo::Socket);
-  const plan::BindingWish all{plan::BindTo::Numa,
-                              4,
-                              plan::MemoryPolicy::Prefer,
-                              plan::OnImpossible::Fail,
-                              plan::ReportBindings::Yes,
-                              plan::BindTo::None,
-                              0,
-                              {}};
+  const plan::BindingRequest all{plan::BindTo::Numa,
+                                 4,
+                                 plan::MemoryPolicy::Prefer,
+                                 plan::OnImpossible::Fail,
+                                 plan::ReportBindings::Yes,
+                                 plan::BindTo::None,
+                                 0,
+                                 {}};
   CHECK(parse_with_program({"--bind-to", "numa", "--cpus-per-rank", "4", "--memory-policy", "prefer", "--bind-strict",
                             "-report-bindings"})
             .binding == all);
-  const plan::BindingWish pe = parse_with_program({"--map-by", "slot:PE=2"}).binding;
+  const plan::BindingRequest pe = parse_with_program({"--map-by", "slot:PE=2"}).binding;
   CHECK(pe.bind_to == plan::BindTo::Core);
   CHECK(pe.cores_per_rank == 2);
   CHECK(parse_with_program({"--gpus-per-rank", "2"}).gpus_per_rank == 2U);

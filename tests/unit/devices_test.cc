@@ -22,16 +22,16 @@ struct FakeHost {
   }
 };
 
-std::string variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank) {
-  const auto out = device_variables(wish, devices, local_rank);
+std::string variables(const DeviceRequest& request, const Devices& devices, std::uint32_t local_rank) {
+  const auto out = device_variables(request, devices, local_rank);
   if (out.has_error()) return out.error().message();
   std::string text;
   for (const std::string& entry : *out) text += (text.empty() ? "" : " ") + entry;
   return text;
 }
 
-constexpr DeviceWish one_each{VisibleDevices::PerRank, 1};
-constexpr DeviceWish two_each{VisibleDevices::PerRank, 2};
+constexpr DeviceRequest one_each{VisibleDevices::PerRank, 1};
+constexpr DeviceRequest two_each{VisibleDevices::PerRank, 2};
 }  // namespace
 
 TEST_CASE("each worker gets devices of its own, of the maker that the host has") {
@@ -81,7 +81,7 @@ TEST_CASE("too few devices are an error, and none can be asked for") {
 }
 
 TEST_CASE("a host without accelerators may do without where these are shared if there are any") {
-  constexpr DeviceWish if_any{VisibleDevices::PerRankIfAny, 1};
+  constexpr DeviceRequest if_any{VisibleDevices::PerRankIfAny, 1};
   FakeHost host;
   CHECK(variables(if_any, host.devices(), 0) == "");
   host.folders["/dev"] = {"nvidia0", "nvidia1"};

@@ -468,15 +468,15 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   const Settings other = on(transport::Whose::Others, {});
   CHECK(other.own_index != 0);
   CHECK(other.place == PlaceRule::ChosenByHead);
-  CHECK_FALSE(other.wished);
+  CHECK_FALSE(other.preferred);
   CHECK(other.terms == head.terms);
-  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).wished == 2U);
-  CHECK_FALSE(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).wished);  // of tasks, not of hosts
-  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"}).wished ==
-        1U);
-  CHECK(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=1"}).wished == 1U);
-  CHECK_FALSE(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=3"}).wished);
-  CHECK_FALSE(on(transport::Whose::Others, {"NODE_RANK=1x"}).wished);
+  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).preferred == 2U);
+  CHECK_FALSE(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).preferred);  // of tasks, not of hosts
+  CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"})
+            .preferred == 1U);
+  CHECK(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=1"}).preferred == 1U);
+  CHECK_FALSE(on(transport::Whose::Others, {"JOB_COMPLETION_INDEX=3"}).preferred);
+  CHECK_FALSE(on(transport::Whose::Others, {"NODE_RANK=1x"}).preferred);
 
   // a name that is not known yet
   CHECK(on(transport::Whose::Unknown, {"JOB_COMPLETION_INDEX=0"}).own_index == 0);
@@ -505,7 +505,7 @@ TEST_CASE("dial-in: under the name torchrun each host says for itself how many w
 
   const Settings placed = line({"--master-addr=h", "--node-rank=2"});
   CHECK(placed.place == PlaceRule::ChosenByHead);
-  CHECK(placed.wished == 2U);
+  CHECK(placed.preferred == 2U);
   CHECK(line({"--master-addr=h", "--node-rank=0"}).own_index == 0);
 
   for (const std::vector<std::string>& alike :

@@ -15,7 +15,7 @@ constexpr Duration kCap = DrainClock::kCap;
 TEST_CASE("while the worker lives nothing runs out") {
   DrainClock clock;
   CHECK_FALSE(clock.deadline().has_value());
-  clock.heard(kStart);
+  clock.on_output(kStart);
   clock.pause(kStart);
   clock.resume(kStart + 1h);
   CHECK_FALSE(clock.deadline().has_value());
@@ -30,9 +30,9 @@ TEST_CASE("a quiet pipe is given up soon after the worker's end") {
 TEST_CASE("every byte puts the quiet off, up to the cap") {
   DrainClock clock;
   clock.begin(kStart);
-  clock.heard(kStart + 400ms);
+  clock.on_output(kStart + 400ms);
   CHECK(clock.deadline() == kStart + 400ms + kQuiet);
-  for (Duration t = 0s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  for (Duration t = 0s; t < 60s; t += 100ms) clock.on_output(kStart + t);
   CHECK(clock.deadline() == kStart + kCap);
 }
 
@@ -43,8 +43,8 @@ TEST_CASE("time in which we may not read does not count") {
   CHECK_FALSE(clock.deadline().has_value());
   clock.resume(kStart + 1h);
   CHECK(clock.deadline() == kStart + 1h - 100ms + kQuiet);
-  clock.heard(kStart + 1h);
-  for (Duration t = 0s; t < 60s; t += 100ms) clock.heard(kStart + 1h + t);
+  clock.on_output(kStart + 1h);
+  for (Duration t = 0s; t < 60s; t += 100ms) clock.on_output(kStart + 1h + t);
   CHECK(clock.deadline() == kStart + 1h - 100ms + kCap);
 }
 
@@ -74,12 +74,12 @@ TEST_CASE("once the worker's own output has been read, pauses count towards the 
   clock.pause(kStart + 1s);
   clock.resume(kStart + 3s);
   clock.own_read(kStart + 4s);
-  clock.heard(kStart + 5s);
+  clock.on_output(kStart + 5s);
   clock.pause(kStart + 5s);
   CHECK(clock.deadline() == kStart + 2s + kCap);
   clock.resume(kStart + 9s);
   CHECK(clock.deadline() == kStart + 9s + kQuiet);
-  for (Duration t = 9s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  for (Duration t = 9s; t < 60s; t += 100ms) clock.on_output(kStart + t);
   CHECK(clock.deadline() == kStart + 2s + kCap);
 }
 
@@ -91,6 +91,6 @@ TEST_CASE("the pause in which the worker's own output ends counts from there on"
   CHECK(clock.deadline() == kStart + 3s + kCap);
   clock.own_read(kStart + 6s);
   clock.resume(kStart + 8s);
-  for (Duration t = 8s; t < 60s; t += 100ms) clock.heard(kStart + t);
+  for (Duration t = 8s; t < 60s; t += 100ms) clock.on_output(kStart + t);
   CHECK(clock.deadline() == kStart + 3s + kCap);
 }

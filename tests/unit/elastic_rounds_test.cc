@@ -72,7 +72,7 @@ ElasticRounds::Step look(ElasticRounds& rounds) {
 
 // "1: 0=0,2,...; out 1; left 1": who goes on as whom, and without whom. Else what there is instead.
 std::string text_of(const ElasticRounds::Step& step) {
-  if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return "goes on";
+  if (std::holds_alternative<ElasticRounds::Continue>(step)) return "goes on";
   if (std::holds_alternative<ElasticRounds::GivenUp>(step)) return "given up";
   if (const auto* end = std::get_if<ElasticRounds::Finished>(&step)) return "finished: " + std::to_string(end->waiting);
   const auto& next = std::get<ElasticRounds::Next>(step);

@@ -98,8 +98,8 @@ TEST_CASE("signals, the stop and the verdict") {
   const Json signal = written.tell(SignalCame{SIGUSR1, SignalUse::PassedOn});
   CHECK(signal["signal"] == "SIGUSR1");
   CHECK(signal["use"] == "passed_on");
-  CHECK(written.tell(JobStops{StopCause::Launcher})["cause"] == "launcher");
-  CHECK(written.tell(JobStops{StopCause::WorkerFailed})["cause"] == "worker_failed");
+  CHECK(written.tell(JobStopping{StopCause::Launcher})["cause"] == "launcher");
+  CHECK(written.tell(JobStopping{StopCause::WorkerFailed})["cause"] == "worker_failed");
   const Json verdict = written.tell(JobEnds{3, "rank 1 failed", Rank(1)});
   CHECK(verdict["exit_code"] == 3);
   CHECK(verdict["culprit"] == 1);

@@ -30,7 +30,7 @@ struct FakeLauncher final : transport::AgentLauncher {
   Result<void> open(Events) override { return {}; }
   bool reaches_again(HostId) const override { return again; }
   Sameness sameness() const override { return same; }
-  bool tell_end(const transport::RunEnd& end, std::function<void()> told) override {
+  bool send_end(const transport::RunEnd& end, std::function<void()> told) override {
     told_words = end.words;
     told();
     return true;
@@ -206,7 +206,7 @@ TEST_CASE("names of one machine are found, unless the way itself tells hosts apa
 TEST_CASE("hosts that wait for the end are told once all are dismissed") {
   Stage stage;
   stage.fleet->dismiss();
-  stage.fleet->tell_end({.exit_code = 3, .words = "it failed", .failure = {}});
+  stage.fleet->send_end({.exit_code = 3, .words = "it failed", .failure = {}});
   CHECK(stage.agent_launcher->told_words == "it failed");
   stage.fleet->send(HostIndex(0), wire::Credit{1});  // nobody is there
 }

@@ -36,7 +36,7 @@ std::string row(const GoodputSums& s) {
 void first_attempt(Worked& job, bool numbered) {
   job.tell(WorkersStart{"a", 1}, 5s);
   for (std::uint64_t n = 1; n <= 4; ++n) job.step(numbered ? std::optional(n) : std::nullopt, n * 10s);
-  job.tell(JobStops{StopCause::WorkerFailed}, 45s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 45s);
   job.tell(AttemptFails{1, 7, "", Rank(0), 3s}, 47s);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("goodput of a job with two restarts equals the sums made by hand") {
   job.tell(AttemptBegins{2, &job.plan}, 50s);
   job.tell(WorkersStart{"a", 1}, 52s);
   for (std::uint64_t n = 3; n <= 7; ++n) job.step(n, 60s + (n - 3) * 10s);  // 7 at 100
-  job.tell(JobStops{StopCause::HostFailed}, 108s);
+  job.tell(JobStopping{StopCause::HostFailed}, 108s);
   job.tell(AttemptFails{2, 125, "", std::nullopt, 0s}, 110s);
   // Attempt 3 begins with step 7: of attempt 2 the time from 60 to 90 counts.
   job.tell(AttemptBegins{3, &job.plan}, 170s);
@@ -88,7 +88,7 @@ TEST_CASE("goodput while the job runs") {
   job.step(1, 10s);
   job.step(2, 20s);
   CHECK(row(job.sums(26s)) == "10 5 5 0 0 0 6");
-  job.tell(JobStops{StopCause::WorkerFailed}, 27s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 27s);
   CHECK(row(job.sums(29s)) == "10 5 5 7 2 0 0");
   job.tell(AttemptFails{1, 7, "", Rank(0), 3s}, 30s);
   CHECK(row(job.sums(34s)) == "10 5 5 7 3 4 0");
@@ -98,7 +98,7 @@ TEST_CASE("goodput while the job runs") {
 
 TEST_CASE("an attempt that fails before its start or its first step") {
   Worked job;
-  job.tell(JobStops{StopCause::HostFailed}, 4s);
+  job.tell(JobStopping{StopCause::HostFailed}, 4s);
   job.tell(AttemptFails{1, 125, "", std::nullopt, 0s}, 5s);
   job.tell(AttemptBegins{2, &job.plan}, 5s);
   job.tell(WorkersStart{"a", 1}, 6s);
@@ -113,7 +113,7 @@ TEST_CASE("ranks that print the same step one after the other, and lines that co
   for (const int rank : {0, 1, 2}) job.step(1, 10s + rank * 1s);
   job.step(2, 20s);
   job.step(1, 21s);
-  job.tell(JobStops{StopCause::WorkerFailed}, 22s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 22s);
   job.step(9, 23s);
   CHECK(job.goodput.step() == 2);
   CHECK(row(job.sums(23s)) == "11 5 5 1 1 0 0");
@@ -123,7 +123,7 @@ TEST_CASE("a job of a million steps keeps few of them, and loses what it should 
   Worked job;
   job.tell(WorkersStart{"a", 1}, 0s);
   for (std::uint64_t n = 1; n <= 1'000'000; ++n) job.step(n, n * 1s);
-  job.tell(JobStops{StopCause::WorkerFailed}, 1'000'000s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 1'000'000s);
   job.tell(AttemptFails{1, 7, "", Rank(0), 0s}, 1'000'000s);
   job.tell(AttemptBegins{2, &job.plan}, 1'000'000s);
   job.tell(WorkersStart{"a", 1}, 1'000'000s);
@@ -147,7 +147,7 @@ TEST_CASE("what remains goes by the pace of the attempt that runs") {
   CHECK(job.goodput.total() == 100);
   CHECK(left(12s) == "196");  // 98 steps of 2 s
   CHECK(left(14s) == "194");
-  job.tell(JobStops{StopCause::WorkerFailed}, 20s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 20s);
   job.tell(AttemptFails{1, 7, "", Rank(0), 0s}, 20s);
   CHECK(left(20s) == "unknown");
   job.tell(AttemptBegins{2, &job.plan}, 20s);

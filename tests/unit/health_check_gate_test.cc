@@ -20,7 +20,7 @@ struct FakeLauncher final : transport::AgentLauncher {
   }
   std::unique_ptr<transport::AgentTransport> local_transport(const std::string&) override { return nullptr; }
   Result<void> open(Events) override { return {}; }
-  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
+  bool send_end(const transport::RunEnd&, std::function<void()>) override { return false; }
   std::shared_ptr<fake::TransportLog> log = std::make_shared<fake::TransportLog>();
 };
 

@@ -56,19 +56,19 @@ TEST_CASE("horovod: the interpreter is found where a script names it") {
 }
 
 TEST_CASE("horovod: one that was built without what the user says is a misfit") {
-  const auto misfit = [](const Words& names, const Words& told) {
+  const auto misfit = [](const Words& names, const Words& variables) {
     const std::map<std::string, std::string> files{{kTorchs, elf({"libc.so.6"}, {}, names)}};
-    return horovod_misfit({"/venv/bin/python3"}, {}, told, files_of(files));
+    return horovod_misfit({"/venv/bin/python3"}, {}, variables, files_of(files));
   };
   const Words both{kWithGloo[0], kWithoutGloo[0]};
-  for (const char* told : {"HOROVOD_CONTROLLER=mpi", "HOROVOD_CONTROLLER=gloo"}) CHECK(!misfit(both, {told}));
+  for (const char* variables : {"HOROVOD_CONTROLLER=mpi", "HOROVOD_CONTROLLER=gloo"}) CHECK(!misfit(both, {variables}));
   const auto without_mpi = misfit(kWithGloo, {"HOROVOD_CONTROLLER=MPI"});
   REQUIRE(without_mpi);
   CHECK(without_mpi->file == kTorchs);
-  CHECK(without_mpi->told == "HOROVOD_CONTROLLER=mpi");
+  CHECK(without_mpi->variables == "HOROVOD_CONTROLLER=mpi");
   const auto without_gloo = misfit(kWithoutGloo, {"HOROVOD_CONTROLLER=gloo"});
   REQUIRE(without_gloo);
-  CHECK(without_gloo->told == "HOROVOD_CONTROLLER=gloo");
+  CHECK(without_gloo->variables == "HOROVOD_CONTROLLER=gloo");
   CHECK(!misfit(kWithGloo, {}));
   CHECK(!misfit(kWithGloo, {"HOROVOD_CONTROLLER=gloo"}));
   const std::map<std::string, std::string> two{

@@ -30,7 +30,7 @@ struct FakeLauncher final : transport::AgentLauncher {
   }
   std::unique_ptr<transport::AgentTransport> local_transport(const std::string&) override { return nullptr; }
   Result<void> open(Events) override { return {}; }
-  bool tell_end(const transport::RunEnd&, std::function<void()>) override { return false; }
+  bool send_end(const transport::RunEnd&, std::function<void()>) override { return false; }
   std::map<HostId, std::shared_ptr<fake::TransportLog>> logs;
 };
 

@@ -43,6 +43,6 @@ TEST_CASE("what hosts say of themselves is of as many hosts, and can be") {
   CHECK_FALSE(roles_differ({{2, "default"}, {4, "default"}}));
   for (const HostShares& bad : {HostShares{{2, "a"}}, HostShares{{0, "a"}, {1, "a"}},
                                 HostShares{{1, "a"}, {plan::kMaxSlotsPerHost + 1, "a"}}}) {
-    CHECK(take_shares(list, bad).error().message() == "a host says to have a number of workers that it cannot have");
+    CHECK(take_shares(list, bad).error().message() == "a host claims a number of workers that it cannot have");
   }
 }

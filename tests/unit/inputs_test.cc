@@ -149,10 +149,10 @@ TEST_CASE("slots are the GPUs by those of a worker, and each worker sees its own
   FakeHost fake;
   fake.gpus = 8;
   Options o = options();
-  CHECK(plan_of(o, fake).devices == plan::DeviceWish{plan::VisibleDevices::All, 1});
+  CHECK(plan_of(o, fake).devices == plan::DeviceRequest{plan::VisibleDevices::All, 1});
   o.gpus_per_rank = 2;
   CHECK(hosts_of(plan_of(o, fake)) == "localhost:4");
-  CHECK(plan_of(o, fake).devices == plan::DeviceWish{plan::VisibleDevices::PerRank, 2});
+  CHECK(plan_of(o, fake).devices == plan::DeviceRequest{plan::VisibleDevices::PerRank, 2});
   o.visible_devices = plan::VisibleDevices::All;
   CHECK(plan_of(o, fake).devices.visible == plan::VisibleDevices::All);
   o.gpus_per_rank = 16;

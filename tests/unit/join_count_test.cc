@@ -10,9 +10,9 @@ TEST_CASE("join count: the first host counts all of torch's store, of MPI each c
     JoinCount count;
     count.ask(HostIndex(0));
     count.ask(HostIndex(1));
-    count.says(HostIndex(0), static_cast<std::uint64_t>(first));
+    count.add_reply(HostIndex(0), static_cast<std::uint64_t>(first));
     CHECK_FALSE(count.complete());
-    count.says(HostIndex(1), static_cast<std::uint64_t>(second));
+    count.add_reply(HostIndex(1), static_cast<std::uint64_t>(second));
     CHECK(count.complete());
     CHECK(count.all_of(4));
     CHECK_FALSE(count.all_of(5));
@@ -23,11 +23,11 @@ TEST_CASE("join count: hosts that have gone are not waited for, and what nobody 
   JoinCount count;
   count.ask(HostIndex(0));
   count.ask(HostIndex(1));
-  count.says(HostIndex(2), 8);
+  count.add_reply(HostIndex(2), 8);
   count.gone(HostIndex(1));
   CHECK_FALSE(count.complete());
-  count.says(HostIndex(0), 3);
-  count.says(HostIndex(0), 3);
+  count.add_reply(HostIndex(0), 3);
+  count.add_reply(HostIndex(0), 3);
   CHECK(count.complete());
   CHECK_FALSE(count.all_of(4));
   count.ask(HostIndex(3));

@@ -30,7 +30,7 @@ TEST_CASE("join watch: when all have joined it is over") {
   JoinWatch watch(60s, 8);
   watch.started(kStart);
   watch.asking_store();
-  CHECK(watch.store_says(8, 59s, kStart + 60s) == Ask::Nobody);
+  CHECK(watch.on_store_reply(8, 59s, kStart + 60s) == Ask::Nobody);
   CHECK_FALSE(watch.due());
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("join watch: a program that has not begun to meet is left alone") {
   JoinWatch watch(60s, 8);
   watch.started(kStart);
   watch.asking_store();
-  CHECK(watch.store_says(0, 0s, kStart + 60s) == Ask::Nobody);
+  CHECK(watch.on_store_reply(0, 0s, kStart + 60s) == Ask::Nobody);
   CHECK(watch.due() == kStart + 120s);
 }
 
@@ -46,16 +46,16 @@ TEST_CASE("join watch: the time runs from the first who has joined") {
   JoinWatch watch(60s, 8);
   watch.started(kStart);
   watch.asking_store();
-  CHECK(watch.store_says(3, 20s, kStart + 60s) == Ask::Nobody);
+  CHECK(watch.on_store_reply(3, 20s, kStart + 60s) == Ask::Nobody);
   CHECK(watch.due() == kStart + 100s);
   watch.asking_store();
-  CHECK(watch.store_says(6, 60s, kStart + 100s) == Ask::Everybody);
+  CHECK(watch.on_store_reply(6, 60s, kStart + 100s) == Ask::Everybody);
   CHECK_FALSE(watch.due());
 }
 
 TEST_CASE("join watch: the missing are named when the last host has answered") {
   JoinWatch watch(60s, 12);
-  CHECK(watch.store_says(7, 60s, kStart) == Ask::Everybody);
+  CHECK(watch.on_store_reply(7, 60s, kStart) == Ask::Everybody);
   watch.asking_everybody(3);
   CHECK(watch.host_says("algo-3", ranks({8, 10, 11}), 0, kStart).empty());
   CHECK(watch.host_says("algo-1", {}, 0, kStart).empty());
@@ -67,12 +67,12 @@ TEST_CASE("join watch: the missing are named when the last host has answered") {
 
 TEST_CASE("join watch: one rank, and many") {
   JoinWatch one(2s, 4);
-  one.store_says(3, 2s, kStart);
+  one.on_store_reply(3, 2s, kStart);
   one.asking_everybody(1);
   CHECK(one.host_says("a", ranks({2}), 0, kStart) ==
         "rank 2 on a has not joined the process group after 2 s (3 of 4 have; --join-warn)");
   JoinWatch many(2s, 2000);
-  many.store_says(1, 2s, kStart);
+  many.on_store_reply(1, 2s, kStart);
   many.asking_everybody(12);
   std::string said;
   for (std::uint32_t i = 0; i < 12; ++i)
@@ -83,7 +83,7 @@ TEST_CASE("join watch: one rank, and many") {
 
 TEST_CASE("join watch: when every worker holds a connection there is nobody to name") {
   JoinWatch watch(60s, 4);
-  watch.store_says(3, 60s, kStart);
+  watch.on_store_reply(3, 60s, kStart);
   watch.asking_everybody(1);
   CHECK(watch.host_says("a", {}, 0, kStart).empty());
 }
@@ -128,14 +128,14 @@ TEST_CASE("join watch: of a store that rank 0 has, workers who have ended and ot
 
 TEST_CASE("join watch: where nobody comes to our store it is said why that may be, once") {
   JoinWatch watch(60s, 4);
-  watch.store_says(0, 0s, kStart);
+  watch.on_store_reply(0, 0s, kStart);
   CHECK(watch.why_nobody(4).empty());
-  watch.store_says(0, 0s, kStart);
+  watch.on_store_reply(0, 0s, kStart);
   CHECK(watch.why_nobody(0).empty());  // they may load it yet, or never
-  watch.store_says(0, 0s, kStart);
+  watch.on_store_reply(0, 0s, kStart);
   const std::string why = watch.why_nobody(1);
   CHECK(why.starts_with("no worker has joined the process group after 3 min; one that names an address"));
   CHECK(why.find("--no-torch-store") != std::string::npos);
-  watch.store_says(0, 0s, kStart);
+  watch.on_store_reply(0, 0s, kStart);
   CHECK(watch.why_nobody(4).empty());
 }

@@ -611,13 +611,13 @@ TEST_CASE("deepspeed gives scripts their local rank, unless it is told not to", 
 }
 
 TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[dialects]") {
-  const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::Given>& given,
+  const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::SetOption>& given,
                        std::vector<std::string> environment = {"HOME=/home/me"}) {
     const dialects::DialectInput line{given, {}, environment, [&](const std::string& path) {
                                         return std::find(files.begin(), files.end(), path) != files.end();
                                       }};
     std::string out;
-    for (const dialects::Given& option : dialects::defaults_of(dialects::Dialect::Deepspeed, line)) {
+    for (const dialects::SetOption& option : dialects::defaults_of(dialects::Dialect::Deepspeed, line)) {
       if (option.option == "--hostfile" || option.option == "--env-file")
         out += option.option + " " + option.value + ";";
     }
@@ -1016,9 +1016,9 @@ TEST_CASE("workers are bound under mpirun's name as Open MPI binds them", "[dial
     CAPTURE(line);
     const Result<Planned> planned = plan_of(line);
     REQUIRE(planned.has_value());
-    const plan::BindingWish& wish = planned->plan.binding;
-    return std::string(kNames[static_cast<std::size_t>(wish.map_by)]) + ">" +
-           kNames[static_cast<std::size_t>(wish.bind_to)];
+    const plan::BindingRequest& request = planned->plan.binding;
+    return std::string(kNames[static_cast<std::size_t>(request.map_by)]) + ">" +
+           kNames[static_cast<std::size_t>(request.bind_to)];
   };
   CHECK(policy("mpirun -np 1 p") == "none>core");
   CHECK(policy("mpirun -np 2 p") == "none>core");
@@ -1211,9 +1211,10 @@ TEST_CASE("whatever another launcher's option comes to is an option of ours", "[
       const std::vector<std::string> values(row.values, "1");
       const auto meaning = row.meaning("--option", values);
       if (!meaning) continue;
-      for (const dialects::Given& given : meaning->options) CHECK(find_row(given.option) != nullptr);
+      for (const dialects::SetOption& given : meaning->options) CHECK(find_row(given.option) != nullptr);
     }
-    for (const dialects::Given& given : dialects::defaults_of(dialect, {})) CHECK(find_row(given.option) != nullptr);
+    for (const dialects::SetOption& given : dialects::defaults_of(dialect, {}))
+      CHECK(find_row(given.option) != nullptr);
   }
 }
 

@@ -14,8 +14,8 @@ const MpiFinding kMpich{.library = "libmpich.so.12", .speech = MpiDialect::Pmi};
 const MpiFinding kOpenMpi{.library = "libmpi.so.40", .speech = MpiDialect::Pmix};
 const MpiFinding kScript{};
 
-std::string offer(PmiMode meeting, const MpiFinding& found, HasPmix pmix = HasPmix::Yes) {
-  return in_words(mpi_offer(meeting, found, pmix));
+std::string offer(PmiMode pmi_mode, const MpiFinding& found, HasPmix pmix = HasPmix::Yes) {
+  return in_words(mpi_offer(pmi_mode, found, pmix));
 }
 
 }  // namespace

@@ -146,10 +146,10 @@ TEST_CASE("a library's name tells by what its ranks find each other") {
 }
 
 TEST_CASE("who is brought together, and who is not") {
-  for (const PmiMode meeting : {PmiMode::Auto, PmiMode::Pmi1, PmiMode::Pmi2}) {
-    CHECK(brings_together(meeting, MpiDialect::Pmi));
-    CHECK(brings_together(meeting, MpiDialect::Unknown));
-    CHECK(brings_together(meeting, MpiDialect::Pmix) == (meeting == PmiMode::Auto));
+  for (const PmiMode pmi_mode : {PmiMode::Auto, PmiMode::Pmi1, PmiMode::Pmi2}) {
+    CHECK(brings_together(pmi_mode, MpiDialect::Pmi));
+    CHECK(brings_together(pmi_mode, MpiDialect::Unknown));
+    CHECK(brings_together(pmi_mode, MpiDialect::Pmix) == (pmi_mode == PmiMode::Auto));
   }
   CHECK(brings_together(PmiMode::Pmix, MpiDialect::Pmix));
   CHECK(brings_together(PmiMode::Pmix, MpiDialect::Unknown));
@@ -166,9 +166,9 @@ TEST_CASE("those of whom nothing is known are offered both, and told which MPICH
 }
 
 TEST_CASE("nobody else is offered both PMI and PMIx, at which MPICH 5 ends") {
-  for (const PmiMode meeting : {PmiMode::None, PmiMode::Pmi1, PmiMode::Pmi2, PmiMode::Pmix}) {
+  for (const PmiMode pmi_mode : {PmiMode::None, PmiMode::Pmi1, PmiMode::Pmi2, PmiMode::Pmix}) {
     for (const MpiDialect speech : {MpiDialect::Unknown, MpiDialect::Pmi, MpiDialect::Pmix}) {
-      CHECK_FALSE((offers_pmi(meeting, speech) && offers_pmix(meeting, speech)));
+      CHECK_FALSE((offers_pmi(pmi_mode, speech) && offers_pmix(pmi_mode, speech)));
     }
   }
 }

@@ -150,7 +150,7 @@ TEST_CASE("dial-in: a head asks for no command but the health check of this host
   CHECK(answer(wire::AskHealth{1, "test -d /data", 10'000, 0}).starts_with(kRefused));
   CHECK(answer(wire::HorovodCall{}).starts_with(kRefused));
   CHECK(answer(wire::HorovodRound{}).starts_with(kRefused));
-  CHECK(answer(wire::Return{}).starts_with(kRefused));
+  CHECK(answer(wire::ReconnectRequest{}).starts_with(kRefused));
   CHECK(answer(wire::StartAdded{}).starts_with(kRefused));
 }
 

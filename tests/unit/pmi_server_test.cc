@@ -34,17 +34,17 @@ struct Host {
         server.received(rank, frame("cmd=fullinit;pmirank=" + std::to_string(rank.value()) + ";threaded=FALSE;"));
     }
     collect();
-    heard.clear();
+    on_relayed.clear();
   }
   // What comes back to that rank.
   std::string say(std::uint32_t rank, const std::string& bytes) {
     server.received(Rank(rank), bytes);
     collect();
-    return std::exchange(heard[rank], {});
+    return std::exchange(on_relayed[rank], {});
   }
   void collect() {
     for (PmiAction& action : server.take_actions()) {
-      if (auto* answer = std::get_if<PmiAnswer>(&action)) heard[answer->rank.value()] += answer->bytes;
+      if (auto* answer = std::get_if<PmiAnswer>(&action)) on_relayed[answer->rank.value()] += answer->bytes;
       if (auto* fence = std::get_if<PmiFence>(&action)) fences.push_back(*fence);
       if (auto* word = std::get_if<PmiRelay>(&action)) words.push_back(*word);
       if (auto* spawn = std::get_if<PmiSpawn>(&action)) spawns.push_back(*spawn);
@@ -59,7 +59,7 @@ struct Host {
 
   std::vector<Rank> ranks{Rank(0), Rank(1)};
   PmiServer server;
-  std::map<std::uint32_t, std::string> heard;
+  std::map<std::uint32_t, std::string> on_relayed;
   std::vector<PmiFence> fences;
   std::vector<PmiRelay> words;
   std::vector<PmiSpawn> spawns;
@@ -98,7 +98,7 @@ TEST_CASE("PMI-1: what one rank puts another gets after the fence, in whatever p
   CHECK(host.say(0, "lue=x=y\ncmd=barr") == "cmd=put_result rc=0 msg=success\n");
   CHECK(host.say(0, "ier_in\n") == "");
   CHECK(host.say(1, "cmd=barrier_in\n") == "cmd=barrier_out\n");
-  CHECK(host.heard[0] == "cmd=barrier_out\n");
+  CHECK(host.on_relayed[0] == "cmd=barrier_out\n");
   CHECK(host.say(1, "cmd=get kvsname=job-1 key=a\n") == "cmd=get_result rc=0 msg=success value=x=y\n");
   CHECK(host.say(1, "cmd=get kvsname=job-1 key=b\n") == "cmd=get_result rc=-1 msg=key_b_not_found value=unknown\n");
   CHECK(host.say(1, "cmd=get kvsname=other key=a\n") == "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
@@ -126,10 +126,10 @@ TEST_CASE("PMI: a fence of several hosts sends what was put here, and answers fr
     REQUIRE(host->server.fenced(1, news).has_value());
     host->collect();
   }
-  CHECK(a.heard[0] == "cmd=barrier_out\n");
-  CHECK(b.heard[3] == frame("cmd=kvs-fence-response;rc=0;"));
-  a.heard.clear();
-  b.heard.clear();
+  CHECK(a.on_relayed[0] == "cmd=barrier_out\n");
+  CHECK(b.on_relayed[3] == frame("cmd=kvs-fence-response;rc=0;"));
+  a.on_relayed.clear();
+  b.on_relayed.clear();
   CHECK(a.say(1, "cmd=get key=from2\n") == "cmd=get_result rc=0 msg=success value=two\n");
   CHECK(b.say(3, frame("cmd=kvs-get;jobid=job-1;srcid=-1;key=from0;")) ==
         frame("cmd=kvs-get-response;rc=0;found=TRUE;value=zero;"));
@@ -183,7 +183,7 @@ TEST_CASE("PMI-2: who waits for what its host shares is answered when somebody s
   CHECK(host.say(0, frame("cmd=info-getnodeattr;key=seg;wait=TRUE;thrid=1;")) == "");
   CHECK(host.say(0, frame("cmd=kvs-get;key=x;thrid=2;")) != "");  // another thread of it is served meanwhile
   CHECK(host.say(1, frame("cmd=info-putnodeattr;key=seg;value=shm1;")) == frame("cmd=info-putnodeattr-response;rc=0;"));
-  CHECK(host.heard[0] == frame("cmd=info-getnodeattr-response;rc=0;found=TRUE;value=shm1;thrid=1;"));
+  CHECK(host.on_relayed[0] == frame("cmd=info-getnodeattr-response;rc=0;found=TRUE;value=shm1;thrid=1;"));
 }
 
 TEST_CASE("PMI: names are kept by the host of rank 0 and known on all") {
@@ -195,12 +195,12 @@ TEST_CASE("PMI: names are kept by the host of rank 0 and known on all") {
   CHECK(b.say(3, "cmd=publish_name service=ocean port=tag#0$x\n") == "");
   REQUIRE(b.words.size() == 1);
   CHECK(b.words[0].to == Rank(0));
-  a.server.heard(b.words[0].from, b.words[0].to, b.words[0].bytes);
+  a.server.on_relayed(b.words[0].from, b.words[0].to, b.words[0].bytes);
   a.collect();
   REQUIRE(a.words.size() == 1);
-  b.server.heard(a.words[0].from, a.words[0].to, a.words[0].bytes);
+  b.server.on_relayed(a.words[0].from, a.words[0].to, a.words[0].bytes);
   b.collect();
-  CHECK(b.heard[3] == "cmd=publish_result info=ok rc=0 msg=success\n");
+  CHECK(b.on_relayed[3] == "cmd=publish_result info=ok rc=0 msg=success\n");
   CHECK(a.say(1, "cmd=lookup_name service=ocean\n") == "cmd=lookup_result info=ok rc=0 msg=success port=tag#0$x\n");
   CHECK(a.say(1, "cmd=publish_name service=ocean port=other\n") ==
         "cmd=publish_result info=failed rc=1 msg=no_such_name\n");
@@ -230,12 +230,12 @@ TEST_CASE("PMI: words of others that are none are passed over") {
                                              "9:x"),
                                  std::string("!\x01"
                                              "1:a1:b")}) {
-    host.server.heard(Rank(0), Rank(1), bad);
-    host.server.heard(Rank(2), Rank(0), bad);
+    host.server.on_relayed(Rank(0), Rank(1), bad);
+    host.server.on_relayed(Rank(2), Rank(0), bad);
   }
   host.collect();
   CHECK(host.words.empty());
-  CHECK(host.heard.empty());
+  CHECK(host.on_relayed.empty());
 }
 
 TEST_CASE("PMI: abort ends the job with its code, or with one that a process can have") {
@@ -388,7 +388,7 @@ TEST_CASE("PMI-1: who wishes to spawn waits, and others go on, until it is known
   host.server.spawned(Rank(1), "", "");  // does not wait
   host.server.spawned(Rank(0), "7", "");
   CHECK(host.say(1, "cmd=get_appnum\n") == "cmd=appnum appnum=1\n");
-  CHECK(host.heard[0].empty());
+  CHECK(host.on_relayed[0].empty());
   SECTION("they start") {
     host.server.spawned(Rank(0), "", "");
     CHECK(host.say(0, "cmd=get_appnum\n") == "cmd=spawn_result rc=0\ncmd=appnum appnum=0\n");
@@ -412,7 +412,7 @@ TEST_CASE("PMI-2: a wish to spawn of one thread") {
   CHECK(host.spawns[0].thread == "5");
   host.server.spawned(Rank(0), "5", "");
   host.collect();
-  CHECK(host.heard[0] == frame("cmd=spawn-response;rc=0;thrid=5;"));
+  CHECK(host.on_relayed[0] == frame("cmd=spawn-response;rc=0;thrid=5;"));
 }
 
 TEST_CASE("PMI: a malformed wish to spawn fails that rank") {

@@ -344,17 +344,17 @@ TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their
   ask.apps.push_back({{"other"}, {}, "", "", 1});
   const Actions deeds = take(hosts.first, ask);
   CHECK(deeds.helper.empty());
-  const auto wishes = those<wire::SpawnWish>(deeds.launcher);
-  REQUIRE(wishes.size() == 1);
-  CHECK(wishes[0].attempt == 3);
-  CHECK(wishes[0].service == wire::WireUp::Pmix);
-  CHECK(wishes[0].from == Rank(1));
-  CHECK(wishes[0].programs ==
+  const auto requests = those<wire::SpawnRequest>(deeds.launcher);
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].attempt == 3);
+  CHECK(requests[0].service == wire::WireUp::Pmix);
+  CHECK(requests[0].from == Rank(1));
+  CHECK(requests[0].programs ==
         std::vector<plan::SpawnProgram>{{{"child", "-x"}, 2, "/srv", {"a", "b"}}, {{"other"}, 1}});
-  CHECK(wishes[0].keys == std::vector<wire::SpawnKey>{{"parent", "1"}, {"0", "OMPI_PARENT_PORT=p"}});
+  CHECK(requests[0].keys == std::vector<wire::SpawnKey>{{"parent", "1"}, {"0", "OMPI_PARENT_PORT=p"}});
   const auto answer = [&](const std::string& why) {
     return those<Answer>(
-        take(hosts.first, wire::SpawnAnswer{3, wire::WireUp::Pmix, Rank(1), wishes[0].call, why}).helper);
+        take(hosts.first, wire::SpawnAnswer{3, wire::WireUp::Pmix, Rank(1), requests[0].call, why}).helper);
   };
   SECTION("they start") {
     hosts.first.add_world({Rank(4)}, 7, "sml-run.job.3.4");

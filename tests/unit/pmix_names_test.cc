@@ -4,14 +4,14 @@
 
 using namespace sml;
 using namespace sml::agent::pmix;
-using Verb = NameWish::Verb;
+using Verb = NameRequest::Verb;
 
 namespace {
 
 const std::string kOfRank7("\0\0\0\7port", 8);
-NameWish publish(const char* key, std::uint32_t once = 0) { return {Verb::Publish, Rank(7), key, "port", once}; }
-NameWish look_up(const char* key, std::uint32_t waits = 0) { return {Verb::LookUp, {}, key, {}, waits}; }
-NameWish unpublish(const char* key) { return {Verb::Unpublish, {}, key}; }
+NameRequest publish(const char* key, std::uint32_t once = 0) { return {Verb::Publish, Rank(7), key, "port", once}; }
+NameRequest look_up(const char* key, std::uint32_t waits = 0) { return {Verb::LookUp, {}, key, {}, waits}; }
+NameRequest unpublish(const char* key) { return {Verb::Unpublish, {}, key}; }
 
 // "RANK.ID STATUS BYTES" of each reply.
 std::vector<std::string> told(const std::vector<Names::Reply>& replies) {

@@ -144,7 +144,7 @@ TEST_CASE("restarts: an attempt that has lost a host before its workers began co
                            .ended = job.now + 1s,
                            .cause = FailureCause::Host,
                            .host_is_out = true,
-                           .is_free = true,
+                           .is_no_restart = true,
                            .no_hosts = another_has_hosts ? "" : "b is out"});
     return decide(job.options, job.history, kMiddle);
   };

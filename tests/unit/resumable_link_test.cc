@@ -50,11 +50,11 @@ struct Stage final : TransportEvents {
   }
   void breaks() { far->events->transport_closed(Error(ErrorKind::Lost, "reset")); }
   void say(const std::string& bytes) const { helper->events->transport_bytes(bytes); }
-  wire::Return asked() const {
+  wire::ReconnectRequest asked() const {
     wire::Decoder<wire::ToAgent> decoder;
     const std::string sent = helper->all_sent();
     decoder.feed(sent);
-    return std::get<wire::Return>(**decoder.next());
+    return std::get<wire::ReconnectRequest>(**decoder.next());
   }
 
   boost::asio::io_context loop;
@@ -81,7 +81,7 @@ TEST_CASE("a connection that breaks goes on where it was") {
   REQUIRE(stage.made == 1);
   stage.link->send(", and more");
   stage.say("noise\n" + wire::agent_line(stage.mark));
-  const wire::Return asked = stage.asked();
+  const wire::ReconnectRequest asked = stage.asked();
   CHECK(asked.reconnect_socket == "door");
   CHECK(asked.pid == 17);
   CHECK_FALSE(asked.secret.empty());

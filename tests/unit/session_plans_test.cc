@@ -48,8 +48,8 @@ bool has(const plan::Environment& environment, const std::string& entry) {
 std::vector<wire::ServiceReach> stores_of(const wire::Prepare& prepare) {
   std::vector<wire::ServiceReach> out;
   for (const wire::ServiceKind kind : {wire::ServiceKind::TorchStore, wire::ServiceKind::HorovodStore}) {
-    for (const wire::ServiceWish& wish : prepare.services) {
-      if (wish.kind == kind) out.push_back(wish.reach);
+    for (const wire::ServiceRequest& request : prepare.services) {
+      if (request.kind == kind) out.push_back(request.reach);
     }
   }
   return out;
@@ -340,17 +340,17 @@ TEST_CASE("what looks like a secret goes to other hosts only when it is asked fo
 TEST_CASE("each host is told the shape of the job where ranks are to find each other by MPI") {
   plan::LaunchPlan plan = make_plan({{"a", 2}, {"b", 2}, {"c", 1}});
   const auto without = session_plans(plan, kSettings);
-  CHECK(without[1].prepare(AgentPlace::ThisMachine).mpi.meeting == plan::PmiMode::None);
+  CHECK(without[1].prepare(AgentPlace::ThisMachine).mpi.pmi_mode == plan::PmiMode::None);
   CHECK(without[1].prepare(AgentPlace::ThisMachine).mpi.shape.hosts.empty());
   plan.mpi = plan::PmiMode::Auto;
   plan.map.helpers = 1;
   const auto plans = session_plans(plan, kSettings);
   const wire::MpiPlan& b = plans[1].prepare(AgentPlace::Remote).mpi;
-  CHECK(b.meeting == plan::PmiMode::Auto);
+  CHECK(b.pmi_mode == plan::PmiMode::Auto);
   CHECK(b.host == 1);
   CHECK(b.shape.hosts == NameRuns{"a", "b"});
   CHECK(b.shape.size() == 4);
-  CHECK(plans[2].prepare(AgentPlace::Remote).mpi.meeting == plan::PmiMode::None);  // it has no member
+  CHECK(plans[2].prepare(AgentPlace::Remote).mpi.pmi_mode == plan::PmiMode::None);  // it has no member
 }
 
 TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks alone") {
@@ -370,7 +370,7 @@ TEST_CASE("a host that runs nothing is told of the job, and gets spawned ranks a
   CHECK(prepare.workers.empty());
   REQUIRE(prepare.apps.size() == 1);
   CHECK(prepare.apps[0].argv == std::vector<std::string>{"child"});
-  CHECK(prepare.mpi.meeting == plan::PmiMode::Auto);
+  CHECK(prepare.mpi.pmi_mode == plan::PmiMode::Auto);
   CHECK(prepare.mpi.shape.hosts == NameRuns{"a"});
   CHECK(prepare.mpi.shape.universe == 3);
   CHECK(prepare.mpi.host == 3);  // the one with members, and its own index

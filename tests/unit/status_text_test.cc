@@ -75,7 +75,7 @@ TEST_CASE("status: ranks by what has become of them") {
   CHECK(job.line(3s) == "sml-run: 0:03 | hosts 2/2 | ranks 4 running");
   job.tell(RankExited{Rank(0), Exited{0}, Ending::ByItself}, 4s);
   job.tell(RankExited{Rank(1), Exited{3}, Ending::ByItself}, 4s);
-  job.tell(JobStops{StopCause::WorkerFailed}, 4s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 4s);
   job.tell(RankExited{Rank(2), Signaled{SIGTERM}, Ending::Stopped}, 5s);
   CHECK(job.line(5s) == "sml-run: 0:05 | hosts 2/2 | stopping | ranks 1 running, 1 finished, 1 failed, 1 stopped");
   job.tell(HostFailed{HostIndex(1), Error(ErrorKind::Lost, "lost")}, 6s);

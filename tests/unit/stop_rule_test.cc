@@ -17,7 +17,7 @@ struct Sent {
   std::string_view sender;
   int signo;
   Duration at;
-  Wish meaning;
+  StopEffect meaning;
 };
 
 struct Story {
@@ -26,27 +26,37 @@ struct Story {
 };
 
 const Story kStories[] = {
-    {"one signal", {{"", SIGTERM, 0ms, Wish::Begins}}},
-    {"timeout(1): to its child and to its group", {{"", SIGTERM, 0ms, Wish::Begins}, {"", SIGTERM, 1ms, Wish::Echoes}}},
+    {"one signal", {{"", SIGTERM, 0ms, StopEffect::Begins}}},
+    {"timeout(1): to its child and to its group",
+     {{"", SIGTERM, 0ms, StopEffect::Begins}, {"", SIGTERM, 1ms, StopEffect::Echoes}}},
     {"a closed terminal: the kernel and the shell",
-     {{"", SIGHUP, 0ms, Wish::Begins}, {"", SIGHUP, 20ms, Wish::Echoes}, {"", SIGTERM, 30ms, Wish::Echoes}}},
-    {"a person at a terminal", {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 500ms, Wish::Insists}}},
+     {{"", SIGHUP, 0ms, StopEffect::Begins},
+      {"", SIGHUP, 20ms, StopEffect::Echoes},
+      {"", SIGTERM, 30ms, StopEffect::Echoes}}},
+    {"a person at a terminal", {{"", SIGINT, 0ms, StopEffect::Begins}, {"", SIGINT, 500ms, StopEffect::Insists}}},
     {"an impatient one",
-     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 300ms, Wish::Echoes}, {"", SIGINT, 600ms, Wish::Insists}}},
+     {{"", SIGINT, 0ms, StopEffect::Begins},
+      {"", SIGINT, 300ms, StopEffect::Echoes},
+      {"", SIGINT, 600ms, StopEffect::Insists}}},
     {"insisting once more",
-     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGINT, 1s, Wish::Insists}, {"", SIGINT, 1001ms, Wish::Insists}}},
+     {{"", SIGINT, 0ms, StopEffect::Begins},
+      {"", SIGINT, 1s, StopEffect::Insists},
+      {"", SIGINT, 1001ms, StopEffect::Insists}}},
     {"another signal later, and that one twice",
-     {{"", SIGINT, 0ms, Wish::Begins}, {"", SIGTERM, 5s, Wish::Joins}, {"", SIGTERM, 6s, Wish::Insists}}},
+     {{"", SIGINT, 0ms, StopEffect::Begins},
+      {"", SIGTERM, 5s, StopEffect::Joins},
+      {"", SIGTERM, 6s, StopEffect::Insists}}},
     {"all hosts of a platform that stops them one after the other",
-     {{"", SIGTERM, 0ms, Wish::Begins},
-      {"host-1", SIGTERM, 10ms, Wish::Echoes},
-      {"host-2", SIGTERM, 1s, Wish::Joins},
-      {"host-3", SIGTERM, 9s, Wish::Joins}}},
+     {{"", SIGTERM, 0ms, StopEffect::Begins},
+      {"host-1", SIGTERM, 10ms, StopEffect::Echoes},
+      {"host-2", SIGTERM, 1s, StopEffect::Joins},
+      {"host-3", SIGTERM, 9s, StopEffect::Joins}}},
     {"one of them insists",
-     {{"host-1", SIGTERM, 0ms, Wish::Begins},
-      {"host-2", SIGTERM, 900ms, Wish::Joins},
-      {"host-1", SIGTERM, 1s, Wish::Insists}}},
-    {"a command beside a signal", {{"", SIGINT, 0ms, Wish::Begins}, {"sml-run stop", SIGTERM, 2s, Wish::Joins}}},
+     {{"host-1", SIGTERM, 0ms, StopEffect::Begins},
+      {"host-2", SIGTERM, 900ms, StopEffect::Joins},
+      {"host-1", SIGTERM, 1s, StopEffect::Insists}}},
+    {"a command beside a signal",
+     {{"", SIGINT, 0ms, StopEffect::Begins}, {"sml-run stop", SIGTERM, 2s, StopEffect::Joins}}},
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ Drawn failing_job(const std::string& program = "train.py") {
   job.tell(HostInUse{HostIndex(2), {40, 100, {{"card0", 87, 1, 2}}}}, 2s);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 1s);
   job.tell(RankExited{Rank(2), Exited{3}, Ending::ByItself, {1'500'000, 250'000, 64 << 20, 4096, 512}}, 3s);
-  job.tell(JobStops{StopCause::WorkerFailed}, 3s);
+  job.tell(JobStopping{StopCause::WorkerFailed}, 3s);
   job.tell(RankExited{Rank(0), Signaled{SIGTERM, false}, Ending::Stopped}, 4s);
   job.tell(HostFailed{HostIndex(2), Error(ErrorKind::Lost, "lost")}, 5s);
   job.tell(HostEnded{HostIndex(0)}, 6s);

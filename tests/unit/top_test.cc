@@ -53,8 +53,8 @@ bool shows(Screen& screen, const std::string& text) {
   return text_of(screen.draw(80, 24)).find(text) != std::string::npos;
 }
 
-Wish type(Screen& screen, const std::string& letters) {
-  Wish last;
+UserRequest type(Screen& screen, const std::string& letters) {
+  UserRequest last;
   for (const char letter : letters) last = screen.on_key(letter == '\n' ? Key::Enter : Key::Other, letter);
   return last;
 }
@@ -193,9 +193,9 @@ TEST_CASE("a signal is sent to the ranks of the row") {
   screen.on_key(Key::Erase);
   type(screen, "1\n");
   CHECK(shows(screen, "Send SIGUSR1 to rank 1? (y/n)"));
-  const Wish wish = type(screen, "y");
-  CHECK(std::get<SendSignal>(wish).signo == SIGUSR1);
-  CHECK(std::get<SendSignal>(wish).ranks == "1");
+  const UserRequest request = type(screen, "y");
+  CHECK(std::get<SendSignal>(request).signo == SIGUSR1);
+  CHECK(std::get<SendSignal>(request).ranks == "1");
   type(screen, "kfoo\n");
   CHECK(shows(screen, "\"FOO\" is no signal"));
 }

@@ -93,9 +93,9 @@ TEST_CASE("who has no part in a fence, has had it, or names others is refused") 
   Table table;
   const std::vector<Rank> some{Rank(0), Rank(2)};
   table.waits(0, data("A", some));
-  table.refuses(0, data("A", some), "spoke of a fence for which it had said all");
-  table.refuses(1, data("B", some), "spoke of a fence in which it has no part");
-  table.refuses(2, data("C"), "spoke of a fence of other ranks than another host");
+  table.refuses(0, data("A", some), "sent more of a fence that it had completed");
+  table.refuses(1, data("B", some), "sent a message of a fence in which it has no part");
+  table.refuses(2, data("C"), "named other ranks of a fence than another host");
 }
 
 TEST_CASE("what all hosts hand over for one fence has a limit") {
@@ -108,5 +108,5 @@ TEST_CASE("what all hosts hand over for one fence has a limit") {
 
 TEST_CASE("a fence of ranks that there are not") {
   Table table;
-  table.refuses(0, data("A", {Rank(0), Rank(4)}), "spoke of a fence of ranks that there are not");
+  table.refuses(0, data("A", {Rank(0), Rank(4)}), "named ranks of a fence that do not exist");
 }

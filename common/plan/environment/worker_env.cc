@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/plan/environment/kept_back.h"
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 #include "common/plan/environment/secrets.h"
 
 namespace sml::plan {

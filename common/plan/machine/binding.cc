@@ -79,7 +79,7 @@ class CoreFinder {
       const auto socket = cores_of_socket_.find(*group.socket);
       if (socket == cores_of_socket_.end()) {
         return Error(ErrorKind::Config, "there is no socket " + std::to_string(*group.socket) + ", only " +
-                                            counted(cores_of_socket_.size(), "socket"));
+                                            pluralize(cores_of_socket_.size(), "socket"));
       }
       cores = socket->second;
     } else {
@@ -90,7 +90,7 @@ class CoreFinder {
       if (range.last >= cores.size()) {
         return Error(ErrorKind::Config, "there is no core " + std::to_string(range.last) +
                                             (group.socket ? " on socket " + std::to_string(*group.socket) : "") +
-                                            ", only " + counted(cores.size(), "core"));
+                                            ", only " + pluralize(cores.size(), "core"));
       }
       wanted.insert(cores.begin() + range.first, cores.begin() + range.last + 1);
     }
@@ -103,7 +103,7 @@ class CoreFinder {
   std::uint32_t cores_ = 0;
 };
 
-// ---- by the BindingWish
+// ---- by the BindingRequest
 
 std::uint32_t object_of(const Cpu& cpu, BindTo what) {
   switch (what) {
@@ -141,34 +141,34 @@ bool has_own(BindTo what) { return what == BindTo::Core || what == BindTo::Hwthr
 // vector and the reason in `why` if there is no room.
 class Placing {
  public:
-  Placing(const CpuTopology& units, std::size_t workers, const BindingWish& wish)
-      : units_(units), workers_(workers), wish_(wish), each_(std::max(1U, wish.cores_per_rank)) {}
+  Placing(const CpuTopology& units, std::size_t workers, const BindingRequest& request)
+      : units_(units), workers_(workers), request_(request), each_(std::max(1U, request.cores_per_rank)) {}
 
   std::vector<std::size_t> place(std::string& why) const {
     const bool bounded =
-        has_own(wish_.bind_to) || wish_.cores_per_rank > 0 || wish_.on_impossible == OnImpossible::Ignore;
+        has_own(request_.bind_to) || request_.cores_per_rank > 0 || request_.on_impossible == OnImpossible::Ignore;
     if (bounded && workers_ * each_ > units_.size()) {
-      why = counted(workers_, "worker") + " with " + counted(each_, noun()) + " each are more than the " +
-            counted(units_.size(), noun()) + " that may be used";
+      why = pluralize(workers_, "worker") + " with " + pluralize(each_, noun()) + " each are more than the " +
+            pluralize(units_.size(), noun()) + " that may be used";
       const std::size_t most = units_.size() / each_;
       if (most > 0) why += "; start at most " + std::to_string(most) + " on this host, or do not bind them";
       return {};
     }
-    if (wish_.map_by != BindTo::None) return on_parts(why);
+    if (request_.map_by != BindTo::None) return on_parts(why);
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < workers_ && !units_.empty(); ++i) {
-      out.push_back(has_own(wish_.bind_to) ? i * each_ : i * units_.size() / workers_);
+      out.push_back(has_own(request_.bind_to) ? i * each_ : i * units_.size() / workers_);
     }
     return out;
   }
 
  private:
-  std::string_view noun() const { return wish_.bind_to == BindTo::Hwthread ? "processor" : "core"; }
+  std::string_view noun() const { return request_.bind_to == BindTo::Hwthread ? "processor" : "core"; }
 
   std::vector<std::size_t> on_parts(std::string& why) const {
     std::vector<std::vector<std::size_t>> parts;  // the indices of the units of each part
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      const bool same = i > 0 && object_of(units_[i], wish_.map_by) == object_of(units_[i - 1], wish_.map_by);
+      const bool same = i > 0 && object_of(units_[i], request_.map_by) == object_of(units_[i - 1], request_.map_by);
       if (!same) parts.emplace_back();
       parts.back().push_back(i);
     }
@@ -177,15 +177,15 @@ class Placing {
     std::size_t next = 0;
     for (std::size_t i = 0; i < workers_ && !parts.empty(); ++i) {
       const auto full = [&](std::size_t part) {
-        return has_own(wish_.bind_to) && taken[part] + each_ > parts[part].size();
+        return has_own(request_.bind_to) && taken[part] + each_ > parts[part].size();
       };
-      std::size_t part = wish_.per_part > 0 ? i / wish_.per_part : next;
-      for (std::size_t tries = 0; wish_.per_part == 0 && tries < parts.size() && full(part); ++tries) {
+      std::size_t part = request_.per_part > 0 ? i / request_.per_part : next;
+      for (std::size_t tries = 0; request_.per_part == 0 && tries < parts.size() && full(part); ++tries) {
         part = (part + 1) % parts.size();
       }
       if (part >= parts.size() || full(part)) {
-        why = counted(parts.size(), "part") + " of the host, as --map-by counts them, have no room for " +
-              counted(workers_, "worker");
+        why = pluralize(parts.size(), "part") + " of the host, as --map-by counts them, have no room for " +
+              pluralize(workers_, "worker");
         return {};
       }
       out.push_back(parts[part][taken[part] % parts[part].size()]);
@@ -197,25 +197,26 @@ class Placing {
 
   const CpuTopology& units_;
   std::size_t workers_;
-  const BindingWish& wish_;
+  const BindingRequest& request_;
   std::size_t each_;
 };
 
 // Returns the processors of each worker; empty, with the reason in `why`, if the workers cannot be bound.
-std::vector<CpuSet> deal(const CpuTopology& usable, std::size_t workers, const BindingWish& wish, std::string& why) {
-  const bool known = wish.bind_to != BindTo::L3 && wish.map_by != BindTo::L3;
+std::vector<CpuSet> deal(const CpuTopology& usable, std::size_t workers, const BindingRequest& request,
+                         std::string& why) {
+  const bool known = request.bind_to != BindTo::L3 && request.map_by != BindTo::L3;
   if (!known && !usable.empty() && usable.front().l3 == kNowhere) {
     why = "no third-level cache is known";
     return {};
   }
-  const CpuTopology units = wish.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
-  const std::vector<std::size_t> places = Placing(units, workers, wish).place(why);
-  const std::size_t each = has_own(wish.bind_to) ? std::max(1U, wish.cores_per_rank) : 1;
+  const CpuTopology units = request.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
+  const std::vector<std::size_t> places = Placing(units, workers, request).place(why);
+  const std::size_t each = has_own(request.bind_to) ? std::max(1U, request.cores_per_rank) : 1;
   std::vector<CpuSet> out;
   for (const std::size_t first : places) {
     CpuSet& set = out.emplace_back();
     for (std::size_t unit = first; unit < first + each; ++unit) {
-      const CpuSet next = cpus_of(usable, wish.bind_to, object_of(units[unit], wish.bind_to));
+      const CpuSet next = cpus_of(usable, request.bind_to, object_of(units[unit], request.bind_to));
       set.insert(set.end(), next.begin(), next.end());
     }
     std::sort(set.begin(), set.end());
@@ -232,34 +233,36 @@ CpuSet numbers_of(const CpuTopology& usable) {
 }
 
 // Returns the processors of the cores that the wish names; reports those that may not be used in `out.impossible`.
-CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const BindingWish& wish, Bindings& out) {
+CpuTopology named_part(const CpuTopology& topology, const CpuSet& allowed, const BindingRequest& request,
+                       Bindings& out) {
   CpuTopology usable = usable_part(topology, allowed);
-  if (wish.cores.empty()) return usable;
-  std::erase_if(usable,
-                [&](const Cpu& cpu) { return !std::binary_search(wish.cores.begin(), wish.cores.end(), cpu.core); });
+  if (request.cores.empty()) return usable;
+  std::erase_if(usable, [&](const Cpu& cpu) {
+    return !std::binary_search(request.cores.begin(), request.cores.end(), cpu.core);
+  });
   std::set<std::uint32_t> found;
   for (const Cpu& cpu : usable) found.insert(cpu.core);
-  if (found.size() < wish.cores.size()) {
-    out.impossible.push_back("not all of the cores " + cpu_list_text(wish.cores) + " may be used here");
+  if (found.size() < request.cores.size()) {
+    out.impossible.push_back("not all of the cores " + cpu_list_text(request.cores) + " may be used here");
   }
   return usable;
 }
 
 // The number of cores for each worker according to the wish; 0: not given.
-std::uint32_t cores_of_each(const BindingWish& wish, const CpuTopology& usable, std::size_t workers) {
-  if (wish.share == CoreShare::Counted || workers == 0) return wish.cores_per_rank;
-  const CpuTopology units = wish.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
+std::uint32_t cores_of_each(const BindingRequest& request, const CpuTopology& usable, std::size_t workers) {
+  if (request.share == CoreShare::Counted || workers == 0) return request.cores_per_rank;
+  const CpuTopology units = request.bind_to == BindTo::Hwthread ? usable : cores_in(usable);
   return static_cast<std::uint32_t>(std::max<std::size_t>(units.size() / workers, 1));
 }
 
-void apply_wish(const CpuTopology& usable, BindingWish wish, std::uint32_t cores_per_rank, Bindings& out) {
-  wish.cores_per_rank = cores_per_rank;
-  if (wish.bind_to == BindTo::None) {
-    for (WorkerCpus& worker : out.workers) worker.cpus = wish.cores.empty() ? CpuSet() : numbers_of(usable);
+void apply_request(const CpuTopology& usable, BindingRequest request, std::uint32_t cores_per_rank, Bindings& out) {
+  request.cores_per_rank = cores_per_rank;
+  if (request.bind_to == BindTo::None) {
+    for (WorkerCpus& worker : out.workers) worker.cpus = request.cores.empty() ? CpuSet() : numbers_of(usable);
     return;
   }
   std::string why;
-  std::vector<CpuSet> sets = deal(usable, out.workers.size(), wish, why);
+  std::vector<CpuSet> sets = deal(usable, out.workers.size(), request, why);
   if (!why.empty()) {
     out.impossible.push_back("the workers cannot be bound: " + why);
     return;
@@ -297,13 +300,13 @@ void apply_memory(const CpuTopology& usable, const CpuSet& allowed, MemoryPolicy
 }  // namespace
 
 Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
-                      const BindingWish& wish) {
+                      const BindingRequest& request) {
   Bindings out{std::vector<WorkerCpus>(cores.size()), {}};
-  const CpuTopology usable = named_part(topology, allowed, wish, out);
-  const std::uint32_t cores_per_rank = cores_of_each(wish, usable, cores.size());
-  apply_wish(usable, wish, cores_per_rank, out);
+  const CpuTopology usable = named_part(topology, allowed, request, out);
+  const std::uint32_t cores_per_rank = cores_of_each(request, usable, cores.size());
+  apply_request(usable, request, cores_per_rank, out);
   apply_rankfile(topology, allowed, cores, out);
-  apply_memory(usable, allowed, wish.memory, out);
+  apply_memory(usable, allowed, request.memory, out);
   std::map<CpuSet, std::uint32_t> sharers;
   for (const WorkerCpus& worker : out.workers) ++sharers[worker.cpus];
   for (WorkerCpus& worker : out.workers) {

@@ -17,12 +17,12 @@ enum class MemoryPolicy : std::uint8_t { None, Bind, Prefer, Interleave };
 // If workers cannot be bound as wished. Warn: they start without that binding, with a warning; Fail: they do not start;
 // Ignore: as Warn, without the warning.
 enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
-// The number of cores of each worker. Counted: BindingWish::cores_per_rank; Equal: the usable cores of the host divided
-// by the number of its workers, at least 1.
+// The number of cores of each worker. Counted: BindingRequest::cores_per_rank; Equal: the usable cores of the host
+// divided by the number of its workers, at least 1.
 enum class CoreShare : std::uint8_t { Counted, Equal };
 enum class ReportBindings : std::uint8_t { No, Yes };
 
-struct BindingWish {
+struct BindingRequest {
   BindTo bind_to = BindTo::None;
   std::uint32_t cores_per_rank = 0;  // 0: not given, which is 1 with BindTo::Core and BindTo::Hwthread
   MemoryPolicy memory = MemoryPolicy::None;
@@ -36,7 +36,7 @@ struct BindingWish {
   void fields(auto& a) {
     a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores, nice);
   }
-  bool operator==(const BindingWish&) const = default;
+  bool operator==(const BindingRequest&) const = default;
 };
 
 struct WorkerCpus {
@@ -59,7 +59,7 @@ struct Bindings {
 // whole cache, NUMA node or socket on which it is placed. With BindTo::None and `wish.cores`, each worker may use all
 // of these cores.
 Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
-                      const BindingWish& wish);
+                      const BindingRequest& request);
 
 // The number of parts of this kind among the usable processors.
 std::uint32_t count_parts(const CpuTopology& usable, BindTo what);

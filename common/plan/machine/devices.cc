@@ -120,8 +120,8 @@ std::vector<std::string> counted_up(std::size_t count) {
   return out;
 }
 
-Error too_few(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank) {
-  const std::string wanted = std::to_string(wish.per_rank) + (wish.per_rank == 1 ? " device" : " devices");
+Error too_few(const DeviceRequest& request, const Devices& devices, std::uint32_t local_rank) {
+  const std::string wanted = std::to_string(request.per_rank) + (request.per_rank == 1 ? " device" : " devices");
   const std::size_t count = devices.names.size();
   std::string there = "none is found";
   if (count > 0) {
@@ -149,14 +149,14 @@ Devices find_devices(const ReadText& read, const ListFolder& list, std::span<con
   return {};
 }
 
-Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank) {
-  if (wish.visible == VisibleDevices::None) return Environment{"CUDA_VISIBLE_DEVICES=-1", "HIP_VISIBLE_DEVICES=-1"};
-  if (wish.visible == VisibleDevices::All) return Environment();
-  if (wish.visible == VisibleDevices::PerRankIfAny && devices.names.empty()) return Environment();
-  const std::size_t first = std::size_t{local_rank} * wish.per_rank;
-  if (first + wish.per_rank > devices.names.size()) return too_few(wish, devices, local_rank);
+Result<Environment> device_variables(const DeviceRequest& request, const Devices& devices, std::uint32_t local_rank) {
+  if (request.visible == VisibleDevices::None) return Environment{"CUDA_VISIBLE_DEVICES=-1", "HIP_VISIBLE_DEVICES=-1"};
+  if (request.visible == VisibleDevices::All) return Environment();
+  if (request.visible == VisibleDevices::PerRankIfAny && devices.names.empty()) return Environment();
+  const std::size_t first = std::size_t{local_rank} * request.per_rank;
+  if (first + request.per_rank > devices.names.size()) return too_few(request, devices, local_rank);
   std::string value;
-  for (std::size_t i = first; i < first + wish.per_rank; ++i) value += (value.empty() ? "" : ",") + devices.names[i];
+  for (std::size_t i = first; i < first + request.per_rank; ++i) value += (value.empty() ? "" : ",") + devices.names[i];
   return Environment{std::string(devices.kind.variable) + "=" + value};
 }
 

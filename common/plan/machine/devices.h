@@ -18,11 +18,11 @@ namespace sml::plan {
 // None: no GPU of NVIDIA or AMD.
 enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
 
-struct DeviceWish {
+struct DeviceRequest {
   VisibleDevices visible = VisibleDevices::All;
   std::uint32_t per_rank = 1;  // with PerRank and PerRankIfAny: the number of devices that each worker has to itself
   void fields(auto& a) { a(visible, per_rank); }
-  bool operator==(const DeviceWish&) const = default;
+  bool operator==(const DeviceRequest&) const = default;
 };
 
 // A kind of accelerator, and the variable that limits a program to some of them.
@@ -45,6 +45,6 @@ Devices find_devices(const ReadText& read, const ListFolder& list, std::span<con
 
 // The variables of the worker with this local rank; empty if it sees all devices. An error (kind Spawn) if the host has
 // too few devices.
-Result<Environment> device_variables(const DeviceWish& wish, const Devices& devices, std::uint32_t local_rank);
+Result<Environment> device_variables(const DeviceRequest& request, const Devices& devices, std::uint32_t local_rank);
 
 }  // namespace sml::plan

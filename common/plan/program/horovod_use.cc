@@ -69,7 +69,7 @@ std::vector<Extension> extensions_of(const CommandLine& line, std::span<const st
   return out;
 }
 
-bool says(std::span<const std::string> environment, std::string_view variable, const Way& way) {
+bool is_set(std::span<const std::string> environment, std::string_view variable, const Way& way) {
   return equal_ignoring_case(value_in(environment, variable), way.name);
 }
 
@@ -77,18 +77,19 @@ bool says(std::span<const std::string> environment, std::string_view variable, c
 
 std::string horovod_over_mpi(const CommandLine& line, std::span<const std::string> environment,
                              const HostFiles& files) {
-  const bool told = says_mpi(environment);
+  const bool is_chosen = sets_mpi(environment);
   for (Extension& horovod : extensions_of(line, environment, files)) {
     if (linked_mpi_library(horovod.read).empty()) continue;
-    if (told || !knows(horovod, kGloo)) return std::move(horovod.path);
+    if (is_chosen || !knows(horovod, kGloo)) return std::move(horovod.path);
   }
   return {};
 }
 
 std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
-                                            std::span<const std::string> told, const HostFiles& files) {
+                                            std::span<const std::string> variables, const HostFiles& files) {
   constexpr std::array kWays{kGloo, kMpi};
-  const auto* way = std::find_if(kWays.begin(), kWays.end(), [&](const Way& w) { return says(told, kController, w); });
+  const auto* way =
+      std::find_if(kWays.begin(), kWays.end(), [&](const Way& w) { return is_set(variables, kController, w); });
   if (way == kWays.end()) return std::nullopt;
   std::vector<Extension> found = extensions_of(line, environment, files);
   const bool may_meet = std::any_of(found.begin(), found.end(), [&](const Extension& one) { return knows(one, *way); });
@@ -96,7 +97,7 @@ std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<c
   return HorovodMisfit{std::move(found.front().path), std::string(kController) + "=" + std::string(way->name)};
 }
 
-bool says_mpi(std::span<const std::string> environment) { return says(environment, kController, kMpi); }
+bool sets_mpi(std::span<const std::string> environment) { return is_set(environment, kController, kMpi); }
 
 bool selects_controller(std::string_view name) { return name == kController || name == kOperations; }
 

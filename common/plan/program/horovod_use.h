@@ -17,17 +17,17 @@ std::string horovod_over_mpi(const CommandLine& line, std::span<const std::strin
 
 // A Horovod that was built without the controller that its variables select.
 struct HorovodMisfit {
-  std::string file;  // Horovod's extension library
-  std::string told;  // the variable that selects the controller: "HOROVOD_CONTROLLER=mpi"
+  std::string file;      // Horovod's extension library
+  std::string variable;  // the variable that selects the controller: "HOROVOD_CONTROLLER=mpi"
 };
-// Returns the program's Horovod if `told` (the user's variables; all others are set by the launcher) selects a
+// Returns the program's Horovod if `variables` (the user's variables; all others are set by the launcher) selects a
 // controller that it was built without: its processes would die in hvd.init() by SIGSEGV (Horovod 0.28.1). Returns
 // nullopt if a Horovod cannot be read, or if any of several that the program might use was built with that controller.
 std::optional<HorovodMisfit> horovod_misfit(const CommandLine& line, std::span<const std::string> environment,
-                                            std::span<const std::string> told, const HostFiles& files);
+                                            std::span<const std::string> variables, const HostFiles& files);
 
 // True if these variables make Horovod's processes find each other by MPI.
-bool says_mpi(std::span<const std::string> environment);
+bool sets_mpi(std::span<const std::string> environment);
 
 // True for the names of the variables by which the launcher selects Gloo. They are withheld from a Horovod that was
 // built without it, which they would make die by SIGSEGV (Horovod 0.28.1, hvd.init()).

@@ -71,16 +71,16 @@ MpiDialect dialect_of(std::string_view library) {
   return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiDialect::Pmi : MpiDialect::Unknown;
 }
 
-bool offers_pmi(PmiMode meeting, MpiDialect speech) {
-  const bool at_all = meeting != PmiMode::None && meeting != PmiMode::Pmix;
+bool offers_pmi(PmiMode pmi_mode, MpiDialect speech) {
+  const bool at_all = pmi_mode != PmiMode::None && pmi_mode != PmiMode::Pmix;
   return at_all && speech != MpiDialect::Pmix;
 }
 
-bool offers_pmix(PmiMode meeting, MpiDialect speech) {
-  return meeting == PmiMode::Pmix || (is_chosen_by_hosts(meeting) && speech != MpiDialect::Pmi);
+bool offers_pmix(PmiMode pmi_mode, MpiDialect speech) {
+  return pmi_mode == PmiMode::Pmix || (is_chosen_by_hosts(pmi_mode) && speech != MpiDialect::Pmi);
 }
 
-bool is_chosen_by_hosts(PmiMode meeting) { return meeting == PmiMode::Auto; }
+bool is_chosen_by_hosts(PmiMode pmi_mode) { return pmi_mode == PmiMode::Auto; }
 
 std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   const std::string name = "MPIR_CVAR_PMI_VERSION";
@@ -88,9 +88,9 @@ std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   return {name + "=1"};
 }
 
-bool brings_together(PmiMode meeting, MpiDialect speech) {
-  if (meeting == PmiMode::Pmix) return speech != MpiDialect::Pmi;
-  return offers_pmi(meeting, speech) || offers_pmix(meeting, speech);
+bool brings_together(PmiMode pmi_mode, MpiDialect speech) {
+  if (pmi_mode == PmiMode::Pmix) return speech != MpiDialect::Pmi;
+  return offers_pmi(pmi_mode, speech) || offers_pmix(pmi_mode, speech);
 }
 
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }

@@ -27,16 +27,16 @@ enum class MpiDialect : std::uint8_t {
 // The dialect of a library, by its name: "libmpich.so.12" → Pmi; "libmpi.so.40" (Open MPI) → Pmix.
 MpiDialect dialect_of(std::string_view library);
 
-// True if `meeting` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
+// True if `pmi_mode` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
 // offered both with PmiMode::Auto: see choice_variables().
-bool offers_pmi(PmiMode meeting, MpiDialect speech);
-bool offers_pmix(PmiMode meeting, MpiDialect speech);
+bool offers_pmi(PmiMode pmi_mode, MpiDialect speech);
+bool offers_pmix(PmiMode pmi_mode, MpiDialect speech);
 
-// True if `meeting` lets ranks of a library with this dialect find each other.
-bool brings_together(PmiMode meeting, MpiDialect speech);
+// True if `pmi_mode` lets ranks of a library with this dialect find each other.
+bool brings_together(PmiMode pmi_mode, MpiDialect speech);
 
 // True if each host determines the dialect of its programs itself.
-bool is_chosen_by_hosts(PmiMode meeting);
+bool is_chosen_by_hosts(PmiMode pmi_mode);
 
 // Variables for ranks that are offered both interfaces: MPICH 5 aborts unless a variable selects one, other libraries
 // ignore them. Empty if a variable in `theirs`, the user's variables, makes that choice.

@@ -20,8 +20,8 @@ std::uint64_t total_slots(const std::vector<MappedHost>& hosts) {
 }
 
 Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t hosts) {
-  return Error(ErrorKind::Usage, "-np " + std::to_string(np) + " is more than the " + counted(slots, "slot") + " of " +
-                                     counted(hosts, "host") +
+  return Error(ErrorKind::Usage, "-np " + std::to_string(np) + " is more than the " + pluralize(slots, "slot") +
+                                     " of " + pluralize(hosts, "host") +
                                      "; lower -np, name more slots or hosts, or give --oversubscribe");
 }
 
@@ -30,8 +30,8 @@ Error too_many_processes(std::uint32_t np, std::uint64_t slots, std::size_t host
 using Counts = std::vector<std::uint32_t>;
 
 Error too_many_on_one(std::uint32_t wanted, const MappedHost& host) {
-  return Error(ErrorKind::Usage, counted(wanted, "worker") + " on each host are more than the " +
-                                     counted(host.slots, "slot") + " of " + host.host.name +
+  return Error(ErrorKind::Usage, pluralize(wanted, "worker") + " on each host are more than the " +
+                                     pluralize(host.slots, "slot") + " of " + host.host.name +
                                      "; ask for fewer, give the host more slots, or give --oversubscribe");
 }
 
@@ -55,11 +55,11 @@ Result<std::uint32_t> choose_world_size(const JobMap& map, std::optional<std::ui
   if (!room) return room.error();
   const std::uint64_t wanted = np ? *np : *room;
   if (wanted > kMaxWorldSize) {
-    return Error(ErrorKind::Usage, counted(wanted, "worker") + " are more than a job can have; the most is " +
+    return Error(ErrorKind::Usage, pluralize(wanted, "worker") + " are more than a job can have; the most is " +
                                        std::to_string(kMaxWorldSize));
   }
   if (layout.per_host && wanted > *room) {
-    return Error(ErrorKind::Usage, "-np " + std::to_string(wanted) + " is more than the " + counted(*room, "worker") +
+    return Error(ErrorKind::Usage, "-np " + std::to_string(wanted) + " is more than the " + pluralize(*room, "worker") +
                                        " that " + std::to_string(*layout.per_host) + " on each host make");
   }
   const bool fits = wanted <= slots || layout.oversubscribe == Oversubscribe::Yes;
@@ -104,7 +104,7 @@ Result<JobMap> map_by_rankfile(JobMap map, const HostList& hosts, std::optional<
   const Rankfile& file = *layout.rankfile;
   if (np && *np > file.entries.size()) {
     return Error(ErrorKind::Usage, "-np " + std::to_string(*np) + " is more than the " +
-                                       counted(file.entries.size(), "rank") + " of " + file.path);
+                                       pluralize(file.entries.size(), "rank") + " of " + file.path);
   }
   Result<std::vector<HostIndex>> hosts_of = hosts_of_ranks(file, hosts.hosts);
   if (!hosts_of) return hosts_of.error();
@@ -180,7 +180,7 @@ Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::v
     if (entry.host_index && *entry.host_index >= hosts.size()) {
       return bad_line(file, entry.rank,
                       "there is no host +n" + std::to_string(*entry.host_index) + "; the job has " +
-                          counted(hosts.size(), "host") + ", from +n0 on");
+                          pluralize(hosts.size(), "host") + ", from +n0 on");
     }
     out.emplace_back(entry.host_index ? *entry.host_index : found->second);
   }
@@ -193,7 +193,7 @@ Result<void> check_slots(const Rankfile& file, std::span<const HostIndex> hosts_
     const MappedHost& host = hosts[hosts_of[rank].value()];
     if (++counts[hosts_of[rank].value()] <= host.slots) continue;
     return bad_line(file, rank,
-                    "rank " + std::to_string(rank) + " is one more than the " + counted(host.slots, "slot") + " of " +
+                    "rank " + std::to_string(rank) + " is one more than the " + pluralize(host.slots, "slot") + " of " +
                         host.host.name + "; give the host more slots, or give --oversubscribe");
   }
   return {};

@@ -56,8 +56,8 @@ Result<std::uint64_t> room_per_host(const std::vector<ProgramSlots>& places, con
   for (const ProgramSlots& place : places) {
     if (place.room.slots == 0) continue;
     if (*layout.per_host > place.room.free && layout.oversubscribe == Oversubscribe::No) {
-      return Error(ErrorKind::Usage, counted(*layout.per_host, "worker") + " on each host are more than the " +
-                                         counted(place.room.free, "slot") + " that " + hosts[place.host].host.name +
+      return Error(ErrorKind::Usage, pluralize(*layout.per_host, "worker") + " on each host are more than the " +
+                                         pluralize(place.room.free, "slot") + " that " + hosts[place.host].host.name +
                                          " has left; ask for fewer, give the host more slots, or give --oversubscribe");
     }
     total += *layout.per_host;
@@ -66,7 +66,7 @@ Result<std::uint64_t> room_per_host(const std::vector<ProgramSlots>& places, con
 }
 
 Error too_many(std::uint32_t np, std::uint64_t free, std::uint64_t slots, std::size_t hosts) {
-  const std::string of_hosts = counted(slots, "slot") + " of " + counted(hosts, "host");
+  const std::string of_hosts = pluralize(slots, "slot") + " of " + pluralize(hosts, "host");
   if (slots == 0) return Error(ErrorKind::Usage, "no host has a slot; give at least one host a slot, as in NAME:1");
   if (free == 0) {
     return Error(ErrorKind::Usage,
@@ -93,7 +93,7 @@ Result<std::uint32_t> size_of(const ProgramShare& program, const std::vector<Pro
     if (!room) return room.error();
     if (program.np.value_or(0) > *room) {
       return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " +
-                                         counted(*room, "worker") + " that " + std::to_string(*layout.per_host) +
+                                         pluralize(*room, "worker") + " that " + std::to_string(*layout.per_host) +
                                          " on each host make");
     }
     return program.np.value_or(static_cast<std::uint32_t>(std::min<std::uint64_t>(*room, kMaxWorldSize + 1)));
@@ -136,7 +136,7 @@ Result<void> lay_by_slots(std::span<const ProgramShare> programs, const RankLayo
     if (!size) return of_program(size.error(), p, programs);
     total += *size;
     if (total > kMaxWorldSize) {
-      return Error(ErrorKind::Usage, counted(total, "worker") + " are more than a job can have; the most is " +
+      return Error(ErrorKind::Usage, pluralize(total, "worker") + " are more than a job can have; the most is " +
                                          std::to_string(kMaxWorldSize));
     }
     take(places, *size, p, layout, out);
@@ -164,7 +164,7 @@ Result<std::uint32_t> size_in_rankfile(const ProgramShare& program, std::size_t 
   }
   if (left > 0 && program.np.value_or(0) <= left) return program.np.value_or(static_cast<std::uint32_t>(left));
   if (left == 0) return Error(ErrorKind::Usage, path + " has no rank left for it");
-  return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " + counted(left, "rank") +
+  return Error(ErrorKind::Usage, "-np " + std::to_string(*program.np) + " is more than the " + pluralize(left, "rank") +
                                      " that " + path + " has left");
 }
 

@@ -19,7 +19,7 @@
 #include "common/os/fd.h"
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/core/network.h"
 #include "launcher/agent/core/processes.h"
 #include "launcher/agent/core/resource_assignment.h"
@@ -32,7 +32,7 @@ struct ServiceContext {
   boost::asio::io_context& loop;
   Processes& processes;
   Network& network;
-  LocalCallers& callers;
+  LocalConnectionCheck& callers;
   const ScratchFolder& scratch;
   std::function<void(const wire::ToLauncher&)> send;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first

@@ -23,8 +23,8 @@ os::MemoryMode mode_of(plan::MemoryPolicy policy) {
 }
 
 // Notes what the kernel refuses, and returns the mode that remains possible.
-os::MemoryMode allowed_mode(const plan::BindingWish& wish, plan::Bindings& bindings) {
-  const os::MemoryMode mode = mode_of(wish.memory);
+os::MemoryMode allowed_mode(const plan::BindingRequest& wanted, plan::Bindings& bindings) {
+  const os::MemoryMode mode = mode_of(wanted.memory);
   for (const plan::WorkerCpus& worker : bindings.workers) {
     const int refused = os::memory_mode_refused(worker.numa_nodes, mode);
     if (refused == 0) continue;
@@ -34,10 +34,10 @@ os::MemoryMode allowed_mode(const plan::BindingWish& wish, plan::Bindings& bindi
   return mode;
 }
 
-bool wants_binding(const plan::BindingWish& wish, std::span<const std::string> cores) {
+bool wants_binding(const plan::BindingRequest& wanted, std::span<const std::string> cores) {
   const bool by_rankfile =
       std::any_of(cores.begin(), cores.end(), [](const std::string& text) { return !text.empty(); });
-  return by_rankfile || asks_for_binding(wish);
+  return by_rankfile || asks_for_binding(wanted);
 }
 
 void set_threads(const ShareRequest& request, std::size_t threads, ResourceAssignment& out) {
@@ -51,30 +51,30 @@ std::size_t common_share(std::size_t workers) {
   return workers > 1 ? std::max<std::size_t>(1, os::allowed_cpus().size() / workers) : 0;
 }
 
-void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests, ResourceAssignments& out) {
+void bind(const plan::BindingRequest& wanted, std::span<const ShareRequest> requests, ResourceAssignments& out) {
   const std::size_t common = common_share(requests.size());
   std::vector<std::string> cores;
   for (const ShareRequest& request : requests) cores.push_back(request.worker.cores);
-  if (!wants_binding(wish, cores)) {
+  if (!wants_binding(wanted, cores)) {
     for (std::size_t i = 0; i < requests.size(); ++i) set_threads(requests[i], common, out.workers[i]);
     return;
   }
   const plan::CpuTopology topology = plan::read_cpu_topology(os::read_small_file);
-  plan::Bindings bindings = plan::bind_workers(topology, os::allowed_cpus(), cores, wish);
-  const os::MemoryMode mode = allowed_mode(wish, bindings);
+  plan::Bindings bindings = plan::bind_workers(topology, os::allowed_cpus(), cores, wanted);
+  const os::MemoryMode mode = allowed_mode(wanted, bindings);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     plan::WorkerCpus& cpus = bindings.workers[i];
-    if (!cpus.cpus.empty() || !cpus.numa_nodes.empty() || wish.nice > 0) {
+    if (!cpus.cpus.empty() || !cpus.numa_nodes.empty() || wanted.nice > 0) {
       out.workers[i].binding = os::make_binding(cpus.cpus, cpus.numa_nodes, mode);
-      out.workers[i].binding->nice = static_cast<int>(wish.nice);
+      out.workers[i].binding->nice = static_cast<int>(wanted.nice);
     }
     out.workers[i].words = std::move(cpus.words);
     out.workers[i].cpus = plan::cpu_list_text(cpus.cpus);
     out.workers[i].locality = plan::locality_text(topology, cpus.cpus);
     set_threads(requests[i], cpus.threads > 0 ? cpus.threads : common, out.workers[i]);
   }
-  if (wish.on_impossible == plan::OnImpossible::Ignore) return;
-  if (wish.on_impossible == plan::OnImpossible::Warn) {
+  if (wanted.on_impossible == plan::OnImpossible::Ignore) return;
+  if (wanted.on_impossible == plan::OnImpossible::Warn) {
     out.warnings = std::move(bindings.impossible);
     return;
   }
@@ -83,8 +83,8 @@ void bind(const plan::BindingWish& wish, std::span<const ShareRequest> requests,
   }
 }
 
-void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> requests, ResourceAssignments& out) {
-  if (wish.visible == plan::VisibleDevices::All) return;
+void give_devices(const plan::DeviceRequest& wanted, std::span<const ShareRequest> requests, ResourceAssignments& out) {
+  if (wanted.visible == plan::VisibleDevices::All) return;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     // The worker's own variables may list the devices that were chosen by number.
     plan::Environment environment = requests[i].composed;
@@ -92,7 +92,7 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
     environment.insert(environment.end(), own.begin(), own.end());
     const plan::Devices devices = plan::find_devices(os::read_small_file, list_folder, environment);
     const Result<plan::Environment> variables =
-        plan::device_variables(wish, devices, requests[i].worker.local_rank.value());
+        plan::device_variables(wanted, devices, requests[i].worker.local_rank.value());
     if (!variables) {
       out.errors.push_back(variables.error());
       return;  // it would fail for the following workers too
@@ -103,9 +103,9 @@ void give_devices(const plan::DeviceWish& wish, std::span<const ShareRequest> re
 
 }  // namespace
 
-bool asks_for_binding(const plan::BindingWish& wish) {
-  return wish.bind_to != plan::BindTo::None || wish.cores_per_rank > 0 || !wish.cores.empty() ||
-         wish.memory != plan::MemoryPolicy::None || wish.nice > 0;
+bool asks_for_binding(const plan::BindingRequest& wanted) {
+  return wanted.bind_to != plan::BindTo::None || wanted.cores_per_rank > 0 || !wanted.cores.empty() ||
+         wanted.memory != plan::MemoryPolicy::None || wanted.nice > 0;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
@@ -117,7 +117,7 @@ std::vector<std::string> list_folder(const std::string& path) {
   return out;
 }
 
-ResourceAssignments share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
+ResourceAssignments share_out(const plan::BindingRequest& binding, const plan::DeviceRequest& devices,
                               std::span<const ShareRequest> requests) {
   ResourceAssignments out;
   if (requests.empty()) return out;

@@ -36,11 +36,11 @@ struct ResourceAssignments {
 // `requests` are by local rank. Sets each worker's OMP_NUM_THREADS to the number of its processors, or to an equal
 // share of the host's if it is not bound, unless the variable is set already or the only worker is not bound. Reads no
 // files of the host if neither binding nor devices are asked for.
-ResourceAssignments share_out(const plan::BindingWish& binding, const plan::DeviceWish& devices,
+ResourceAssignments share_out(const plan::BindingRequest& binding, const plan::DeviceRequest& devices,
                               std::span<const ShareRequest> requests);
 
-// True if the wish binds workers that no rankfile places, to processors or memory, or lowers their priority.
-bool asks_for_binding(const plan::BindingWish& wish);
+// True if `wanted` binds workers that no rankfile places, to processors or memory, or lowers their priority.
+bool asks_for_binding(const plan::BindingRequest& wanted);
 
 // The names in a folder, in any order, with "." and ".."; empty if the folder cannot be read.
 std::vector<std::string> list_folder(const std::string& path);

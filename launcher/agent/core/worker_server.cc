@@ -74,12 +74,12 @@ void WorkerServer::read() {
 
 // The server has closed the connection or sent too much.
 void WorkerServer::finish() {
-  std::optional<std::string> said;
+  std::optional<std::string> answer;
   const std::optional<std::string_view> body = body_of(answer_);
-  if (body && answer_.size() <= most_) said = std::string(*body);
+  if (body && answer_.size() <= most_) answer = std::string(*body);
   const Done done = std::move(done_);
   give_up();
-  done(std::move(said));
+  done(std::move(answer));
 }
 
 }  // namespace sml::agent

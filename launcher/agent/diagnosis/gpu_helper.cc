@@ -60,17 +60,17 @@ Result<void> GpuHelper::start() {
   return {};
 }
 
-bool GpuHelper::ask(std::function<void()> told) {
-  if (!told_ && Clock::now() < next_) return false;
-  return ask_at_once(std::move(told));
+bool GpuHelper::ask(std::function<void()> done) {
+  if (!done_ && Clock::now() < next_) return false;
+  return ask_at_once(std::move(done));
 }
 
-bool GpuHelper::ask_at_once(std::function<void()> told) {
+bool GpuHelper::ask_at_once(std::function<void()> done) {
   const TimePoint now = Clock::now();
-  if (told_ && now - asked_at_ > kPatience) devices_.clear();
-  if (told_ || !socket_.is_open()) return false;
+  if (done_ && now - asked_at_ > kPatience) devices_.clear();
+  if (done_ || !socket_.is_open()) return false;
   if (::send(socket_.native_handle(), "?", 1, MSG_NOSIGNAL) != 1) return false;
-  told_ = std::move(told);
+  done_ = std::move(done);
   asked_at_ = now;
   return true;
 }
@@ -105,7 +105,7 @@ bool GpuHelper::take(std::string_view line) {
 }
 
 void GpuHelper::answer() {
-  if (const std::function<void()> told = std::exchange(told_, nullptr)) told();
+  if (const std::function<void()> done = std::exchange(done_, nullptr)) done();
 }
 
 void GpuHelper::close() {
@@ -115,7 +115,7 @@ void GpuHelper::close() {
 
 void GpuHelper::end() {
   close();
-  told_ = nullptr;
+  done_ = nullptr;
   if (pid_ > 0) ::kill(-pid_, SIGKILL);  // the leader of its own session, not reaped yet
 }
 

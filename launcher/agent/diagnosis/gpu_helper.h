@@ -32,12 +32,12 @@ class GpuHelper {
 
   // Starts the helper; call once. Error (Spawn): the helper cannot run, now or later.
   Result<void> start();
-  // Sends a question. Calls `told` once, from the loop, when the answer has come or the helper has failed; not after
-  // end(). Returns false, and never calls `told`, if the helper does not run, has not answered the last question, or
+  // Sends a question. Calls `done` once, from the loop, when the answer has come or the helper has failed; not after
+  // end(). Returns false, and never calls `done`, if the helper does not run, has not answered the last question, or
   // would cost too much processor time (os::gpu_interval()).
-  bool ask(std::function<void()> told);
+  bool ask(std::function<void()> done);
   // Like ask(), whatever the cost.
-  bool ask_at_once(std::function<void()> told);
+  bool ask_at_once(std::function<void()> done);
   // The devices of the last answer; empty if there is none, or the helper has failed.
   const std::vector<AcceleratorUse>& devices() const { return devices_; }
   void end();  // kills it by SIGKILL; does not reap it
@@ -55,7 +55,7 @@ class GpuHelper {
 
   boost::asio::posix::stream_descriptor socket_;
   pid_t pid_ = -1;
-  std::function<void()> told_;  // empty: no question is pending
+  std::function<void()> done_;  // empty: no question is pending
   TimePoint asked_at_;
   TimePoint next_;    // the earliest time of the next question by ask()
   std::string text_;  // the part of an answer that has been received

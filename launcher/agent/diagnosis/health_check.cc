@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
-constexpr std::size_t kMostSaid = std::size_t{1} << 20;
+constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
 constexpr Duration kGpuPatience =
     std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
@@ -55,13 +55,13 @@ std::vector<std::string> HealthCheck::held() const {
   return plan::accelerators_in_use(before_, now);
 }
 
-void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> faults,
+void HealthCheck::begin(const wire::AskHealth& asked, std::vector<std::string> problems,
                         const plan::Environment& environment, const std::string& directory) {
   end();
   asked_ = asked;
   begun_ = Clock::now();
   waited_for_ = true;
-  if (!faults.empty()) return answer(std::move(faults.front()));
+  if (!problems.empty()) return answer(std::move(problems.front()));
   if (gpus_state_ == Gpus::Known) gpus_state_ = Gpus::Unknown;
   if (!asked.command.empty()) run(environment, directory);
   look();
@@ -87,7 +87,7 @@ void HealthCheck::run(const plan::Environment& environment, const std::string& d
     said_all_ = true;
     look();
   };
-  const Result<void> started = command_->start(argv, kMostSaid, said_all, environment);
+  const Result<void> started = command_->start(argv, kMostOwnText, said_all, environment);
   if (!started) return answer("--health-check: " + started.error().message());
   pids_.push_back(command_->pid());
 }
@@ -144,7 +144,7 @@ std::string HealthCheck::last_words() const {
 
 void HealthCheck::answer(std::string fault) {
   wire::Health out{asked_.id, {}};
-  if (!fault.empty()) out.faults.push_back(std::move(fault));
+  if (!fault.empty()) out.problems.push_back(std::move(fault));
   end();
   tell_(std::move(out));
 }

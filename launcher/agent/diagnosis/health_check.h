@@ -37,10 +37,10 @@ class HealthCheck {
   // Records how much memory is in use on the accelerators before any worker runs; only the first call counts. Unless
   // `nvidia` is No, this includes NVIDIA's devices, and their helper process runs from this call on.
   void remember(wire::AcceleratorLook nvidia);
-  // Cancels the pending check and starts one; its command runs in `directory` with `environment`. `faults`: problems of
-  // this host that are known already, each as a part of a sentence; if there are any, the check reports the first and
-  // does nothing else. The result may come before this returns.
-  void begin(const wire::AskHealth& asked, std::vector<std::string> faults, const plan::Environment& environment,
+  // Cancels the pending check and starts one; its command runs in `directory` with `environment`. `problems`: problems
+  // of this host that are known already, each as a part of a sentence; if there are any, the check reports the first
+  // and does nothing else. The result may come before this returns.
+  void begin(const wire::AskHealth& asked, std::vector<std::string> problems, const plan::Environment& environment,
              const std::string& directory);
   // Cancels the check and kills its command; no result is reported.
   void end();

@@ -147,8 +147,8 @@ std::string RankMonitorService::answer_to(Watched& worker, std::string_view pick
 // Closes the connection after an error answer, as the bytes after an invalid message cannot be parsed.
 void RankMonitorService::refuse(Watched& worker, const std::string& why) {
   context_.warn("rank " + std::to_string(worker.rank.value()) +
-                " has said to its rank monitor what is no message of NVRx (" + why + "): it is watched no more");
-  worker.answer = error_answer("what was said is no message of NVRx: " + why);
+                " has sent its rank monitor what is no message of NVRx (" + why + "): it is watched no more");
+  worker.answer = error_answer("what was sent is no message of NVRx: " + why);
   worker.after = Watched::After::HangUp;
 }
 

@@ -14,7 +14,7 @@ namespace sml::agent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-constexpr Duration kToldAtLeast = std::chrono::seconds(10);
+constexpr Duration kSentAtLeast = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -92,9 +92,9 @@ void UsageService::look() {
   for (const AcceleratorUse& gpu : gpus_.devices()) {
     if (use.accelerators.size() < kMostAccelerators) use.accelerators.push_back(gpu);
   }
-  if (now - told_at_ < kToldAtLeast && !differs(use, told_)) return;
-  told_ = use;
-  told_at_ = now;
+  if (now - sent_at_ < kSentAtLeast && !differs(use, sent_)) return;
+  sent_ = use;
+  sent_at_ = now;
   context_.send(wire::HostUsed{nanoseconds(now), std::move(use)});
 }
 

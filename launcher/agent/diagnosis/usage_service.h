@@ -42,8 +42,8 @@ class UsageService final : public HostService {
   std::vector<std::string> accelerators_;  // folders of accelerators that report in files
   GpuHelper gpus_;                         // NVIDIA's
   bool wants_gpus_ = false;                // the helper is to be started at the first tick
-  HostUse told_;                           // the values sent last
-  TimePoint told_at_;                      // when they were sent
+  HostUse sent_;                           // the values sent last
+  TimePoint sent_at_;                      // when they were sent
   bool runs_ = false;                      // between start() and end()
   struct Worker {
     pid_t pid;

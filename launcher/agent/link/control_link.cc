@@ -56,12 +56,12 @@ bool ControlLink::go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting,
 }
 
 void ControlLink::read() {
-  const auto heard = [this, pipe = pipe_](boost::system::error_code error, std::size_t size) {
+  const auto on_read = [this, pipe = pipe_](boost::system::error_code error, std::size_t size) {
     if (error == boost::asio::error::operation_aborted || pipe != pipe_ || lost_) return;
     if (error) return pipe_broke("the launcher is gone");
     on_bytes(size);
   };
-  in_.async_read_some(boost::asio::buffer(buffer_.get(), kLinkRead), heard);
+  in_.async_read_some(boost::asio::buffer(buffer_.get(), kLinkRead), on_read);
 }
 
 void ControlLink::on_bytes(std::size_t size) {

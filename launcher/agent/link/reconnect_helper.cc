@@ -47,7 +47,7 @@ bool read_exactly(std::string& frame, std::size_t size, TimePoint until) {
 }
 
 // Reads the request that names the agent; `frame` receives its bytes.
-std::optional<wire::Return> read_wish(std::string& frame, TimePoint until) {
+std::optional<wire::ReconnectRequest> read_request(std::string& frame, TimePoint until) {
   if (!read_exactly(frame, wire::kFrameHeader, until)) return std::nullopt;
   const std::size_t size = wire::kFrameHeader + wire::payload_length(frame);
   if (size > wire::kMaxReturn || !read_exactly(frame, size, until)) return std::nullopt;
@@ -55,8 +55,8 @@ std::optional<wire::Return> read_wish(std::string& frame, TimePoint until) {
   decoder.feed(frame);
   Result<std::optional<wire::ToAgent>> message = decoder.next();
   if (!message || !message->has_value()) return std::nullopt;
-  auto* wish = std::get_if<wire::Return>(&**message);
-  return wish == nullptr ? std::nullopt : std::optional(std::move(*wish));
+  auto* request = std::get_if<wire::ReconnectRequest>(&**message);
+  return request == nullptr ? std::nullopt : std::optional(std::move(*request));
 }
 
 // Receives one byte; returns 0 if the socket has closed.
@@ -78,13 +78,13 @@ int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds pati
   ::prctl(PR_SET_NAME, "sml-run-return");
   if (!os::write_all(STDOUT_FILENO, wire::agent_line(mark))) return 1;
   std::string frame;
-  const std::optional<wire::Return> wish = read_wish(frame, until);
-  if (!wish) return 1;
+  const std::optional<wire::ReconnectRequest> request = read_request(frame, until);
+  if (!request) return 1;
   const os::UniqueFd agent = make_reconnect_socket();
-  const ReconnectAddress at = reconnect_address(wish->reconnect_socket);
+  const ReconnectAddress at = reconnect_address(request->reconnect_socket);
   // Another process may have taken the agent's name.
   const bool there = ::connect(agent.get(), reinterpret_cast<const sockaddr*>(&at.address), at.size) == 0 &&
-                     peer_of_our_user(agent.get()) == wish->pid;
+                     peer_of_our_user(agent.get()) == request->pid;
   if (!there || !hand_over(agent.get(), frame, {STDIN_FILENO, STDOUT_FILENO})) {
     (void)os::write_all(STDOUT_FILENO, wire::cannot_return_line(mark, "its agent has gone"));
     return 1;

@@ -1,6 +1,6 @@
 // --return: the reconnect helper. The launcher starts it on a host when its connection to the agent there has broken.
-// The helper sends the line by which an agent identifies itself, receives the request (wire::Return) that names the
-// running agent, and passes that agent its own standard input and output.
+// The helper sends the line by which an agent identifies itself, receives the request (wire::ReconnectRequest) that
+// names the running agent, and passes that agent its own standard input and output.
 #pragma once
 #include <chrono>
 #include <string>

@@ -24,13 +24,13 @@ std::string fresh_name() {
   return noise.empty() ? noise : "sml-run-agent-" + noise;
 }
 
-std::optional<wire::Return> wish_in(std::string_view frame) {
+std::optional<wire::ReconnectRequest> request_in(std::string_view frame) {
   wire::Decoder<wire::ToAgent> decoder;
   decoder.feed(frame);
   Result<std::optional<wire::ToAgent>> message = decoder.next();
   if (!message || !message->has_value()) return std::nullopt;
-  auto* wish = std::get_if<wire::Return>(&**message);
-  return wish == nullptr ? std::nullopt : std::optional(std::move(*wish));
+  auto* request = std::get_if<wire::ReconnectRequest>(&**message);
+  return request == nullptr ? std::nullopt : std::optional(std::move(*request));
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ void ReconnectSocket::hear_caller() {
   os::UniqueFd caller(caller_.release());
   std::optional<HandedOver> handed = take_over(caller.get());
   if (!handed) return;
-  std::optional<wire::Return> wish = wish_in(handed->frame);
-  if (!wish || !wire::same_secret(wish->secret, secret_)) return;
-  if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*wish)})) return;
+  std::optional<wire::ReconnectRequest> request = request_in(handed->frame);
+  if (!request || !wire::same_secret(request->secret, secret_)) return;
+  if (!taker_({std::move(handed->ends[0]), std::move(handed->ends[1]), std::move(*request)})) return;
   (void)::send(caller.get(), &kTaken, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   helper_ = std::move(caller);  // ends the previous helper
 }

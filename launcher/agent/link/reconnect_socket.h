@@ -18,7 +18,7 @@ namespace sml::agent {
 struct Reconnected {
   os::UniqueFd in;
   os::UniqueFd out;
-  wire::Return wish;  // the launcher's request
+  wire::ReconnectRequest request;  // the launcher's request
 };
 
 // One thread. Accepts only a process of the same user that knows the secret (Hello::return_secret).

@@ -22,8 +22,8 @@ std::string ReconnectWindow::open_socket(const std::string& secret, Duration hol
 }
 
 bool ReconnectWindow::come_back(Reconnected pipe) {
-  std::string greeting = wire::goes_on_line(pipe.wish.mark, link_.received());
-  if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.wish.received)) return false;
+  std::string greeting = wire::goes_on_line(pipe.request.mark, link_.received());
+  if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.request.received)) return false;
   until_.reset();
   link_.send(wire::AgentLog{wire::LogLevel::Info, "the connection to it had broken, and has been made again"});
   back_();

@@ -80,7 +80,7 @@ void DrainClock::own_read(TimePoint now) {
   if (paused_at_) cap_from_ += now - *paused_at_;
 }
 
-void DrainClock::heard(TimePoint now) {
+void DrainClock::on_output(TimePoint now) {
   if (quiet_from_) quiet_from_ = now;
 }
 

@@ -66,11 +66,11 @@ class DrainClock {
   static constexpr Duration kQuiet = std::chrono::milliseconds(500);
   static constexpr Duration kCap = std::chrono::seconds(10);
 
-  void begin(TimePoint now);     // the worker has ended
-  void own_read(TimePoint now);  // all that the worker wrote has been read; the rest is other processes' output
-  void heard(TimePoint now);     // some output came
-  void pause(TimePoint now);     // the agent stops reading
-  void resume(TimePoint now);    // the agent reads again
+  void begin(TimePoint now);      // the worker has ended
+  void own_read(TimePoint now);   // all that the worker wrote has been read; the rest is other processes' output
+  void on_output(TimePoint now);  // some output came
+  void pause(TimePoint now);      // the agent stops reading
+  void resume(TimePoint now);     // the agent reads again
   // The time to give up; nullopt before begin(), or while a pause holds it back.
   std::optional<TimePoint> deadline() const;
 

@@ -80,21 +80,21 @@ std::string name_of(const std::string& process) {
   return name;
 }
 
-std::string why_alone(const wire::MpiUse& use, plan::PmiMode meeting) {
+std::string why_alone(const wire::MpiUse& use, plan::PmiMode pmi_mode) {
   if (use.offer == wire::MpiOffer::Made) {
     return "it has not asked sml-run for the others: does something between the two (env -i, sudo, a container) take "
            "its "
            "variables PMIX_* and PMI_*, or its network?";
   }
-  if (plan::is_chosen_by_hosts(meeting)) return "no libpmix can be loaded here: --pmix FILE names one";
+  if (plan::is_chosen_by_hosts(pmi_mode)) return "no libpmix can be loaded here: --pmix FILE names one";
   return "its ranks find each other by another PMI than --mpi names";
 }
 
-std::string tell_end(const wire::MpiUse& use, plan::PmiMode meeting) {
+std::string send_end(const wire::MpiUse& use, plan::PmiMode pmi_mode) {
   constexpr std::size_t kLongest = 200;
   const std::string library = use.library.substr(use.library.rfind('/') + 1);
   return "was alone, as rank 0 of 1, and ended with status 0 (" + show(use.program, kLongest) +
-         " uses the MPI library " + show(library, kLongest) + "; " + why_alone(use, meeting) +
+         " uses the MPI library " + show(library, kLongest) + "; " + why_alone(use, pmi_mode) +
          "; --mpi none is for ranks that are to be alone)";
 }
 
@@ -158,8 +158,8 @@ void MpiWatch::note_program(Rank rank, std::string program, std::string library)
 
 std::optional<std::string> MpiWatch::lone_at_end(Rank rank) const {
   const auto found = seen_.find(rank);
-  if (found == seen_.end() || meeting_ == plan::PmiMode::None) return std::nullopt;
-  return tell_end(found->second, meeting_);
+  if (found == seen_.end() || pmi_mode_ == plan::PmiMode::None) return std::nullopt;
+  return send_end(found->second, pmi_mode_);
 }
 
 }  // namespace sml::agent

@@ -29,11 +29,11 @@ bool has_torch(pid_t worker);
 
 class MpiWatch {
  public:
-  // Enables the watch. To be called before begin(), which does nothing otherwise. `meeting`: the interface by which the
-  // job's ranks find each other.
-  void want(plan::PmiMode meeting) {
+  // Enables the watch. To be called before begin(), which does nothing otherwise. `pmi_mode`: the interface by which
+  // the job's ranks find each other.
+  void want(plan::PmiMode pmi_mode) {
     wanted_ = true;
-    meeting_ = meeting;
+    pmi_mode_ = pmi_mode;
   }
   bool wanted() const { return wanted_; }
   // The variables by which a service would connect the rank with the others; empty if none would. To be called before
@@ -64,7 +64,7 @@ class MpiWatch {
   std::optional<wire::MpiUse> look_at(const Candidate& worker);
 
   bool wanted_ = false;
-  plan::PmiMode meeting_ = plan::PmiMode::None;
+  plan::PmiMode pmi_mode_ = plan::PmiMode::None;
   std::unordered_map<Rank, plan::Environment> offers_;
   std::unordered_map<Rank, wire::MpiUse> seen_;  // one process of each rank that certainly initializes MPI
   TimePoint began_;

@@ -233,7 +233,7 @@ void PmiService::handle(const wire::ToAgent& message) {
     if (!known) context_.warn("PMI " + known.error().message());
   } else if (const auto* word = std::get_if<wire::Relay>(&message)) {
     if (word->attempt != context_.attempt || word->service != wire::WireUp::Pmi) return;
-    if (World* world = find(word->to)) world->server.heard(word->from, word->to, word->bytes);
+    if (World* world = find(word->to)) world->server.on_relayed(word->from, word->to, word->bytes);
   } else if (const auto* answer = std::get_if<wire::SpawnAnswer>(&message)) {
     if (answer->attempt != context_.attempt || answer->service != wire::WireUp::Pmi) return;
     if (World* world = find(answer->to)) world->server.spawned(answer->to, answer->call, answer->why);
@@ -301,12 +301,12 @@ void PmiService::apply(World& world, const PmiSpawn& spawn) const {
                   spawn.request.refusal);
     return world.server.spawned(spawn.rank, spawn.thread, spawn.request.refusal);
   }
-  context_.send(wire::SpawnWish{.attempt = context_.attempt,
-                                .service = wire::WireUp::Pmi,
-                                .from = spawn.rank,
-                                .call = spawn.thread,
-                                .programs = spawn.request.programs,
-                                .keys = spawn.request.keys});
+  context_.send(wire::SpawnRequest{.attempt = context_.attempt,
+                                   .service = wire::WireUp::Pmi,
+                                   .from = spawn.rank,
+                                   .call = spawn.thread,
+                                   .programs = spawn.request.programs,
+                                   .keys = spawn.request.keys});
 }
 
 }  // namespace sml::agent

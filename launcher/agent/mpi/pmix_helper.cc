@@ -122,7 +122,7 @@ void PmixHelper::read() {
     const Result<std::optional<FromHelper>> message = decoder_.next();
     if (!message) return fail(message.error());
     if (!message->has_value()) return await();
-    if (Result<void> heard = hear_(**message); !heard) return fail(heard.error());
+    if (Result<void> handled = hear_(**message); !handled) return fail(handled.error());
   }
 }
 

@@ -37,18 +37,18 @@ std::string encode(const HostWord& word) {
   return out;
 }
 
-std::string encode(const NameWish& wish) {
+std::string encode(const NameRequest& request) {
   std::string out;
   wire::Writer writer(out);
-  writer(wish);
+  writer(request);
   return out;
 }
 
-std::optional<NameWish> decode_name(std::string_view bytes) {
-  NameWish out;
+std::optional<NameRequest> decode_name(std::string_view bytes) {
+  NameRequest out;
   wire::Reader reader(bytes);
   reader(out);
-  if (!reader.ok() || !reader.at_end() || out.verb > NameWish::Verb::Unpublish) return std::nullopt;
+  if (!reader.ok() || !reader.at_end() || out.verb > NameRequest::Verb::Unpublish) return std::nullopt;
   return out;
 }
 
@@ -209,7 +209,7 @@ Result<void> Machine::take(const FromHelper& message) {
 
 template <class Other>
 Result<void> Machine::on(const Other&) {
-  return Error(ErrorKind::Protocol, "sent again what it had said");
+  return Error(ErrorKind::Protocol, "sent again what it had sent");
 }
 
 // Another process of a rank may connect after one of them has left; a rank that has ended stays so.
@@ -332,29 +332,29 @@ Result<void> Machine::on(const ModexData& m) {
 // ---- names
 
 Result<void> Machine::on(const Publish& m) {
-  ask_names(m.id, {NameWish::Verb::Publish, m.rank, m.key, m.value, m.once});
+  ask_names(m.id, {NameRequest::Verb::Publish, m.rank, m.key, m.value, m.once});
   return {};
 }
 
 Result<void> Machine::on(const LookUp& m) {
-  ask_names(m.id, {NameWish::Verb::LookUp, {}, m.key, {}, m.waits});
+  ask_names(m.id, {NameRequest::Verb::LookUp, {}, m.key, {}, m.waits});
   return {};
 }
 
 Result<void> Machine::on(const Unpublish& m) {
-  ask_names(m.id, {NameWish::Verb::Unpublish, {}, m.key});
+  ask_names(m.id, {NameRequest::Verb::Unpublish, {}, m.key});
   return {};
 }
 
-void Machine::ask_names(std::uint32_t id, const NameWish& wish) {
-  if (wish.key.size() > Names::kLongest || wish.value.size() > Names::kLongest) return answer(id, kOutOfResource);
+void Machine::ask_names(std::uint32_t id, const NameRequest& request) {
+  if (request.key.size() > Names::kLongest || request.value.size() > Names::kLongest) return answer(id, kOutOfResource);
   asking_.push_back(id);
-  if (stage_of(kKeeper) != nullptr) return keep_names({ranks_.front().rank, id}, wish);
-  relay(kKeeper, encode(HostWord{Word::Name, id, kSuccess, encode(wish)}));
+  if (stage_of(kKeeper) != nullptr) return keep_names({ranks_.front().rank, id}, request);
+  relay(kKeeper, encode(HostWord{Word::Name, id, kSuccess, encode(request)}));
 }
 
-void Machine::keep_names(const Names::Asker& asker, const NameWish& wish) {
-  for (Names::Reply& reply : names_.ask(asker, wish)) {
+void Machine::keep_names(const Names::Asker& asker, const NameRequest& request) {
+  for (Names::Reply& reply : names_.ask(asker, request)) {
     if (stage_of(reply.to.rank) != nullptr) {
       answered(reply.to.id, reply.status, std::move(reply.bytes));
     } else {
@@ -374,12 +374,12 @@ void Machine::answered(std::uint32_t id, std::int32_t status, std::string bytes)
 
 // Does not pass on variables of the requesting rank that describe its own place: they do not fit the new ranks.
 Result<void> Machine::on(const AskSpawn& m) {
-  wire::SpawnWish wish{.attempt = attempt_,
-                       .service = wire::WireUp::Pmix,
-                       .from = m.rank,
-                       .call = std::to_string(m.id),
-                       .programs = {},
-                       .keys = {{std::string(kParent), std::to_string(m.rank.value())}}};
+  wire::SpawnRequest request{.attempt = attempt_,
+                             .service = wire::WireUp::Pmix,
+                             .from = m.rank,
+                             .call = std::to_string(m.id),
+                             .programs = {},
+                             .keys = {{std::string(kParent), std::to_string(m.rank.value())}}};
   std::size_t size = 0;
   const Stage* stage = stage_of(m.rank);
   bool good = stage != nullptr && *stage == Stage::Joined && !m.apps.empty();
@@ -393,17 +393,17 @@ Result<void> Machine::on(const AskSpawn& m) {
     for (const std::string& entry : app.environment) {
       if (plan::set_by_a_launcher(plan::name_of(entry))) continue;
       size += entry.size();
-      wish.keys.push_back({std::to_string(wish.programs.size()), entry});
+      request.keys.push_back({std::to_string(request.programs.size()), entry});
     }
     size += app.hosts.size() + app.working_directory.size();
-    wish.programs.push_back(std::move(program));
+    request.programs.push_back(std::move(program));
   }
   if (!good || size > kMaxSpawn) {
     answer(m.id, good ? kOutOfResource : kBadParameter);
     return {};
   }
   spawning_.push_back(m.id);
-  deeds_.launcher.emplace_back(std::move(wish));
+  deeds_.launcher.emplace_back(std::move(request));
   return {};
 }
 
@@ -449,8 +449,8 @@ void Machine::take(const wire::Relay& m) {
   if (!word) return;
   if (word->word == Word::Data) return answered(word->id, word->status, std::move(word->bytes));
   if (word->word == Word::Name) {
-    const std::optional<NameWish> wish = decode_name(word->bytes);
-    if (wish && stage_of(kKeeper) != nullptr) keep_names({m.from, word->id}, *wish);
+    const std::optional<NameRequest> request = decode_name(word->bytes);
+    if (request && stage_of(kKeeper) != nullptr) keep_names({m.from, word->id}, *request);
     return;
   }
   const Stage* stage = stage_of(m.to);

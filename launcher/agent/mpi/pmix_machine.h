@@ -44,7 +44,7 @@ struct Actions {
   std::vector<Words> words;
 };
 
-// The entry of wire::SpawnWish::keys that holds the requesting rank. Each other entry holds an environment variable
+// The entry of wire::SpawnRequest::keys that holds the requesting rank. Each other entry holds an environment variable
 // ("NAME=VALUE") for one of the requested programs; its key is the number of the program in the request.
 inline constexpr std::string_view kParent = "parent";
 
@@ -133,8 +133,8 @@ class Machine {
   void send_fence(OpenFence& fence);
   void answer(std::uint32_t id, std::int32_t status, std::string bytes = {});
   void relay(Rank to, std::string bytes);
-  void ask_names(std::uint32_t id, const NameWish& wish);
-  void keep_names(const Names::Asker& asker, const NameWish& wish);
+  void ask_names(std::uint32_t id, const NameRequest& request);
+  void keep_names(const Names::Asker& asker, const NameRequest& request);
   void answered(std::uint32_t id, std::int32_t status, std::string bytes);
 
   std::vector<Place> ranks_;

@@ -13,7 +13,7 @@
 namespace sml::agent::pmix {
 
 // A request about one name. Agents send it to the agent of rank 0's host.
-struct NameWish {
+struct NameRequest {
   enum class Verb : std::uint8_t { Publish, LookUp, Unpublish } verb = Verb::LookUp;
   Rank rank;               // of a Publish: the rank that publishes
   std::string key;         // the name
@@ -38,7 +38,7 @@ class Names {
   };
   // Carries out a request. Returns the replies that are due now: to `asker`, and, for a Publish, to look-ups that have
   // waited for the name. Empty if `asker` has to wait for the name.
-  std::vector<Reply> ask(const Asker& asker, const NameWish& wish);
+  std::vector<Reply> ask(const Asker& asker, const NameRequest& request);
 
  private:
   struct Text {  // a published value
@@ -49,7 +49,7 @@ class Names {
     Asker asker;
     std::string key;
   };
-  std::vector<Reply> publish(const Asker& asker, const NameWish& wish);
+  std::vector<Reply> publish(const Asker& asker, const NameRequest& request);
 
   StringMap<Text> texts_;
   std::vector<Waiting> waiting_;

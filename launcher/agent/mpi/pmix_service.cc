@@ -48,16 +48,16 @@ std::uint32_t usable_cpus() {
 
 Error PmixService::refusal(const Error& why) const {
   return Error(ErrorKind::Spawn, "PMIx, which Open MPI needs, cannot be served: " + why.message())
-      .with_hint(wish_.library.empty() ? "--pmix FILE names the host's libpmix.so.2; --mpi none runs each rank alone"
-                                       : "is " + show(wish_.library) +
-                                             " a libpmix of version 3 or later, and all that it needs beside it?");
+      .with_hint(request_.library.empty() ? "--pmix FILE names the host's libpmix.so.2; --mpi none runs each rank alone"
+                                          : "is " + show(request_.library) +
+                                                " a libpmix of version 3 or later, and all that it needs beside it?");
 }
 
 // The last one may be a name without a folder, for the system's own folders.
 std::vector<std::string> PmixService::libraries() const {
-  if (!wish_.library.empty()) return {wish_.library};
+  if (!request_.library.empty()) return {request_.library};
   std::vector<std::string> out;
-  for (std::string& file : plan::pmix_libraries(wish_.program, wish_.environment, host_files())) {
+  for (std::string& file : plan::pmix_libraries(request_.program, request_.environment, host_files())) {
     const bool is_name = file.find('/') == std::string::npos;
     Result<void> trusted = is_name ? Result<void>() : os::check_trust(file.substr(0, file.rfind('/')));
     if (trusted && !is_name) trusted = os::check_trust(file);
@@ -73,12 +73,12 @@ std::vector<std::string> PmixService::libraries() const {
 
 Result<void> PmixService::load() {
   plan::Environment environment;
-  for (const std::string& entry : wish_.environment) {
+  for (const std::string& entry : request_.environment) {
     if (!is_for_workers_only(entry)) environment.push_back(entry);
   }
-  for (std::string& entry : pmix::pmix_variables(wish_.environment)) environment.push_back(std::move(entry));
+  for (std::string& entry : pmix::pmix_variables(request_.environment)) environment.push_back(std::move(entry));
   if (plan::find_variable(environment, "HWLOC_COMPONENTS") == nullptr) environment.emplace_back(kWithoutDrivers);
-  if (wish_.library.empty()) {  // a user who names the library knows what it needs
+  if (request_.library.empty()) {  // a user who names the library knows what it needs
     for (const std::string& why : os::keep_trusted_folders(environment)) {
       context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as " + why);
     }
@@ -96,9 +96,9 @@ Result<void> PmixService::load() {
 }
 
 plan::Environment PmixService::open_mpi_variables(const pmix::JobData& job) const {
-  plan::Environment out = pmix::open_mpi_variables(job, wish_.environment);
-  if (plan::find_variable(wish_.environment, "OPAL_PREFIX") != nullptr) return out;
-  const std::string moved = plan::moved_open_mpi(wish_.program, wish_.environment, host_files());
+  plan::Environment out = pmix::open_mpi_variables(job, request_.environment);
+  if (plan::find_variable(request_.environment, "OPAL_PREFIX") != nullptr) return out;
+  const std::string moved = plan::moved_open_mpi(request_.program, request_.environment, host_files());
   if (!moved.empty() && os::check_trust(moved)) out.push_back("OPAL_PREFIX=" + moved);
   return out;
 }
@@ -115,7 +115,7 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   auto* serving = std::get_if<pmix::Serving>(&*answer);
   if (serving == nullptr) return Error(ErrorKind::Protocol, "libpmix's helper answered something else");
   const plan::Environment more = open_mpi_variables(job);
-  const plan::Environment same = pmix::pmix_variables(wish_.environment);
+  const plan::Environment same = pmix::pmix_variables(request_.environment);
   for (pmix::RankEnvironment& one : serving->ranks) {
     keep(one, more);
     keep(one, same);
@@ -133,12 +133,12 @@ void PmixService::keep(pmix::RankEnvironment& one, const plan::Environment& more
 }
 
 Result<void> PmixService::check(wire::Prepared& answer) {
-  pmix::JobData job{.name_space = wish_.name_space,
-                    .shape = std::move(wish_.shape),
-                    .host = wish_.host,
-                    .host_name = wish_.host_name,
+  pmix::JobData job{.name_space = request_.name_space,
+                    .shape = std::move(request_.shape),
+                    .host = request_.host,
+                    .host_name = request_.host_name,
                     .folder = context_.scratch.path() + "/pmix",
-                    .places = std::move(wish_.places),
+                    .places = std::move(request_.places),
                     .cpus = usable_cpus()};
   name_space_ = job.name_space;
   host_ = job.host_name;
@@ -148,7 +148,7 @@ Result<void> PmixService::check(wire::Prepared& answer) {
     ending_ = true;
     helper_.end();
     variables_.clear();
-    return wish_.need == PmixNeed::Sure ? Result<void>(refusal(done.error())) : Result<void>();
+    return request_.need == PmixNeed::Sure ? Result<void>(refusal(done.error())) : Result<void>();
   }
   answer.pmix = loaded_;
   machine_.emplace(pmix::ranks_of_host(job.shape, job.host), job.shape.size(), context_.attempt);
@@ -238,7 +238,7 @@ bool PmixService::take_world(const pmix::FromHelper& answer) {
   for (pmix::RankEnvironment one : serving->ranks) {
     variables_[one.rank].clear();
     keep(one, open_mpi_variables(job));
-    keep(one, pmix::pmix_variables(wish_.environment));
+    keep(one, pmix::pmix_variables(request_.environment));
     const auto run = job.shape.run_of(Rank(one.rank.value() - world_->plan.first.value()));
     for (const wire::SpawnKey& entry : world_->plan.keys) {  // entries are by program
       if (run && entry.key == std::to_string(run->program)) variables_[one.rank].push_back(entry.value);
@@ -270,7 +270,7 @@ void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
 // joined, and need not, are left alone.
 void PmixService::lose(const std::string& why) {
   const std::optional<Rank> rank = machine_ ? machine_->first_served() : std::nullopt;
-  const bool used = wish_.need == PmixNeed::Sure || (machine_ && machine_->ever_joined() > 0);
+  const bool used = request_.need == PmixNeed::Sure || (machine_ && machine_->ever_joined() > 0);
   if (std::exchange(ending_, true) || !rank || !used) return;
   context_.fail_rank(*rank, wire::FaultKind::Broken, 125,
                      "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");

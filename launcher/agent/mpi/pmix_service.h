@@ -20,7 +20,7 @@ namespace sml::agent {
 enum class PmixNeed : std::uint8_t { Sure, Perhaps };
 
 // The data of the job that the service of one host needs.
-struct PmixWish {
+struct PmixRequest {
   std::uint32_t host = 0;  // the index of this host in `shape`; beyond its end: see wire::MpiPlan
   std::string host_name;
   plan::JobShape shape;
@@ -36,8 +36,8 @@ struct PmixWish {
 // removed with the scratch folder.
 class PmixService final : public HostService {
  public:
-  PmixService(const ServiceContext& context, PmixWish wish)
-      : context_(context), wish_(std::move(wish)), helper_(context.loop) {}
+  PmixService(const ServiceContext& context, PmixRequest request)
+      : context_(context), request_(std::move(request)), helper_(context.loop) {}
 
   // Starts the helper, loads libpmix in it and starts libpmix's server: blocks for at most some 40 s. Whether PMIx can
   // be served shows here. With PmixNeed::Perhaps a failure is no error: ranks that need PMIx after all run alone, and
@@ -70,7 +70,7 @@ class PmixService final : public HostService {
   void lose(const std::string& why);  // the helper has ended or broken the protocol
 
   const ServiceContext& context_;
-  PmixWish wish_;
+  PmixRequest request_;
   PmixHelper helper_;
   std::optional<pmix::Machine> machine_;  // nullopt: PMIx is not served
   std::unordered_map<Rank, plan::Environment> variables_;

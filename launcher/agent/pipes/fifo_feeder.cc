@@ -185,11 +185,11 @@ class StuckWatch {
     if (channel.moved() != seen_) {
       seen_ = channel.moved();
       since_ = now;
-      told_ = false;
+      reported_ = false;
       return;
     }
-    if (told_ || now - since_ < kStuck) return;
-    told_ = true;
+    if (reported_ || now - since_ < kStuck) return;
+    reported_ = true;
     const std::string who = channel.stuck();
     if (who.empty()) return;
     write_report(report, '?', channel.place() + ": nothing has moved for " + format_duration(kStuck) + ": " + who);
@@ -198,7 +198,7 @@ class StuckWatch {
  private:
   std::uint64_t seen_ = UINT64_MAX;
   TimePoint since_{};
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 class Feeder {

@@ -158,10 +158,10 @@ Result<void> FifoService::fork_feeder() {
 
 void FifoService::listen() {
   const auto handler = [this](boost::system::error_code error, std::size_t size) {
-    heard_.append(buffer_.data(), size);
-    for (std::size_t end = heard_.find('\n'); end != std::string::npos; end = heard_.find('\n')) {
-      note(std::string_view(heard_).substr(0, end));
-      heard_.erase(0, end + 1);
+    unread_.append(buffer_.data(), size);
+    for (std::size_t end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
+      note(std::string_view(unread_).substr(0, end));
+      unread_.erase(0, end + 1);
     }
     if (!error) listen();
   };

@@ -54,7 +54,7 @@ class FifoService final : public HostService {
   pid_t feeder_ = -1;        // -1: not running
   os::UniqueFd control_;     // DeadReader messages to the feeder, which exits when it is closed
   bool ending_ = false;      // the end of the feeder is no failure any more, or has been reported
-  std::string heard_;        // the incomplete last line of report_
+  std::string unread_;       // the incomplete last line of report_
   std::array<char, 1024> buffer_{};
   Lifetime lifetime_;
 };

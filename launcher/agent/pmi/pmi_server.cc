@@ -246,7 +246,7 @@ void PmiServer::come_to_fence(const Request& r) {
 }
 
 Result<void> PmiServer::fenced(std::uint64_t fence, std::span<const std::string> news) {
-  if (!awaits_news_ || fence != fences_) return Error(ErrorKind::Protocol, "is told of a fence that it does not await");
+  if (!awaits_news_ || fence != fences_) return Error(ErrorKind::Protocol, "received a fence that it does not await");
   awaits_news_ = false;
   if (Result<void> merged = space_.merge(news); !merged) return merged;
   complete_fence();
@@ -276,7 +276,7 @@ void PmiServer::name(const Request& r) {
   actions_.emplace_back(PmiRelay{r.rank, kKeeper, write(question)});
 }
 
-void PmiServer::heard(Rank from, Rank to, std::string_view bytes) {
+void PmiServer::on_relayed(Rank from, Rank to, std::string_view bytes) {
   if (const auto question = read_name_question(bytes); question && to == kKeeper && clients_.contains(kKeeper)) {
     actions_.emplace_back(PmiRelay{to, from, write(names_.answer(*question))});
   } else if (const auto found = read_name_answer(bytes); found && from == kKeeper) {

@@ -61,7 +61,7 @@ struct PmiFence {
   std::uint64_t number = 0;  // counted from 1; the same on all hosts
   std::string news;          // PmiSpace::take_news() of this host
 };
-// A message to pass to heard() of the server on the host of the rank `to`.
+// A message to pass to on_relayed() of the server on the host of the rank `to`.
 struct PmiRelay {
   Rank from;
   Rank to;
@@ -100,7 +100,7 @@ class PmiServer {
   // awaited, or the data is invalid or too much.
   Result<void> fenced(std::uint64_t number, std::span<const std::string> news);
   // Takes a PmiRelay of another host; ignores invalid ones.
-  void heard(Rank from, Rank to, std::string_view bytes);
+  void on_relayed(Rank from, Rank to, std::string_view bytes);
   // The result of a PmiSpawn. `why`: empty if the ranks start; any other text lets the call fail, and is not sent to
   // the rank. Does nothing if no call waits for it.
   void spawned(Rank rank, const std::string& thread, const std::string& why);

@@ -79,12 +79,12 @@ Result<void> PmiSpace::merge(std::span<const std::string> news) {
 
 Result<void> PmiSpace::merge_part(std::string_view rest) {
   while (!rest.empty()) {
-    Error no_news(ErrorKind::Protocol, "is told what is no news of a host");
+    Error no_news(ErrorKind::Protocol, "received what is no news of a host");
     if (rest.size() < kHead) return no_news;
     const std::size_t key = byte_at(rest, 0), value = byte_at(rest, 1) << 8 | byte_at(rest, 2);
     if (key == 0 || key > wire::kPmiKey || value > wire::kPmiValue || rest.size() < kHead + key + value) return no_news;
     if (!set(keys_, size_, kInAll, rest.substr(kHead, key), rest.substr(kHead + key, value))) {
-      return too_much("is told of", kInAll);
+      return too_much("received", kInAll);
     }
     rest.remove_prefix(kHead + key + value);
   }

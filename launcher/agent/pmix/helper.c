@@ -263,8 +263,8 @@ static void serve(Input* in) {
                               .lookup = on_lookup,
                               .unpublish = on_unpublish,
                               .spawn = on_spawn,
-                              .connect = on_meeting,
-                              .disconnect = on_meeting,
+                              .connect = on_connect,
+                              .disconnect = on_connect,
                               .log = on_log,
                               .job_control = on_job_control,
                               .group = on_group};

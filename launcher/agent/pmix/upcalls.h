@@ -247,7 +247,7 @@ static int on_direct_modex(const PmixProc* proc, const PmixInfo* infos, size_t c
 }
 
 /* Ranks connect or disconnect (MPI_Comm_connect and the like): for the agent, this is a fence without data. */
-static int on_meeting(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
+static int on_connect(const PmixProc* procs, size_t count, const PmixInfo* infos, size_t info_count, PmixDone done,
                       void* its) {
   (void)infos;
   (void)info_count;

@@ -28,7 +28,7 @@ std::optional<os::TcpEnds> ends_of(const wire::Caller& caller) {
   return os::TcpEnds{{from, caller.port}, {to, caller.store_port}};
 }
 
-ConnectionAuthorizer::ConnectionAuthorizer(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own,
+ConnectionAuthorizer::ConnectionAuthorizer(boost::asio::io_context& loop, LocalConnectionCheck& local, OwnAddresses own,
                                            std::uint32_t attempt, Send send)
     : loop_(loop), local_(local), own_(std::move(own)), send_(std::move(send)), next_id_((attempt - 1) << kIdBits) {}
 

@@ -14,7 +14,7 @@
 
 #include "common/wire/messages.h"
 #include "launcher/agent/core/lifetime.h"
-#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/os/socket_owner.h"
 
 namespace sml::agent {
@@ -23,7 +23,7 @@ namespace sml::agent {
 // the agents of the hosts concerned.
 class ConnectionAuthorizer {
  public:
-  using Answer = LocalCallers::Answer;
+  using Answer = LocalConnectionCheck::Answer;
   using Send = std::function<void(wire::AskPeerOwnership)>;
 
   using OwnAddresses = std::function<std::vector<std::string>()>;
@@ -31,8 +31,8 @@ class ConnectionAuthorizer {
   // `own` returns the numeric addresses of this host; called once at most, when they are first needed. `attempt` counts
   // from 1. `local` and whatever `send` uses must outlive this object. Each attempt has its own range of question
   // numbers, so that a late answer to an earlier attempt's question is ignored.
-  ConnectionAuthorizer(boost::asio::io_context& loop, LocalCallers& local, OwnAddresses own, std::uint32_t attempt,
-                       Send send);
+  ConnectionAuthorizer(boost::asio::io_context& loop, LocalConnectionCheck& local, OwnAddresses own,
+                       std::uint32_t attempt, Send send);
   ConnectionAuthorizer(const ConnectionAuthorizer&) = delete;
   ConnectionAuthorizer& operator=(const ConnectionAuthorizer&) = delete;
 
@@ -47,7 +47,7 @@ class ConnectionAuthorizer {
   void flush();
 
   boost::asio::io_context& loop_;
-  LocalCallers& local_;
+  LocalConnectionCheck& local_;
   OwnAddresses own_;
   std::optional<std::set<boost::asio::ip::address>> own_addresses_;  // nullopt: not needed yet
   Send send_;

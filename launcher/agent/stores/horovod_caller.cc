@@ -15,8 +15,8 @@
 namespace sml::agent {
 
 struct HorovodCaller::Call {
-  Call(boost::asio::io_context& loop, wire::HorovodCall what) : told(std::move(what)), socket(loop), timer(loop) {}
-  wire::HorovodCall told;
+  Call(boost::asio::io_context& loop, wire::HorovodCall what) : question(std::move(what)), socket(loop), timer(loop) {}
+  wire::HorovodCall question;
   boost::asio::ip::tcp::socket socket;
   boost::asio::steady_timer timer;
   std::string answer;
@@ -25,10 +25,10 @@ struct HorovodCaller::Call {
 HorovodCaller::~HorovodCaller() = default;
 
 void HorovodCaller::handle(const wire::ToAgent& message) {
-  const auto* told = std::get_if<wire::HorovodCall>(&message);
-  if (told == nullptr || told->attempt != context_.attempt) return;
-  if (calls_.size() >= kMost) return context_.send(wire::HorovodAnswer{told->attempt, told->rank, {}});
-  const auto call = *calls_.insert(std::make_shared<Call>(context_.loop, *told)).first;
+  const auto* asked = std::get_if<wire::HorovodCall>(&message);
+  if (asked == nullptr || asked->attempt != context_.attempt) return;
+  if (calls_.size() >= kMost) return context_.send(wire::HorovodAnswer{asked->attempt, asked->rank, {}});
+  const auto call = *calls_.insert(std::make_shared<Call>(context_.loop, *asked)).first;
   call->timer.expires_after(std::chrono::milliseconds(wire::kHorovodPatienceMs));
   call->timer.async_wait(lifetime_.guard([this, call](boost::system::error_code error) {
     if (error) return;
@@ -40,10 +40,10 @@ void HorovodCaller::handle(const wire::ToAgent& message) {
 
 // The worker listens on all addresses, so loopback reaches it.
 void HorovodCaller::ask(const std::shared_ptr<Call>& call) {
-  const boost::asio::ip::tcp::endpoint port(boost::asio::ip::address_v4::loopback(), call->told.port);
+  const boost::asio::ip::tcp::endpoint port(boost::asio::ip::address_v4::loopback(), call->question.port);
   call->socket.async_connect(port, lifetime_.guard([this, call](boost::system::error_code refused) {
     if (refused) return answer(call);
-    boost::asio::async_write(call->socket, boost::asio::buffer(call->told.request),
+    boost::asio::async_write(call->socket, boost::asio::buffer(call->question.request),
                              lifetime_.guard([this, call](boost::system::error_code gone, std::size_t) {
                                return gone ? answer(call) : listen(call);
                              }));
@@ -61,7 +61,7 @@ void HorovodCaller::answer(const std::shared_ptr<Call>& call) {
   call->timer.cancel();
   boost::system::error_code ignored;
   call->socket.close(ignored);
-  context_.send(wire::HorovodAnswer{call->told.attempt, call->told.rank, std::move(call->answer)});
+  context_.send(wire::HorovodAnswer{call->question.attempt, call->question.rank, std::move(call->answer)});
 }
 
 }  // namespace sml::agent

@@ -127,7 +127,7 @@ bool StoreServer::make_room() {
   if (most == from.end()) return false;
   if (tally_.gave_way++ == 0) {
     settings_.report(settings_.name + " closed a connection from " + most->first +
-                     " that had said nothing yet: there are too many");
+                     " that had sent nothing yet: there are too many");
   }
   drop(*most->second.begin());
   return true;

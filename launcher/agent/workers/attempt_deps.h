@@ -8,7 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "common/plan/environment/worker_env.h"
-#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/core/network.h"
 #include "launcher/agent/core/processes.h"
 #include "launcher/agent/core/scratch_folder.h"
@@ -24,7 +24,7 @@ struct AttemptDeps {
   Processes& processes;
   Network& network;
   ControlLink& link;
-  LocalCallers& callers;
+  LocalConnectionCheck& callers;
   const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
   Preload& preload;

@@ -99,26 +99,26 @@ std::optional<std::variant<pid_t, SpawnFailed>> parse_answer(const std::string& 
 
 // ---- start and end of the process
 
-void Preload::prepare(const Wish& wish) {
-  if (state_ != State::None || wish.modules.empty()) return;
-  for (const std::string& name : wish.modules) modules_ += (modules_.empty() ? "" : ",") + name;
-  if (Result<void> started = start(wish); !started) return give_up(started.error().message());
+void Preload::prepare(const Request& request) {
+  if (state_ != State::None || request.modules.empty()) return;
+  for (const std::string& name : request.modules) modules_ += (modules_.empty() ? "" : ",") + name;
+  if (Result<void> started = start(request); !started) return give_up(started.error().message());
   state_ = State::Importing;
   await_answer();
   await_words();
-  timer_.expires_after(wish.limit);
-  when_due(timer_, lifetime_.guard([this, limit = wish.limit] {
+  timer_.expires_after(request.limit);
+  when_due(timer_, lifetime_.guard([this, limit = request.limit] {
     if (state_ != State::Importing) return;
     give_up("they have been importing for " + format_duration(limit) + " (--start-timeout)");
   }));
 }
 
-Result<void> Preload::start(const Wish& wish) {
-  std::optional<plan::PythonLine> line = plan::python_line(wish.argv);
+Result<void> Preload::start(const Request& request) {
+  std::optional<plan::PythonLine> line = plan::python_line(request.argv);
   if (!line) return Error(ErrorKind::Spawn, "the workers' program is no Python script or -m module");
   line_ = std::move(*line);
-  program_ = wish.process.program;
-  environment_.assign(wish.process.environment.begin(), wish.process.environment.end());
+  program_ = request.process.program;
+  environment_.assign(request.process.environment.begin(), request.process.environment.end());
   const Result<os::UniqueFd> text = os::nameless_file("sml-run-preload", script(), os::FileUse::Read);
   Result<os::Pipe> words = os::make_pipe();
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
@@ -128,7 +128,7 @@ Result<void> Preload::start(const Wish& wish) {
   argv.insert(argv.end(), {"-c", kStub});
   argv.insert(argv.end(), line_.words.begin(), line_.words.end());
   const int more[] = {text->get(), (*ends)[1].get()};
-  os::WorkerProcess process = wish.process;
+  os::WorkerProcess process = request.process;
   process.argv = argv;
   process.stdout_fd = process.stderr_fd = words->write.get();
   process.more_descriptors = more;
@@ -139,7 +139,7 @@ Result<void> Preload::start(const Wish& wish) {
   words_.assign(words->read.release());
   socket_.non_blocking(true);
   words_.non_blocking(true);
-  const Message what = Message().add(name_of(line_.runs)).add(line_.words.front()).add_all(wish.modules);
+  const Message what = Message().add(name_of(line_.runs)).add(line_.words.front()).add_all(request.modules);
   return send(what.bytes(), {});
 }
 
@@ -199,11 +199,11 @@ void Preload::read_answer() {
   if (answer_.size() < 4 || answer_.size() < 4 + length_of(answer_)) {
     if (answer_.size() <= kLongestAnswer + 4) return pid_ > 0 ? await_answer() : void();
   }
-  const std::string said = answer_.substr(std::min<std::size_t>(4, answer_.size()), length_of(answer_));
+  const std::string answer = answer_.substr(std::min<std::size_t>(4, answer_.size()), length_of(answer_));
   answer_.clear();
-  if (said == "ready") return settle(State::Ready);
+  if (answer == "ready") return settle(State::Ready);
   read_words();
-  give_up(show(said, kLongestLine));
+  give_up(show(answer, kLongestLine));
 }
 
 void Preload::await_words() {
@@ -228,13 +228,14 @@ void Preload::read_words() {
 }
 
 void Preload::say_lines(std::string_view text) {
-  unsaid_ += text;
+  partial_line_ += text;
   for (;;) {
-    const std::size_t end = unsaid_.size() > kLongestLine ? kLongestLine : unsaid_.find('\n');
+    const std::size_t end = partial_line_.size() > kLongestLine ? kLongestLine : partial_line_.find('\n');
     if (end == std::string::npos) return;
-    const std::string line = unsaid_.substr(0, std::min(end, unsaid_.find('\n')));
-    unsaid_.erase(0, line.size() + 1);
-    if (!trim(line).empty() && said_++ < kMostLines) print_("while --preload imports: " + show(line, kLongestLine));
+    const std::string line = partial_line_.substr(0, std::min(end, partial_line_.find('\n')));
+    partial_line_.erase(0, line.size() + 1);
+    if (!trim(line).empty() && line_count_++ < kMostLines)
+      print_("while --preload imports: " + show(line, kLongestLine));
   }
 }
 
@@ -257,7 +258,7 @@ std::string Preload::hindrance(const os::WorkerProcess& worker) const {
 std::variant<pid_t, SpawnFailed> Preload::spawn(const os::WorkerProcess& worker) {
   if (state_ != State::Ready) return processes_.start(worker);
   if (const std::string why = hindrance(worker); !why.empty()) {
-    if (!std::exchange(told_, true))
+    if (!std::exchange(warned_, true))
       print_("--preload " + modules_ + ": " + why + "; such workers are started without it");
     return processes_.start(worker);
   }

@@ -40,7 +40,7 @@ class Preload {
   Preload(const Preload&) = delete;
   Preload& operator=(const Preload&) = delete;
 
-  struct Wish {
+  struct Request {
     std::vector<std::string> modules;
     Duration limit;                 // time limit of the imports
     std::vector<std::string> argv;  // of the workers
@@ -49,7 +49,7 @@ class Preload {
     os::WorkerProcess process;
   };
   // To be called for every attempt. Starts the process, unless it exists or could not serve earlier.
-  void prepare(const Wish& wish);
+  void prepare(const Request& request);
   // Calls `go` when no imports run (any more), whether they succeeded or not: within this call, or later from the loop.
   // Replaces an earlier `go` that has not been called.
   void when_settled(std::function<void()> go);
@@ -66,7 +66,7 @@ class Preload {
   // None: not started. GivenUp: it cannot serve, and is not started again.
   enum class State : std::uint8_t { None, Importing, Ready, GivenUp };
 
-  Result<void> start(const Wish& wish);
+  Result<void> start(const Request& request);
   void give_up(const std::string& why);
   void settle(State state);
   void end();
@@ -94,11 +94,11 @@ class Preload {
   boost::asio::posix::stream_descriptor socket_;
   boost::asio::posix::stream_descriptor words_;  // what the modules print
   boost::asio::steady_timer timer_;
-  std::string answer_;        // the part of the first answer that has been read
-  std::string unsaid_;        // the part of words_ that has no whole line yet
-  std::size_t said_ = 0;      // the number of lines of words_
-  bool told_ = false;         // a message has given the reason why a worker was executed instead
-  std::function<void()> go_;  // of when_settled(); null: there is none, or it has been called
+  std::string answer_;          // the part of the first answer that has been read
+  std::string partial_line_;    // the part of words_ that has no whole line yet
+  std::size_t line_count_ = 0;  // the number of lines of words_
+  bool warned_ = false;         // a message has given the reason why a worker was executed instead
+  std::function<void()> go_;    // of when_settled(); null: there is none, or it has been called
   Lifetime lifetime_;
 };
 

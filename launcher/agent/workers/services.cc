@@ -32,25 +32,27 @@ std::vector<Rank> ranks_of(const std::vector<const wire::Worker*>& workers) {
 
 bool has_log(const wire::Worker* worker) { return !worker->stdout_log.empty() || !worker->stderr_log.empty(); }
 
-bool is_store(const wire::ServiceWish& wish) { return wish.kind != wire::ServiceKind::WorkerPort; }
+bool is_store(const wire::ServiceRequest& request) { return request.kind != wire::ServiceKind::WorkerPort; }
 
-std::unique_ptr<HostService> make_wished(const wire::ServiceWish& wish, const ServiceContext& context,
-                                         StoreAuthorization& authorization) {
-  switch (wish.kind) {
-    case wire::ServiceKind::TorchStore: return std::make_unique<TorchStoreService>(context, authorization, wish.reach);
+std::unique_ptr<HostService> make_requested(const wire::ServiceRequest& request, const ServiceContext& context,
+                                            StoreAuthorization& authorization) {
+  switch (request.kind) {
+    case wire::ServiceKind::TorchStore:
+      return std::make_unique<TorchStoreService>(context, authorization, request.reach);
     case wire::ServiceKind::HorovodStore:
-      return std::make_unique<HorovodStoreService>(context, authorization, wish.reach);
-    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(context, wish.reach);
+      return std::make_unique<HorovodStoreService>(context, authorization, request.reach);
+    case wire::ServiceKind::WorkerPort: return std::make_unique<PortService>(context, request.reach);
   }
-  return std::make_unique<PortService>(context, wish.reach);  // of a launcher that is wrong
+  return std::make_unique<PortService>(context, request.reach);  // of a launcher that is wrong
 }
 
 // Adds the services that have a port.
-void add_wished(HostServices& out, const std::vector<wire::ServiceWish>& wishes, const ServiceContext& context) {
+void add_requested(HostServices& out, const std::vector<wire::ServiceRequest>& requests,
+                   const ServiceContext& context) {
   auto authorization = std::make_unique<StoreAuthorization>(context);
   StoreAuthorization& of_all = *authorization;
-  if (std::any_of(wishes.begin(), wishes.end(), is_store)) out.push_back(std::move(authorization));
-  for (const wire::ServiceWish& wish : wishes) out.push_back(make_wished(wish, context, of_all));
+  if (std::any_of(requests.begin(), requests.end(), is_store)) out.push_back(std::move(authorization));
+  for (const wire::ServiceRequest& request : requests) out.push_back(make_requested(request, context, of_all));
 }
 
 // The MPI dialect by which a program would find the other ranks, as far as it is known before it runs.
@@ -60,10 +62,10 @@ struct Speech {
 };
 
 // A guess does not count if the user has chosen the dialect.
-Speech dialect_of(std::uint32_t app, plan::PmiMode meeting, const WorkerEnvironments& environments) {
+Speech dialect_of(std::uint32_t app, plan::PmiMode pmi_mode, const WorkerEnvironments& environments) {
   const plan::MpiFinding found = environments.find_mpi(app);
   if (plan::dialect_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
-  if (!plan::is_chosen_by_hosts(meeting) || found.chance == plan::MpiChance::No) return {};
+  if (!plan::is_chosen_by_hosts(pmi_mode) || found.chance == plan::MpiChance::No) return {};
   return {found.speech, PmixNeed::Perhaps};
 }
 
@@ -83,7 +85,7 @@ class MpiServices {
               const ServiceContext& context)
       : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
     for (std::uint32_t app = 0; app < environments.count(); ++app)
-      speeches_.push_back(dialect_of(app, plan.mpi.meeting, environments));
+      speeches_.push_back(dialect_of(app, plan.mpi.pmi_mode, environments));
   }
 
   // Null if no worker may use it.
@@ -98,7 +100,8 @@ class MpiServices {
 
   // True if the user has chosen a dialect, or if the program might use MPI.
   bool may_speak(const wire::Worker& worker) const {
-    return !plan::is_chosen_by_hosts(plan_.mpi.meeting) || environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
+    return !plan::is_chosen_by_hosts(plan_.mpi.pmi_mode) ||
+           environments_.mpi_chance(worker.app) == plan::MpiChance::Yes;
   }
 
   bool is_late(wire::WireUp service) const {
@@ -107,7 +110,7 @@ class MpiServices {
   }
 
   std::vector<pmix::Place> places() const;
-  PmixWish pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const;
+  PmixRequest pmix_request(std::uint32_t app, const plan::Environment& own, PmixNeed need) const;
 
   const wire::Prepare& plan_;
   const std::vector<const wire::Worker*>& workers_;
@@ -117,9 +120,9 @@ class MpiServices {
   std::vector<Speech> speeches_;  // by app
 };
 
-PmiDialects dialects_of(plan::PmiMode meeting) {
-  if (meeting == plan::PmiMode::Pmi1) return PmiDialects::OnlyOne;
-  return meeting == plan::PmiMode::Pmi2 ? PmiDialects::OnlyTwo : PmiDialects::Both;
+PmiDialects dialects_of(plan::PmiMode pmi_mode) {
+  if (pmi_mode == plan::PmiMode::Pmi1) return PmiDialects::OnlyOne;
+  return pmi_mode == plan::PmiMode::Pmi2 ? PmiDialects::OnlyTwo : PmiDialects::Both;
 }
 
 // Serves every worker that may ask for PMI, as what a program does cannot be known before it runs.
@@ -132,18 +135,18 @@ std::unique_ptr<HostService> MpiServices::pmi() const {
                  .mapping = plan::process_mapping(shape, kLongestMapping),
                  .hosts = static_cast<std::uint32_t>(shape.hosts.size()),
                  .ranks = {},
-                 .dialects = dialects_of(plan_.mpi.meeting)};
+                 .dialects = dialects_of(plan_.mpi.pmi_mode)};
   std::vector<Rank> speakers;
   for (const wire::Worker* worker : workers_) {
     const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
-    const bool offered = plan::offers_pmi(plan_.mpi.meeting, speeches_[worker->app].speech);
+    const bool offered = plan::offers_pmi(plan_.mpi.pmi_mode, speeches_[worker->app].speech);
     if (!run || !offered || !may_meet(*worker)) continue;
     world.ranks.push_back({worker->rank, run->program});
     if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
   if (world.ranks.empty() && !is_late(wire::WireUp::Pmi)) return nullptr;
   const auto offers_both = [this](const Speech& one) {
-    return plan::offers_pmi(plan_.mpi.meeting, one.speech) && plan::offers_pmix(plan_.mpi.meeting, one.speech);
+    return plan::offers_pmi(plan_.mpi.pmi_mode, one.speech) && plan::offers_pmix(plan_.mpi.pmi_mode, one.speech);
   };
   plan::Environment choice;
   const plan::Environment& theirs = environments_.shared(workers_.empty() ? 0 : workers_.front()->app);
@@ -159,7 +162,7 @@ std::vector<pmix::Place> MpiServices::places() const {
   return out;
 }
 
-PmixWish MpiServices::pmix_wish(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
+PmixRequest MpiServices::pmix_request(std::uint32_t app, const plan::Environment& own, PmixNeed need) const {
   const wire::MpiPlan& mpi = plan_.mpi;
   plan::Environment environment = environments_.shared(app);
   environment.insert(environment.end(), own.begin(), own.end());
@@ -179,20 +182,20 @@ PmixWish MpiServices::pmix_wish(std::uint32_t app, const plan::Environment& own,
 // spawn.
 std::unique_ptr<HostService> MpiServices::pmix() const {
   if (is_late(wire::WireUp::Pmix)) {
-    return std::make_unique<PmixService>(context_, pmix_wish(0, {}, PmixNeed::Sure));
+    return std::make_unique<PmixService>(context_, pmix_request(0, {}, PmixNeed::Sure));
   }
   const bool alone = plan_.mpi.shape.size() < 2;
   const bool room_is_unsaid = plan_.mpi.shape.universe == 0;
   if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
     const Speech& speech = speeches_[worker->app];
-    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.meeting, speech.speech) || !may_speak(*worker)) continue;
+    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.pmi_mode, speech.speech) || !may_speak(*worker)) continue;
     const bool is_seen = speech.speech != plan::MpiDialect::Unknown && speech.need == PmixNeed::Sure;
-    const bool is_named = plan_.mpi.meeting == plan::PmiMode::Pmix;
+    const bool is_named = plan_.mpi.pmi_mode == plan::PmiMode::Pmix;
     if (alone && room_is_unsaid && !is_seen && !is_named) continue;
     PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
     if (is_named) need = PmixNeed::Sure;
-    return std::make_unique<PmixService>(context_, pmix_wish(worker->app, worker->environment, need));
+    return std::make_unique<PmixService>(context_, pmix_request(worker->app, worker->environment, need));
   }
   return nullptr;
 }
@@ -244,12 +247,12 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   if (plan.monitor.offer == plan::RankMonitorOffer::Yes) {
     out.push_back(std::make_unique<RankMonitorService>(context, plan.monitor, ranks_of(workers)));
   }
-  add_wished(out, plan.services, context);
+  add_requested(out, plan.services, context);
   out.push_back(std::make_unique<HorovodCaller>(context));
-  if (plan.mpi.meeting != plan::PmiMode::None) {
-    const MpiServices meetings(plan, workers, shares, environments, context);
-    if (auto pmi = meetings.pmi()) out.push_back(std::move(pmi));
-    if (auto pmix = meetings.pmix()) out.push_back(std::move(pmix));
+  if (plan.mpi.pmi_mode != plan::PmiMode::None) {
+    const MpiServices mpi(plan, workers, shares, environments, context);
+    if (auto pmi = mpi.pmi()) out.push_back(std::move(pmi));
+    if (auto pmix = mpi.pmix()) out.push_back(std::move(pmix));
   }
   return out;
 }

@@ -149,7 +149,7 @@ void Worker::await_output(Output& output) {
 void Worker::read_output(Output& output) {
   // On the heap, as the compiler's hardening would zero a stack buffer at each call.
   const auto buffer = std::make_unique_for_overwrite<char[]>(kOutputRead);
-  send_said(output);
+  send_own_text(output);
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
     const std::size_t allowed = std::min(kOutputRead, owner_.output_allowance());
     if (allowed == 0) return starve(output);
@@ -168,17 +168,17 @@ void Worker::read_output(Output& output) {
 void Worker::print(wire::Stream stream, std::string_view text) {
   const bool merged = spec_.stderr_pipe == wire::StderrPipe::OfStdout;
   Output& output = stream == wire::Stream::Stdout || merged ? stdout_ : stderr_;
-  if (!output.pipe.is_open() || output.said.size() + text.size() > kMostSaid) return;
-  output.said += text;
-  send_said(output);
+  if (!output.pipe.is_open() || output.own_text.size() + text.size() > kMostOwnText) return;
+  output.own_text += text;
+  send_own_text(output);
 }
 
 // Whatever is read later finds it empty: that needs allowance, too.
-void Worker::send_said(Output& output) {
-  const std::size_t size = std::min(output.said.size(), owner_.output_allowance());
+void Worker::send_own_text(Output& output) {
+  const std::size_t size = std::min(output.own_text.size(), owner_.output_allowance());
   if (size == 0) return;
-  const std::string now = output.said.substr(0, size);
-  output.said.erase(0, size);
+  const std::string now = output.own_text.substr(0, size);
+  output.own_text.erase(0, size);
   owner_.worker_output(rank(), output.stream, Clock::now(), now);
 }
 
@@ -195,7 +195,7 @@ bool Worker::move_output(Output& output, std::size_t allowed) {
 }
 
 void Worker::took(Output& output, std::size_t size, TimePoint now) {
-  drain_.heard(now);
+  drain_.on_output(now);
   if (output.owed == 0) return;
   output.owed -= std::min(output.owed, size);
   if (!owes_output()) drain_.own_read(now);
@@ -208,7 +208,7 @@ void Worker::starve(Output& output) {
 
 void Worker::wake() {
   for (Output* output : outputs()) {
-    send_said(*output);
+    send_own_text(*output);
     if (!output->starved || owner_.output_allowance() == 0) continue;
     output->starved = false;
     read_output(*output);
@@ -228,7 +228,7 @@ void Worker::output_ended(Output& output) {
 void Worker::discard_output() {
   for (Output* output : outputs()) {
     output->starved = false;
-    output->said.clear();
+    output->own_text.clear();
     boost::system::error_code ignored;
     output->pipe.close(ignored);
   }

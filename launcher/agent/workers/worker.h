@@ -84,7 +84,7 @@ class Worker {
   // Adds text that is not the worker's own to its output. Drops the text if that output has ended, or if more than
   // kMostSaid bytes of such text would wait to be sent.
   void print(wire::Stream stream, std::string_view text);
-  static constexpr std::size_t kMostSaid = std::size_t{64} << 10;
+  static constexpr std::size_t kMostOwnText = std::size_t{64} << 10;
   void wake();  // the owner's output_allowance() is no longer 0
   // Once drain_deadline() has passed, gives up on output that another process still holds open.
   void check_drain(TimePoint now);
@@ -111,14 +111,14 @@ class Worker {
     bool is_pipe = true;   // false: a terminal
     bool starved = false;  // readable, but there is no allowance
     std::size_t owed = 0;  // after the worker's end: the number of unread bytes that it may have written itself
-    std::string said;      // text of print() that waits for an allowance; it is sent before anything is read
+    std::string own_text;  // text of print() that waits for an allowance; it is sent before anything is read
   };
 
   Result<os::Pipe> make_stdout();
   void dispatch(WorkerEvent event);
   void await_output(Output& output);
   void read_output(Output& output);
-  void send_said(Output& output);
+  void send_own_text(Output& output);
   // Passes output to worker_output_of(). Returns false, without a change, if the output must be read instead.
   bool move_output(Output& output, std::size_t allowed);
   void took(Output& output, std::size_t size, TimePoint now);  // notes bytes that were read

@@ -5,7 +5,7 @@
 
 #include "common/core/interfaces.h"
 #include "common/core/text.h"
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 #include "common/plan/program/horovod_use.h"
 #include "launcher/agent/core/host_files.h"
 #include "launcher/agent/core/route_interface.h"
@@ -86,10 +86,10 @@ plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
 }
 
 Result<void> WorkerEnvironments::check_horovod(std::uint32_t index) const {
-  const plan::Environment& told = apps_[index].user_environment;
-  const auto misfit = plan::horovod_misfit(command_line(index), shared_[index], told, host_files());
+  const plan::Environment& variables = apps_[index].user_environment;
+  const auto misfit = plan::horovod_misfit(command_line(index), shared_[index], variables, host_files());
   if (!misfit) return {};
-  return Error(ErrorKind::Config, misfit->told + ", but " + show(misfit->file) + " was built without it")
+  return Error(ErrorKind::Config, misfit->variable + ", but " + show(misfit->file) + " was built without it")
       .with_hint("leave that out, or build Horovod with it (HOROVOD_WITH_MPI=1, HOROVOD_WITH_GLOO=1)");
 }
 
@@ -100,11 +100,11 @@ WorkerEnvironments::Horovod WorkerEnvironments::how_horovod_meets(std::uint32_t 
 }
 
 std::vector<wire::MpiUse> WorkerEnvironments::find_mpi_singletons(std::span<const wire::Worker* const> workers,
-                                                                  plan::PmiMode meeting) const {
+                                                                  plan::PmiMode pmi_mode) const {
   std::vector<wire::MpiUse> out;
   for (std::uint32_t i = 0; i < apps_.size(); ++i) {
     const std::string& library = mpi_library(i);
-    if (plan::brings_together(meeting, plan::dialect_of(library))) continue;
+    if (plan::brings_together(pmi_mode, plan::dialect_of(library))) continue;
     const auto runs_it = [i](const wire::Worker* worker) { return worker->app == i; };
     const auto first = std::find_if(workers.begin(), workers.end(), runs_it);
     if (library.empty() || first == workers.end()) continue;

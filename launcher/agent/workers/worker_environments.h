@@ -26,10 +26,10 @@ class WorkerEnvironments {
   // Finds each program's file on this host, once per program, as no variable that the launcher sets affects the
   // search. Returns the errors of programs that cannot run.
   std::vector<Error> find_programs();
-  // The programs that are linked with an MPI library and whose ranks `meeting` does not connect, each with its first
+  // The programs that are linked with an MPI library and whose ranks `pmi_mode` does not connect, each with its first
   // rank among `workers`.
   std::vector<wire::MpiUse> find_mpi_singletons(std::span<const wire::Worker* const> workers,
-                                                plan::PmiMode meeting) const;
+                                                plan::PmiMode pmi_mode) const;
   // The MPI library that the program is linked with; empty if there is none or another launcher serves it.
   const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
   // All signs of MPI in the program; searched at each call.

@@ -114,15 +114,15 @@ std::vector<plan::Environment> WorkerStarter::known_environments(std::uint32_t a
 
 // Imports for the program of the first worker. Variables that are not known yet, or differ between workers, do not
 // affect the imports.
-void WorkerStarter::preload(const wire::PreloadWish& wish) const {
+void WorkerStarter::preload(const wire::PreloadRequest& request) const {
   const bool has_workers = workers_.count() > 0;
-  if (!has_workers && (wish.likely == 0 || environments_.count() == 0)) return;
+  if (!has_workers && (request.likely == 0 || environments_.count() == 0)) return;
   const std::uint32_t app = has_workers ? workers_.all().front()->spec().app : 0;
   const plan::Environment environment =
-      plan::common_environment(has_workers ? known_environments(app) : likely_environments(wish.likely));
+      plan::common_environment(has_workers ? known_environments(app) : likely_environments(request.likely));
   Result<os::UniqueFd> nothing = os::open_empty_input();
-  deps_.preload.prepare({.modules = wish.modules,
-                         .limit = std::chrono::milliseconds(wish.limit_ms),
+  deps_.preload.prepare({.modules = request.modules,
+                         .limit = std::chrono::milliseconds(request.limit_ms),
                          .argv = environments_.app(app).argv,
                          .process = {.program = environments_.program(app),
                                      .argv = {},

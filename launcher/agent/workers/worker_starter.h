@@ -33,7 +33,7 @@ class WorkerStarter {
   std::span<const ResourceAssignment> shares() const { return shares_; }  // in the order of the group; see share_out()
   // Starts the imports of --preload (Preload::prepare()) for the program of the first worker, or, if this host has no
   // workers yet, for the first program. The imports run once for all attempts.
-  void preload(const wire::PreloadWish& wish) const;
+  void preload(const wire::PreloadRequest& request) const;
   // See WorkerEnvironments::add().
   std::vector<Error> add_programs(std::vector<wire::App> apps) {
     return environments_.add(std::move(apps), deps_.login);
@@ -63,7 +63,7 @@ class WorkerStarter {
   WorkerGroup& workers_;
   const HostServices& services_;
   std::vector<ResourceAssignment> shares_;  // in the order of the group
-  plan::BindingWish binding_;               // Prepare::binding
+  plan::BindingRequest binding_;            // Prepare::binding
 };
 
 }  // namespace sml::agent

@@ -118,7 +118,7 @@ void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
 void DynamicHosts::look(fleet::Host& host, Late& late) {
   if (late.step != Step::Coming || !late.prepared || !deps_.health.passed(host) || !deps_.run()) return;
   late.step = Step::Learning;
-  if (!late.has_workers) deps_.meeting.start_workers(host, {}, deps_.afterwards);
+  if (!late.has_workers) deps_.rendezvous.start_workers(host, {}, deps_.afterwards);
   learn(host, late);
 }
 
@@ -141,7 +141,7 @@ void DynamicHosts::learnt(fleet::Host& host, Late& late, const wire::Added& m) {
   learn(host, late);
 }
 
-bool DynamicHosts::hears(fleet::Host& host, const wire::ToLauncher& message) {
+bool DynamicHosts::take(fleet::Host& host, const wire::ToLauncher& message) {
   Late* late = find(host.id);
   if (std::holds_alternative<wire::HelloAck>(message)) {
     if (std::optional<Error> same = another_name(deps_.fleet, deps_.plan.map, host)) {

@@ -34,7 +34,7 @@ class DynamicHosts {
     HealthCheckGate& health;
     HostReadiness& readiness;
     Workers& workers;
-    const RendezvousSetup& meeting;
+    const RendezvousSetup& rendezvous;
     transport::Afterwards afterwards;
     std::function<bool()> run;  // whether the workers run and are not being ended
   };
@@ -69,7 +69,7 @@ class DynamicHosts {
   void introduced(fleet::Host& host);
   void prepared(fleet::Host& host, const wire::Prepared& message);
   // Returns true if the message was handled here; otherwise the attempt handles it.
-  bool hears(fleet::Host& host, const wire::ToLauncher& message);
+  bool take(fleet::Host& host, const wire::ToLauncher& message);
   void ended(const fleet::Host& host, const Error* why);
   // Call when the session of a host outside this table has ended, or its agent waits: reach() may have waited for that.
   void freed() { set_out_soon(); }

@@ -110,18 +110,18 @@ void ElasticJob::look_at_hosts() {
                             "hosts are listed no more, and no restart is left to go on without them "
                             "(--max-restarts, or --reset-limit of horovodrun)"));
   }
-  if (told_ || !rounds_->hosts_have_changed()) return;
+  if (notified_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
   const auto endpoint = endpoints_.find(leader);
   if (endpoint == endpoints_.end()) return;  // not yet: it has just joined
-  told_ = true;
+  notified_ = true;
   const std::time_t now = std::time(nullptr);
-  told_at_ = std::max<std::int64_t>(now, told_at_ + 1);
+  notified_at_ = std::max<std::int64_t>(now, notified_at_ + 1);
   deps_.fleet.send(deps_.plan.map.ranks[leader.value()].host,
                    wire::HorovodCall{.attempt = deps_.plan.job.attempt + 1,
                                      .rank = leader,
                                      .port = endpoint->second.port,
-                                     .request = notice(endpoint->second, told_at_)});
+                                     .request = notice(endpoint->second, notified_at_)});
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
@@ -132,7 +132,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
         "the workers have been told that other hosts are there: they go on with these after their next commit "
         "(hvd.elastic)");
   }
-  if (m.rank != rounds_->leader() || !told_) return;
+  if (m.rank != rounds_->leader() || !notified_) return;
   is_deaf_ = true;
   print("rank " + std::to_string(m.rank.value()) +
         " does not hear that other hosts are there (hvd.elastic); these are for the next restart");
@@ -152,7 +152,7 @@ void ElasticJob::look() {
   }
   if (rounds_->anyone_runs()) return;
   joining_.let_go();  // no worker is left to go on with
-  if (std::holds_alternative<ElasticRounds::GoesOn>(step)) return;
+  if (std::holds_alternative<ElasticRounds::Continue>(step)) return;
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
     return deps_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
                                                  std::to_string(finished->waiting) +
@@ -184,7 +184,7 @@ void ElasticJob::say_begin(const ElasticRounds::Next& round) const {
   if (!out.empty()) text += fold_names(out) + (out.size() == 1 ? " is out; " : " are out; ");
   if (!in.empty()) {
     const std::size_t fresh = round.map.world_size() - round.members.size();
-    text += counted(fresh, "worker") + (fresh == 1 ? " joins on " : " join on ") + fold_names(in) + "; ";
+    text += pluralize(fresh, "worker") + (fresh == 1 ? " joins on " : " join on ") + fold_names(in) + "; ";
   }
   const std::size_t workers = round.members.size();
   print(text + std::to_string(workers) + (workers == 1 ? " worker goes" : " workers go") +
@@ -206,7 +206,7 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
     endpoints_.erase(rank);
   }
   lost_.clear();
-  told_ = false;
+  notified_ = false;
   end_workers_on(round.out);
   deps_.fleet.first().session->send(message);
   rounds_->begin(round, Rank(deps_.plan.map.world_size()));

@@ -81,9 +81,9 @@ class ElasticJob {
   std::vector<report::AttemptFacts::HostFault> lost_;  // hosts lost in this round, for give_up
   std::map<HostId, CoolingDown> cooling_;
   std::map<Rank, NotificationEndpoint> endpoints_;  // workers that have registered
-  bool told_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
-  std::int64_t told_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
-  bool is_deaf_ = false;      // no notices: a worker does not understand or acknowledge them
+  bool notified_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
+  std::int64_t notified_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
+  bool is_deaf_ = false;          // no notices: a worker does not understand or acknowledge them
 };
 
 }  // namespace sml::attempt

@@ -101,7 +101,7 @@ void ElasticJoin::begin(const ElasticRounds::Next& next) {
       deps_.growth.begin(std::move(*std::exchange(grown_, std::nullopt)), world_, std::nullopt);
   for (fleet::Host& host : deps_.fleet.hosts()) {
     if (std::find(come.begin(), come.end(), &host) == come.end()) continue;
-    deps_.meeting.start_workers(host, variables(host, next.map), deps_.afterwards);
+    deps_.rendezvous.start_workers(host, variables(host, next.map), deps_.afterwards);
   }
 }
 

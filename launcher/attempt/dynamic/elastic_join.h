@@ -28,7 +28,7 @@ class ElasticJoin {
     const plan::LaunchPlan& plan;
     PlanExtension& growth;
     DynamicHosts& late;
-    const RendezvousSetup& meeting;
+    const RendezvousSetup& rendezvous;
     AttemptOwner& owner;
     WorkerSink& sink;
     transport::Afterwards afterwards;

@@ -107,9 +107,9 @@ Result<plan::JobMap> ElasticRounds::following() const {
 }
 
 ElasticRounds::Step ElasticRounds::look() const {
-  if (count(Standing::Runs) > 0) return GoesOn{};
+  if (count(Standing::Runs) > 0) return Continue{};
   const std::uint32_t ready = count(Standing::Ready);
-  if (count(Standing::Succeeded) > 0) return ready > 0 ? Step(Finished{ready}) : Step(GoesOn{});
+  if (count(Standing::Succeeded) > 0) return ready > 0 ? Step(Finished{ready}) : Step(Continue{});
   if (ready == 0 || used_ == most_resets_) return GivenUp{};
   Result<plan::JobMap> map = following();
   if (!map) return GivenUp{};

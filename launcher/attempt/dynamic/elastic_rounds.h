@@ -54,7 +54,7 @@ class ElasticRounds {
   // a reset is left.
   bool some_may_go_on() const;
 
-  struct GoesOn {};  // begin nothing: some members still run, or all that are left have succeeded
+  struct Continue {};  // begin nothing: some members still run, or all that are left have succeeded
   // Some members have succeeded, so there is no next round.
   struct Finished {
     std::uint32_t waiting = 0;  // members that wait for a round which will not come
@@ -76,7 +76,7 @@ class ElasticRounds {
     std::vector<Rank> left;    // the ranks of these hosts
     std::uint32_t number = 1;  // number of the reset
   };
-  using Step = std::variant<GoesOn, Finished, GivenUp, Next>;
+  using Step = std::variant<Continue, Finished, GivenUp, Next>;
   // Returns what follows from the calls above, and changes nothing. Next: that round is to begin.
   Step look() const;
   // Begins the round that look() has returned. `first`: the joining ranks are numbered from this one on in the

@@ -19,22 +19,22 @@ bool takes_workers(const fleet::Host& host) { return host.session->state() == tr
 
 }  // namespace
 
-void Spawns::ask(const fleet::Host&, wire::SpawnWish wish) {
-  wishes_.push_back(std::move(wish));
+void Spawns::ask(const fleet::Host&, wire::SpawnRequest request) {
+  requests_.push_back(std::move(request));
   next();
 }
 
 void Spawns::next() {
-  while (!pending_ && !reaching_ && !wishes_.empty()) {
-    if (Result<void> begun = begin(wishes_.front()); !begun) give_up(begun.error().message());
+  while (!pending_ && !reaching_ && !requests_.empty()) {
+    if (Result<void> begun = begin(requests_.front()); !begun) give_up(begun.error().message());
   }
 }
 
 // Gives up the first request.
 void Spawns::give_up(const std::string& why) {
   deps_.late.let_go();
-  answer(wishes_.front(), why);
-  wishes_.pop_front();
+  answer(requests_.front(), why);
+  requests_.pop_front();
 }
 
 // ---- placement
@@ -54,7 +54,7 @@ plan::SpawnRoom Spawns::room() const {
   const std::vector<HostId> lost = deps_.fleet.lost();
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
     const plan::MappedHost& host = map.hosts[h];
-    const bool can_come = !deps_.meeting.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
+    const bool can_come = !deps_.rendezvous.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
                           deps_.late.may_come(host.id) && host.id != deps_.fleet.first().id &&
                           std::find(lost.begin(), lost.end(), host.id) == lost.end();
     if (can_come) out.idle[h] = host.slots;
@@ -72,11 +72,11 @@ plan::SpawnRoom Spawns::room() const {
 
 SessionSettings Spawns::settings() const { return settings_for(deps_.options, deps_.plan.map); }
 
-Spawns::Pending Spawns::plan_for(const wire::SpawnWish& wish, plan::JobMap world) const {
+Spawns::Pending Spawns::plan_for(const wire::SpawnRequest& request, plan::JobMap world) const {
   const plan::LaunchPlan& plan = deps_.plan;
   Pending out{std::move(world), plan};
   const auto first_program = static_cast<std::uint32_t>(plan.program_count());
-  for (plan::Program& program : spawned_programs(plan, wish.from, wish.programs)) {
+  for (plan::Program& program : spawned_programs(plan, request.from, request.programs)) {
     out.grown.more_programs.push_back(std::move(program));
     if (!out.grown.map.roles.empty()) out.grown.map.roles.emplace_back("default");
   }
@@ -84,10 +84,10 @@ Spawns::Pending Spawns::plan_for(const wire::SpawnWish& wish, plan::JobMap world
   return out;
 }
 
-Result<void> Spawns::begin(const wire::SpawnWish& wish) {
+Result<void> Spawns::begin(const wire::SpawnRequest& request) {
   const plan::LaunchPlan& plan = deps_.plan;
   if (!deps_.run()) return Error(ErrorKind::Lost, "is being ended");
-  if (deps_.workers.table().has_ended(wish.from)) return Error(ErrorKind::Lost, "has ended");
+  if (deps_.workers.table().has_ended(request.from)) return Error(ErrorKind::Lost, "has ended");
   if (is_elastic(deps_.options, plan)) {
     return Error(ErrorKind::Config, "belongs to an elastic job (--elastic), and these have no ranks but their own");
   }
@@ -96,22 +96,23 @@ Result<void> Spawns::begin(const wire::SpawnWish& wish) {
                  "is on hosts that call the launcher, and these run only what they were started with");
   }
   const plan::SpawnRoom room = this->room();
-  Result<plan::JobMap> world = plan::map_spawn(plan.map, room, wish.programs, plan.oversubscribe);
+  Result<plan::JobMap> world = plan::map_spawn(plan.map, room, request.programs, plan.oversubscribe);
   if (!world) return world.error();
-  Pending pending = plan_for(wish, std::move(*world));
+  Pending pending = plan_for(request, std::move(*world));
   std::vector<HostIndex> idle;
   for (std::uint32_t h = 0; h < room.running.size(); ++h) {
     if (!room.running[h] && !pending.world.hosts[h].ranks.empty()) idle.emplace_back(h);
   }
-  if (idle.empty()) return ask_hosts(wish, std::move(pending));
-  reach(wish, pending.grown, idle);
+  if (idle.empty()) return ask_hosts(request, std::move(pending));
+  reach(request, pending.grown, idle);
   return {};
 }
 
 // ---- idle hosts
 
 // With PMIx, a host that comes must know the other worlds: its ranks may connect to ranks of any of them.
-void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts) {
+void Spawns::reach(const wire::SpawnRequest& request, const plan::LaunchPlan& grown,
+                   const std::vector<HostIndex>& hosts) {
   const RankTable& table = deps_.workers.table();
   const auto has_ended = [&table](const wire::AddWorkers& world) {
     bool out = true;
@@ -124,7 +125,7 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
   std::vector<transport::AgentSession::Plan> plans;
   std::vector<std::string> names;
   for (const HostIndex host : hosts) {
-    plans.push_back(late_plan(host, grown, Rank(deps_.plan.map.world_size()), settings, wish.service));
+    plans.push_back(late_plan(host, grown, Rank(deps_.plan.map.world_size()), settings, request.service));
     deps_.owner.complete(plans.back());
     names.push_back(plans.back().name);
   }
@@ -132,7 +133,7 @@ void Spawns::reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, c
     deps_.owner.print("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
   }
   reaching_ = true;
-  deps_.late.reach(std::move(plans), wish.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
+  deps_.late.reach(std::move(plans), request.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
                    [this] { reached(); });
 }
 
@@ -146,7 +147,7 @@ void Spawns::reached() {
 }
 
 void Spawns::ended(Rank rank) {
-  if (!reaching_ || wishes_.front().from != rank) return;
+  if (!reaching_ || requests_.front().from != rank) return;
   reaching_ = false;
   give_up("has ended");
   next();
@@ -155,7 +156,7 @@ void Spawns::ended(Rank rank) {
 // ---- the check on all hosts
 
 // With PMIx, ranks of every host may connect to the new ones, so the PMIx library of every host must know them.
-Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
+Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planned) {
   Pending& pending = pending_.emplace(std::move(planned));
   const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
     const std::span<const fleet::Host> hosts = std::as_const(deps_.fleet).hosts();
@@ -163,7 +164,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
         std::find_if(hosts.begin(), hosts.end(), [index](const fleet::Host& one) { return one.index == index; });
     const bool has_some = !pending.world.hosts[index.value()].ranks.empty();
     const bool is_told =
-        has_some || (wish.service == wire::WireUp::Pmix && host != hosts.end() && takes_workers(*host));
+        has_some || (request.service == wire::WireUp::Pmix && host != hosts.end() && takes_workers(*host));
     if (!is_told || host == hosts.end()) return std::nullopt;
     return host->session->contact().is_local ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
@@ -175,13 +176,13 @@ Result<void> Spawns::ask_hosts(const wire::SpawnWish& wish, Pending planned) {
   }
   pending.awaited.insert(added.hosts.begin(), added.hosts.end());
   for (std::size_t i = 0; i < added.hosts.size(); ++i) {
-    added.messages[i].service = wish.service;
-    added.messages[i].keys = wish.keys;
+    added.messages[i].service = request.service;
+    added.messages[i].keys = request.keys;
     deps_.fleet.send(added.hosts[i], added.messages[i]);
   }
-  pending.told = std::move(added.messages.front());
-  pending.told.apps.clear();
-  pending.told.workers.clear();
+  pending.message = std::move(added.messages.front());
+  pending.message.apps.clear();
+  pending.message.workers.clear();
   return {};
 }
 
@@ -206,37 +207,37 @@ void Spawns::lost(const fleet::Host& host) {
 void Spawns::look() {
   if (!pending_->awaited.empty()) return;
   if (pending_->why.empty() && !deps_.run()) pending_->why = "is being ended";
-  const wire::SpawnWish wish = std::move(wishes_.front());
-  wishes_.pop_front();
+  const wire::SpawnRequest request = std::move(requests_.front());
+  requests_.pop_front();
   wire::StartAdded order{.attempt = deps_.plan.job.attempt + 1,
                          .first = Rank(deps_.plan.map.world_size()),
                          .go = pending_->why.empty() ? wire::Go::Yes : wire::Go::No,
                          .ranks = pending_->grown.map.world_size()};
   const std::string why = pending_->why;
-  if (why.empty()) start(wish);
+  if (why.empty()) start(request);
   pending_.reset();
   deps_.fleet.send_all(order);
   if (!why.empty()) deps_.late.let_go();
-  answer(wish, why);
+  answer(request, why);
   next();
 }
 
-void Spawns::start(const wire::SpawnWish& wish) {
-  deps_.meeting.expect_others();
-  if (wish.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->told));
-  deps_.growth.begin(std::move(pending_->grown), pending_->world, wish.from);
+void Spawns::start(const wire::SpawnRequest& request) {
+  deps_.rendezvous.expect_others();
+  if (request.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->message));
+  deps_.growth.begin(std::move(pending_->grown), pending_->world, request.from);
 }
 
-void Spawns::answer(const wire::SpawnWish& wish, const std::string& why) {
-  const HostIndex host = deps_.plan.map.ranks[wish.from.value()].host;
+void Spawns::answer(const wire::SpawnRequest& request, const std::string& why) {
+  const HostIndex host = deps_.plan.map.ranks[request.from.value()].host;
   if (!why.empty()) {
-    deps_.owner.print("rank " + std::to_string(wish.from.value()) + " on " +
+    deps_.owner.print("rank " + std::to_string(request.from.value()) + " on " +
                       deps_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
   }
   deps_.fleet.send(host, wire::SpawnAnswer{.attempt = deps_.plan.job.attempt + 1,
-                                           .service = wish.service,
-                                           .to = wish.from,
-                                           .call = wish.call,
+                                           .service = request.service,
+                                           .to = request.from,
+                                           .call = request.call,
                                            .why = why});
 }
 

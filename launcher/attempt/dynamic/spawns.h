@@ -34,7 +34,7 @@ class Spawns {
     const plan::LaunchPlan& plan;
     PlanExtension& growth;
     DynamicHosts& late;
-    RendezvousSetup& meeting;
+    RendezvousSetup& rendezvous;
     const Workers& workers;
     AttemptOwner& owner;
     WorkerSink& sink;
@@ -43,7 +43,7 @@ class Spawns {
   explicit Spawns(Deps deps) : deps_(std::move(deps)) {}
 
   // A rank on `host` requests ranks. Its MPI library gets the reply as a SpawnAnswer when they start or cannot start.
-  void ask(const fleet::Host& host, wire::SpawnWish wish);
+  void ask(const fleet::Host& host, wire::SpawnRequest request);
   // The host's reply to AddWorkers: whether it can start the ranks.
   void note(const fleet::Host& host, const wire::Added& m);
   // Call when the host's session has ended.
@@ -58,25 +58,25 @@ class Spawns {
     plan::LaunchPlan grown;         // the plan with these ranks
     std::set<HostIndex> awaited{};  // hosts whose reply is missing
     std::string why{};              // why the ranks cannot start, a part of a sentence after "it"; empty: no reason
-    wire::AddWorkers told{};        // the message for a host that has none of its ranks
+    wire::AddWorkers message{};     // the message for a host that has none of its ranks
   };
   void next();
-  Result<void> begin(const wire::SpawnWish& wish);
+  Result<void> begin(const wire::SpawnRequest& request);
   plan::SpawnRoom room() const;
   std::uint32_t living(const plan::MappedHost& host) const;  // number of the host's ranks that have not ended
   SessionSettings settings() const;
-  Pending plan_for(const wire::SpawnWish& wish, plan::JobMap world) const;
-  void reach(const wire::SpawnWish& wish, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts);
+  Pending plan_for(const wire::SpawnRequest& request, plan::JobMap world) const;
+  void reach(const wire::SpawnRequest& request, const plan::LaunchPlan& grown, const std::vector<HostIndex>& hosts);
   void reached();
-  Result<void> ask_hosts(const wire::SpawnWish& wish, Pending pending);
+  Result<void> ask_hosts(const wire::SpawnRequest& request, Pending pending);
   void give_up(const std::string& why);
   void look();
-  void start(const wire::SpawnWish& wish);
-  void answer(const wire::SpawnWish& wish, const std::string& why);  // `why` empty: the ranks start
+  void start(const wire::SpawnRequest& request);
+  void answer(const wire::SpawnRequest& request, const std::string& why);  // `why` empty: the ranks start
 
   Deps deps_;
-  std::deque<wire::SpawnWish> wishes_;  // the first is pending
-  bool reaching_ = false;               // whether hosts for the first request are being reached
+  std::deque<wire::SpawnRequest> requests_;  // the first is pending
+  bool reaching_ = false;                    // whether hosts for the first request are being reached
   std::optional<Pending> pending_;
   // for hosts that come later: earlier worlds, as sent to a host without ranks of theirs
   std::vector<wire::AddWorkers> worlds_;

@@ -26,11 +26,11 @@ void HealthCheckGate::ask(fleet::Host& host) {
 std::optional<Result<void>> HealthCheckGate::note(const fleet::Host& host, const wire::Health& m) {
   constexpr std::size_t kLongest = 1000;
   if (m.id != question_.id || !asked_.contains(host.id)) return std::nullopt;
-  if (m.faults.empty()) {
+  if (m.problems.empty()) {
     well_.insert(host.id);
     return Result<void>();
   }
-  return Result<void>(Error(ErrorKind::Spawn, "not well: " + show(m.faults.front(), kLongest)));
+  return Result<void>(Error(ErrorKind::Spawn, "not well: " + show(m.problems.front(), kLongest)));
 }
 
 }  // namespace sml::attempt

@@ -13,7 +13,7 @@ class JoinCount {
   void ask(HostIndex host) { unanswered_.insert(host); }
   // The host's reply: `joined` ranks. The first host serves torch's store and counts all ranks that joined there; for
   // MPI each host counts its own. Ignores a host that was not asked.
-  void says(HostIndex host, std::uint64_t joined) {
+  void add_reply(HostIndex host, std::uint64_t joined) {
     if (unanswered_.erase(host) == 0) return;
     joined_ += joined;
   }

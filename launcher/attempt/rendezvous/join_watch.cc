@@ -26,7 +26,7 @@ std::string ranges(const std::vector<Rank>& ranks) {
 
 }  // namespace
 
-JoinWatch::Ask JoinWatch::store_says(std::uint64_t joined, Duration since_first, TimePoint now) {
+JoinWatch::Ask JoinWatch::on_store_reply(std::uint64_t joined, Duration since_first, TimePoint now) {
   asking_ = Ask::Nobody;
   joined_ = joined;
   if (joined == 0) ++empty_answers_;

@@ -38,8 +38,8 @@ class JoinWatch {
 
   // Handles the store's reply: `joined` ranks, the first of them `since_first` ago. Returns whom to ask next. If that
   // is Nobody, due() may be set again.
-  Ask store_says(std::uint64_t joined, Duration since_first, TimePoint now);
-  // Call after store_says(). Returns a sentence to print, once: why no worker may have joined although `with_torch`
+  Ask on_store_reply(std::uint64_t joined, Duration since_first, TimePoint now);
+  // Call after on_store_reply(). Returns a sentence to print, once: why no worker may have joined although `with_torch`
   // workers of the store's host have torch loaded. Empty if some have joined, none has torch loaded, or it is too
   // early.
   std::string why_nobody(std::uint64_t with_torch);

@@ -15,10 +15,10 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 
 enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unserved, Silent };
 
-Cause cause_of(const wire::MpiUse& use, plan::PmiMode meeting) {
-  if (meeting == plan::PmiMode::None) return Cause::Unwanted;
+Cause cause_of(const wire::MpiUse& use, plan::PmiMode pmi_mode) {
+  if (pmi_mode == plan::PmiMode::None) return Cause::Unwanted;
   const plan::MpiDialect speech = plan::dialect_of(use.library);
-  if (!plan::brings_together(meeting, speech)) return Cause::OtherSpeech;
+  if (!plan::brings_together(pmi_mode, speech)) return Cause::OtherSpeech;
   const bool unserved = speech == plan::MpiDialect::Pmix && use.offer == wire::MpiOffer::None;
   return unserved ? Cause::Unserved : Cause::Silent;
 }
@@ -56,12 +56,12 @@ std::string sentence(std::string_view does, const wire::MpiUse& use, const std::
 
 }  // namespace
 
-std::string mpi_singleton_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting) {
-  return sentence(" runs", use, host, cause_of(use, meeting));
+std::string mpi_singleton_warning(const wire::MpiUse& use, const std::string& host, plan::PmiMode pmi_mode) {
+  return sentence(" runs", use, host, cause_of(use, pmi_mode));
 }
 
-Error mpi_singleton_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode meeting) {
-  const Cause cause = cause_of(use, meeting);
+Error mpi_singleton_refusal(const wire::MpiUse& use, const std::string& host, plan::PmiMode pmi_mode) {
+  const Cause cause = cause_of(use, pmi_mode);
   return Error(ErrorKind::Spawn, sentence(use.pid == 0 ? " would run" : " runs", use, host, cause))
       .with_hint(hint_of(cause));
 }

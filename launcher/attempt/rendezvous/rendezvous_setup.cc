@@ -65,10 +65,10 @@ bool RendezvousSetup::ask() {
 
 RendezvousSetup::Search RendezvousSetup::look(std::vector<fleet::ProbeFault>& faults) {
   std::optional<fleet::ChosenAddress> chosen = search_.outcome(fleet::AddressSearch::Of::All);
-  if (!chosen) return Search::GoesOn;
+  if (!chosen) return Search::Pending;
   address_ = chosen->address;
   if (!address_.empty()) return Search::Found;
-  if (search_.ask_again()) return Search::GoesOn;
+  if (search_.ask_again()) return Search::Pending;
   faults = std::move(chosen->faults);
   return Search::Failed;
 }
@@ -243,7 +243,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
     }
   }
   if (counting_) {
-    joined_.says(host.index, m.count);
+    joined_.add_reply(host.index, m.count);
     if (joined_.complete()) handlers_.counted();
     return;
   }
@@ -255,7 +255,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
     return arm();
   }
   const auto since = std::chrono::milliseconds(m.since_first_ms);
-  if (join_watch_.store_says(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_everybody();
+  if (join_watch_.on_store_reply(m.count, since, Clock::now()) == JoinWatch::Ask::Everybody) return ask_everybody();
   warn(join_watch_.why_nobody(m.with_torch));
   arm();
 }

@@ -44,7 +44,7 @@ class RendezvousSetup {
   // Call when all hosts are ready: asks those that have not been asked to try the addresses of the first host. Returns
   // true if there are no other hosts: then address() is set already.
   [[nodiscard]] bool ask();
-  enum class Search : std::uint8_t { GoesOn, Found, Failed };
+  enum class Search : std::uint8_t { Pending, Found, Failed };
   // Call after each reply: returns the state of the search for an address that all hosts reach. Found: address() is
   // set. Failed: `faults` has the reasons.
   [[nodiscard]] Search look(std::vector<fleet::ProbeFault>& faults);

@@ -19,16 +19,16 @@ FenceTable::Fence FenceTable::begin(std::vector<Rank> ranks) const {
 Result<std::optional<FenceTable::Complete>> FenceTable::add(HostIndex from, wire::FenceData data) {
   const auto beyond = [this](Rank rank) { return rank.value() >= map_.world_size(); };
   if (std::any_of(data.ranks.begin(), data.ranks.end(), beyond)) {
-    return Error(ErrorKind::Protocol, "spoke of a fence of ranks that there are not");
+    return Error(ErrorKind::Protocol, "named ranks of a fence that do not exist");
   }
   const std::pair key(data.service, data.fence);
   auto found = fences_.find(key);
   if (found == fences_.end()) found = fences_.emplace(key, begin(data.ranks)).first;
   Fence& fence = found->second;
   const auto host = fence.hosts.find(from);
-  if (fence.ranks != data.ranks) return Error(ErrorKind::Protocol, "spoke of a fence of other ranks than another host");
-  if (host == fence.hosts.end()) return Error(ErrorKind::Protocol, "spoke of a fence in which it has no part");
-  if (host->second.done) return Error(ErrorKind::Protocol, "spoke of a fence for which it had said all");
+  if (fence.ranks != data.ranks) return Error(ErrorKind::Protocol, "named other ranks of a fence than another host");
+  if (host == fence.hosts.end()) return Error(ErrorKind::Protocol, "sent a message of a fence in which it has no part");
+  if (host->second.done) return Error(ErrorKind::Protocol, "sent more of a fence that it had completed");
   fence.size += data.bytes.size();
   if (fence.size > wire::kMaxFence) {
     return Error(ErrorKind::Io, "the ranks hand over more than " + std::to_string(wire::kMaxFence >> 20) +

@@ -45,7 +45,7 @@ class DialledTransport final : public transport::AgentTransport {
     slot_->events = &events;
     asio::post(loop_, [slot = slot_] {
       if (slot->events == nullptr) return;
-      if (slot->why_not) return slot->tell_end(*slot->why_not);
+      if (slot->why_not) return slot->send_end(*slot->why_not);
       slot->events->transport_step("it has not called");
       slot->begin();
     });
@@ -57,7 +57,7 @@ class DialledTransport final : public transport::AgentTransport {
   void finish() override {
     if (open()) slot_->peer->send(EndInput{});
   }
-  TimePoint said_again_at() const override { return slot_->said_again_at; }
+  TimePoint reconnected_at() const override { return slot_->reconnected_at; }
 
  private:
   bool open() const { return slot_->peer != nullptr && slot_->begun; }
@@ -148,8 +148,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     return out;
   }
 
-  void end(const JobEnd& how, std::function<void()> told) override {
-    told_ = std::move(told);
+  void end(const JobEnd& how, std::function<void()> sent) override {
+    on_sent_ = std::move(sent);
     for (const auto& [peer, place] : promises()) {
       if (list_.come(place)) give_place(*peer, place);
     }
@@ -191,7 +191,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     limiter_.settled(peer.id());
     const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
     const auto before = std::find_if(peers_.begin(), peers_.end(), is_it);
-    if (before == peers_.end() || !peer.go_on_for(**before, m.heard)) {
+    if (before == peers_.end() || !peer.go_on_for(**before, m.received)) {
       return refuse(peer, list_.refusal(Reason::Gone, "it comes back too late"));
     }
     peer.hear_out();
@@ -236,7 +236,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     slot.why_not = Error(ErrorKind::Spawn, "it has called from " + peer.ends().far + " and cannot take part: " + text)
                        .with_hint("start every host with the same sml-run and the same number of hosts and workers");
     some_are_refused_ = true;
-    slot.tell_end(*slot.why_not);
+    slot.send_end(*slot.why_not);
     events_.come();
   }
   void say_about(const Peer& peer, const std::string& text) {
@@ -261,14 +261,15 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       if (!*here) return;
       std::erase_if(peers_, [](const auto& peer) { return peer->gone(); });
       const auto may_hear = [](const auto& peer) { return peer->slot() && !peer->is_silent(); };
-      if (told_ && std::none_of(peers_.begin(), peers_.end(), may_hear)) all_told();
+      if (on_sent_ && std::none_of(peers_.begin(), peers_.end(), may_hear)) all_sent();
     });
   }
 
   void receive(os::UniqueFd fd) {
     const std::string from = far_address(fd.get());
     const std::optional<ConnectionLimiter::Admission> admission = limiter_.knock(from, Clock::now());
-    if (!admission) return say_once("callers from " + from + " have to wait: too many have not said who they are");
+    if (!admission)
+      return say_once("callers from " + from + " have to wait: too many have not yet identified themselves");
     if (admission->displaced) {
       for (const auto& peer : peers_) {
         if (peer->id() == admission->displaced) peer->give_way();
@@ -283,7 +284,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   }
 
   void say_once(const std::string& sentence) {
-    if (said_.size() < kMaxSaid && said_.insert(sentence).second) events_.print(sentence);
+    if (printed_.size() < kMaxSaid && printed_.insert(sentence).second) events_.print(sentence);
   }
 
   std::weak_ptr<Peer> weak_to(const Peer& peer) const {
@@ -393,14 +394,14 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     tell_timer_.expires_after(kLookAround);
     tell_timer_.async_wait([this, limit](boost::system::error_code error) {
       if (error) return;
-      if (Clock::now() >= limit) return all_told();
+      if (Clock::now() >= limit) return all_sent();
       await_told(limit);
     });
   }
 
-  void all_told() {
+  void all_sent() {
     tell_timer_.cancel();
-    if (const auto told = std::exchange(told_, nullptr)) told();
+    if (const auto sent = std::exchange(on_sent_, nullptr)) sent();
   }
 
   asio::any_io_executor loop_;
@@ -415,8 +416,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   plan::HostShares shares_;                       // by place; empty: all alike
   std::vector<std::shared_ptr<PeerSlot>> slots_;  // by place
   std::vector<std::shared_ptr<Peer>> peers_;
-  std::set<std::string> said_;
-  std::function<void()> told_;
+  std::set<std::string> printed_;
+  std::function<void()> on_sent_;
   bool some_wait_ = false;         // a caller without a place of its own has come
   bool some_are_refused_ = false;  // for good
   bool ending_ = false;

@@ -81,9 +81,9 @@ class Coordinator {
   virtual std::vector<transport::AgentLauncher::Missing> missing() const = 0;
   // The hosts of missing() that cannot take part.
   virtual std::vector<transport::AgentLauncher::Missing> refused() const = 0;
-  // Sends every host that is here the outcome `how`, and lets no host in any more. `told` is called when all have left,
+  // Sends every host that is here the outcome `how`, and lets no host in any more. `sent` is called when all have left,
   // or after 5 s.
-  virtual void end(const JobEnd& how, std::function<void()> told) = 0;
+  virtual void end(const JobEnd& how, std::function<void()> sent) = 0;
 };
 
 // Does not let callers in before begin(). `pool` looks up the names of hosts, and outlives the coordinator. Error

@@ -34,8 +34,8 @@ std::unique_ptr<transport::AgentTransport> IncomingLauncher::transport(HostId ho
 
 std::vector<transport::AgentLauncher::Missing> IncomingLauncher::missing() const { return head_->missing(); }
 
-bool IncomingLauncher::tell_end(const transport::RunEnd& end, std::function<void()> told) {
-  head_->end({end.exit_code, end.words, end.failure}, std::move(told));
+bool IncomingLauncher::send_end(const transport::RunEnd& end, std::function<void()> done) {
+  head_->end({end.exit_code, end.words, end.failure}, std::move(done));
   return true;
 }
 

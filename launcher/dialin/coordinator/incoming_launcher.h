@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "launcher/dialin/coordinator/coordinator.h"
+#include "launcher/transport/blocking_threads.h"
 #include "launcher/transport/local_launcher.h"
-#include "launcher/transport/waiting_threads.h"
 
 namespace sml::dialin {
 
@@ -32,13 +32,13 @@ class IncomingLauncher final : public transport::LocalLauncher {
   bool reaches_again(HostId host) const override { return host == own_; }
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByHost; }
-  [[nodiscard]] bool tell_end(const transport::RunEnd& end, std::function<void()> told) override;
+  [[nodiscard]] bool send_end(const transport::RunEnd& end, std::function<void()> done) override;
   void close() override;
 
  private:
   HostId own_;  // the coordinator's own host
   transport::PreLaunchTask* task_;
-  transport::WaitingThreads threads_;
+  transport::BlockingThreads threads_;
   std::optional<CoordinatorPlan> plan_;  // until open()
   std::shared_ptr<Coordinator> head_;    // after open()
 };

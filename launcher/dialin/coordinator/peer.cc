@@ -78,14 +78,14 @@ void Peer::finish() {
   if (!broken_) link_->finish();
 }
 
-bool Peer::go_on_for(Peer& before, std::uint64_t heard) {
-  const std::optional<std::string_view> unreceived = before.stay_->conversation.unreceived(heard);
+bool Peer::go_on_for(Peer& before, std::uint64_t received) {
+  const std::optional<std::string_view> unreceived = before.stay_->conversation.unreceived(received);
   if (!unreceived) return false;
   link_->send(encode(ToPeer(Resumed{before.stay_->conversation.received()})));
   link_->send(std::string(*unreceived));
   stay_ = std::exchange(before.stay_, std::nullopt);
   stay_->slot->peer = this;
-  stay_->slot->said_again_at = Clock::now();
+  stay_->slot->reconnected_at = Clock::now();
   if (!before.broken_) owner_.peer_disconnected(before);
   before.give_way();
   if (stay_->finishing) link_->finish();
@@ -95,7 +95,7 @@ bool Peer::go_on_for(Peer& before, std::uint64_t heard) {
 // ---- messages of the peer
 
 void Peer::link_bytes(std::span<const char> bytes) {
-  heard_at_ = Clock::now();
+  received_at_ = Clock::now();
   reader_.feed(bytes);
   while (!gone_) {
     Result<std::optional<ToCoordinator>> next = reader_.next();
@@ -106,12 +106,13 @@ void Peer::link_bytes(std::span<const char> bytes) {
     const bool expected = next && opens != introduced_ && (stay_ || !introduced_ || stops);
     if (!expected) {
       link_->abandon();
-      return leave(next ? Error(ErrorKind::Protocol, "it speaks out of turn") : next.error());
+      return leave(next ? Error(ErrorKind::Protocol, "it sent a message out of turn") : next.error());
     }
     if (stay_) stay_->conversation.add_received(reader_.size());
     std::visit([this](const auto& m) { handle(m); }, **next);
     if (!stay_ || broken_) continue;
-    if (const std::optional<std::uint64_t> heard = stay_->conversation.receipt(Clock::now())) send(Acknowledge{*heard});
+    if (const std::optional<std::uint64_t> received = stay_->conversation.receipt(Clock::now()))
+      send(Acknowledge{*received});
   }
 }
 
@@ -130,14 +131,14 @@ void Peer::handle(const Reconnect& m) {
 void Peer::handle(const Acknowledge& m) {
   if (stay_->conversation.acknowledge(m.bytes)) return;
   link_->abandon();
-  leave(Error(ErrorKind::Protocol, "it has heard what was not said"));
+  leave(Error(ErrorKind::Protocol, "it acknowledged more than was sent"));
 }
 
 void Peer::handle(const Bytes& m) {
   if (transport::TransportEvents* to = stay_->slot->events) to->transport_bytes(m.bytes);
 }
 
-void Peer::handle(const AgentEnded& m) { stay_->slot->tell_end(Error(kind_of(m), show(m.text, 2000))); }
+void Peer::handle(const AgentEnded& m) { stay_->slot->send_end(Error(kind_of(m), show(m.text, 2000))); }
 
 void Peer::handle(const StopAsked& m) {
   if (is_stop(m.signo)) owner_.peer_stops(stay_ ? stay_->host : "the host at " + ends_.far, m.signo);
@@ -163,7 +164,7 @@ void Peer::leave(const Error& why) {
   if (!broken_) owner_.peer_disconnected(*this);
   if (stay_) {
     stay_->slot->peer = nullptr;
-    stay_->slot->tell_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
+    stay_->slot->send_end(Error(ErrorKind::Lost, "its sml-run has gone: " + why.message()));
   } else if (!introduced_) {
     owner_.unknown_peer_left(*this, why);
   }

@@ -33,13 +33,13 @@ struct PeerSlot {
   std::string mark;                              // see Begin::mark
   bool begun = false;                            // Begin has been sent: the host was asked to start its agent
   std::optional<Error> why_not{};                // a host has called for this place, and cannot take part
-  TimePoint said_again_at = TimePoint::min();    // AgentTransport::said_again_at
+  TimePoint reconnected_at = TimePoint::min();   // AgentTransport::reconnected_at
 
   bool is_out() const { return begun && events == nullptr; }  // its peer only waits for the end of the job
   // Asks the host to start its agent, once both the peer and the session are there. Otherwise does nothing.
   void begin();
   // Reports to the session that its transport has ended; no further event follows. Does nothing without a session.
-  void tell_end(const Error& why) {
+  void send_end(const Error& why) {
     if (transport::TransportEvents* to = std::exchange(events, nullptr)) to->transport_closed(why);
   }
 };
@@ -85,7 +85,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   // The connection has broken and the peer may reconnect.
   bool is_broken() const { return broken_ && !gone_; }
   // Whether no byte was received for as long as the longest wait for a reconnect.
-  bool is_silent() const { return Clock::now() - heard_at_ >= longest_; }
+  bool is_silent() const { return Clock::now() - received_at_ >= longest_; }
 
   // ---- before it has a place
 
@@ -93,7 +93,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   void hear_out() { link_->known(); }
   // Records that the peer waits for a place, which it gets when enough other hosts are here.
   void wait(const Introduction& introduction) {
-    waits_ = Unplaced{introduction.wished, ends_.far};
+    waits_ = Unplaced{introduction.preferred, ends_.far};
     share_ = introduction.share;
   }
   const plan::HostShare& share() const { return share_; }
@@ -127,9 +127,9 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   // Sends what is queued and ends the stream; nothing may be sent afterwards.
   void finish();
   // Takes over the place and the message stream of `before`, the same host's earlier connection, which is gone then.
-  // `heard`: see Reconnect. Returns false, and changes nothing, if bytes that the host has not received are no longer
-  // kept.
-  [[nodiscard]] bool go_on_for(Peer& before, std::uint64_t heard);
+  // `received`: see Reconnect. Returns false, and changes nothing, if bytes that the host has not received are no
+  // longer kept.
+  [[nodiscard]] bool go_on_for(Peer& before, std::uint64_t received);
 
  private:
   // The state that survives a reconnect.
@@ -161,7 +161,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   FrameReader<ToCoordinator> reader_;
   Ends ends_;
   TimePoint called_at_ = Clock::now();
-  TimePoint heard_at_ = called_at_;
+  TimePoint received_at_ = called_at_;
   Duration longest_;     // the longest wait for a reconnect
   Duration patience_{};  // the wait for a reconnect after a break of this connection
   boost::asio::steady_timer patience_timer_;

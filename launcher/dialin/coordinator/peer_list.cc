@@ -74,7 +74,7 @@ std::optional<Refused> PeerList::refuse_strangers(const Introduction& introducti
 }
 
 Refused PeerList::refuse_surplus(std::size_t hosts) const {
-  return refusal(Reason::Full, fmt::format("the job has {}, and all of them are here", counted(hosts, "host")));
+  return refusal(Reason::Full, fmt::format("the job has {}, and all of them are here", pluralize(hosts, "host")));
 }
 
 std::size_t PeerList::free_places() const {

@@ -27,10 +27,10 @@ std::vector<std::uint32_t> assign_places(std::span<const Unplaced> callers, std:
   });
   std::vector<std::uint32_t> places(callers.size(), kAnyPlace);
   for (const std::size_t i : order) {
-    const std::uint32_t wished = callers[i].wished;
-    if (wished >= taken.size() || taken[wished]) continue;
-    places[i] = wished;
-    taken[wished] = true;
+    const std::uint32_t preferred = callers[i].preferred;
+    if (preferred >= taken.size() || taken[preferred]) continue;
+    places[i] = preferred;
+    taken[preferred] = true;
   }
   for (const std::size_t i : order) {
     if (places[i] != kAnyPlace) continue;

@@ -9,8 +9,8 @@ namespace sml::dialin {
 
 // A caller without a place.
 struct Unplaced {
-  std::uint32_t wished = 0;  // the place that it prefers; kAnyPlace: none
-  std::string address;       // numeric; the one that it calls from
+  std::uint32_t preferred = 0;  // the place that it prefers; kAnyPlace: none
+  std::string address;          // numeric; the one that it calls from
 };
 
 // Assigns a free place to each caller: first the preferred places to those that prefer one, then the lowest free places

@@ -48,7 +48,7 @@ Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   loop_.restart();
   timer_.cancel();
   signals_.cancel();
-  if (failure_) tell_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
+  if (failure_) send_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
   signals_.clear();  // only after the hosts have been sent the end: the same stop may come twice
   if (failure_) return *failure_;
   return last_call_.hosts();
@@ -56,12 +56,12 @@ Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
 
 void Quorum::give_up(const Error& why) {
   exit_code_ = exit_code_of(why.kind());
-  tell_end({static_cast<std::uint8_t>(exit_code_), why.message(), {}});
+  send_end({static_cast<std::uint8_t>(exit_code_), why.message(), {}});
 }
 
 void Quorum::counted(std::uint32_t hosts) {
   if (last_call_.count(hosts, Clock::now()) == JoinGracePeriod::Enough::JustNow && hosts < settings_.hosts.size()) {
-    print_(sml::counted(hosts, "host") + (hosts == 1 ? " is" : " are") + " here, which will do; " +
+    print_(sml::pluralize(hosts, "host") + (hosts == 1 ? " is" : " are") + " here, which will do; " +
            std::to_string(settings_.hosts.size() - hosts) + " more may come for " +
            format_duration(settings_.last_call) + " (--last-call)");
   }
@@ -83,7 +83,7 @@ void Quorum::look() {
 Error Quorum::too_few() const {
   const std::string limit = format_duration(patience_);
   if (!settings_.needs_all()) {
-    return Error(ErrorKind::Timeout, "after " + limit + " there are " + sml::counted(last_call_.hosts(), "host") +
+    return Error(ErrorKind::Timeout, "after " + limit + " there are " + sml::pluralize(last_call_.hosts(), "host") +
                                          ", fewer than the " + std::to_string(*settings_.least_hosts) +
                                          " that the job needs")
         .with_hint("--start-timeout waits longer");
@@ -120,7 +120,7 @@ void Quorum::await_time() {
   });
 }
 
-void Quorum::tell_end(const JobEnd& end) {
+void Quorum::send_end(const JobEnd& end) {
   head_->end(end, [this] { loop_.stop(); });
   loop_.run();
   loop_.restart();

@@ -17,7 +17,7 @@
 #include "common/core/error.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/dialin/coordinator/join_grace_period.h"
-#include "launcher/transport/waiting_threads.h"
+#include "launcher/transport/blocking_threads.h"
 
 namespace sml::dialin {
 
@@ -54,14 +54,14 @@ class Quorum {
   Error too_few() const;
   void look();
   void await_time();
-  void tell_end(const JobEnd& end);
+  void send_end(const JobEnd& end);
 
   boost::asio::io_context& loop_;
   Settings settings_;
   Duration patience_;
   Latecomers latecomers_;
   std::function<void(const std::string& text)> print_;
-  transport::WaitingThreads threads_;
+  transport::BlockingThreads threads_;
   boost::asio::steady_timer timer_;
   boost::asio::signal_set signals_;
   JoinGracePeriod last_call_;

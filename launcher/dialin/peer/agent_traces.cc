@@ -19,9 +19,9 @@ void AgentTraces::feed(std::span<const char> bytes) {
   const Result<std::optional<wire::ToLauncher>> first = decoder_.next();
   if (first && !first->has_value()) return;
   over_ = true;  // also if it is invalid: the coordinator checks it
-  const auto* told = first ? std::get_if<wire::HelloAck>(&**first) : nullptr;
-  if (told == nullptr) return;
-  found_ = wire::EndLeft{.mark = mark_, .cgroup = told->cgroup, .scratch = told->scratch};
+  const auto* ack = first ? std::get_if<wire::HelloAck>(&**first) : nullptr;
+  if (ack == nullptr) return;
+  found_ = wire::EndLeft{.mark = mark_, .cgroup = ack->cgroup, .scratch = ack->scratch};
 }
 
 void AgentTraces::look_for_greeting() {

@@ -92,14 +92,14 @@ void CoordinatorConnection::introduce(const ToCoordinator& message) {
 void CoordinatorConnection::agree(const std::string& ticket) {
   ticket_ = ticket;
   state_ = State::Lasts;
-  heard_at_ = said_at_ = Clock::now();
+  received_at_ = sent_at_ = Clock::now();
   watch();
 }
 
 void CoordinatorConnection::send(const ToCoordinator& message) {
   std::string frame = encode(message);
   conversation_.append(frame);
-  said_at_ = Clock::now();
+  sent_at_ = Clock::now();
   if (now_) now_->link->send(std::move(frame));
 }
 
@@ -147,7 +147,7 @@ void CoordinatorConnection::dial(Duration limit) {
 // Closes the new socket if it is no longer wanted.
 void CoordinatorConnection::dialled(Result<os::UniqueFd> socket) {
   dialling_ = false;
-  const bool doubts = state_ == State::Lasts && Clock::now() - heard_at_ >= heartbeat_timeout_ / 2;
+  const bool doubts = state_ == State::Lasts && Clock::now() - received_at_ >= heartbeat_timeout_ / 2;
   if (state_ != State::Made && state_ != State::Broken && !doubts) return;
   const int fd = socket ? socket->get() : -1;
   if (socket) {
@@ -171,7 +171,7 @@ void CoordinatorConnection::proved(const Way& way) {
 }
 
 void CoordinatorConnection::came(Way& way, std::span<const char> bytes) {
-  heard_at_ = Clock::now();
+  received_at_ = Clock::now();
   if (&way == now_.get()) drop(std::move(next_));  // the connection works: no replacement needed
   way.reader.feed(bytes);
   while (&way == now_.get() || &way == next_.get()) {
@@ -184,20 +184,21 @@ void CoordinatorConnection::came(Way& way, std::span<const char> bytes) {
 
 void CoordinatorConnection::hear(Way& way, const ToPeer& message, std::size_t size) {
   if (&way == next_.get()) {
-    if (const auto* m = std::get_if<Resumed>(&message)) return go_on(m->heard);
+    if (const auto* m = std::get_if<Resumed>(&message)) return go_on(m->received);
     if (std::holds_alternative<Refused>(message)) return give_up(why_);
-    return closed(way, Error(ErrorKind::Protocol, "it speaks out of turn"));
+    return closed(way, Error(ErrorKind::Protocol, "it sent a message out of turn"));
   }
   if (state_ == State::Made) return owner_.call_brings(message);
   conversation_.add_received(size);
   if (const auto* m = std::get_if<Acknowledge>(&message)) {
-    if (!conversation_.acknowledge(m->bytes)) give_up(Error(ErrorKind::Protocol, "it has heard what was not said"));
+    if (!conversation_.acknowledge(m->bytes)) give_up(Error(ErrorKind::Protocol, "it acknowledged more than was sent"));
     return;
   }
-  if (std::holds_alternative<Resumed>(message)) return give_up(Error(ErrorKind::Protocol, "it speaks out of turn"));
+  if (std::holds_alternative<Resumed>(message))
+    return give_up(Error(ErrorKind::Protocol, "it sent a message out of turn"));
   owner_.call_brings(message);
   if (state_ != State::Lasts) return;
-  if (const std::optional<std::uint64_t> heard = conversation_.receipt(Clock::now())) send(Acknowledge{*heard});
+  if (const std::optional<std::uint64_t> received = conversation_.receipt(Clock::now())) send(Acknowledge{*received});
 }
 
 void CoordinatorConnection::closed(const Way& way, const Error& why) {
@@ -249,14 +250,14 @@ void CoordinatorConnection::come_back() {
   next_->link->send(encode(ToCoordinator(Reconnect{ticket_, conversation_.received()})));
 }
 
-void CoordinatorConnection::go_on(std::uint64_t heard) {
-  const std::optional<std::string_view> unreceived = conversation_.unreceived(heard);
-  if (!unreceived) return give_up(Error(ErrorKind::Protocol, "it goes on without what it had been told"));
+void CoordinatorConnection::go_on(std::uint64_t received) {
+  const std::optional<std::string_view> unreceived = conversation_.unreceived(received);
+  if (!unreceived) return give_up(Error(ErrorKind::Protocol, "it resumed without what had been sent to it"));
   limit_.cancel();
   pause_.cancel();
   state_ = State::Lasts;
   now_ = std::move(next_);
-  said_at_ = Clock::now();
+  sent_at_ = Clock::now();
   now_->link->send(std::string(*unreceived));
 }
 
@@ -267,8 +268,8 @@ void CoordinatorConnection::give_up(const Error& why) {
 
 void CoordinatorConnection::watch() {
   const TimePoint now = Clock::now();
-  const TimePoint doubt = std::max(heard_at_ + heartbeat_timeout_ / 2, now + heartbeat_timeout_ / 10);
-  watch_.expires_at(std::min({doubt, heard_at_ + heartbeat_timeout_, said_at_ + longest_pause(heartbeat_timeout_)}));
+  const TimePoint doubt = std::max(received_at_ + heartbeat_timeout_ / 2, now + heartbeat_timeout_ / 10);
+  watch_.expires_at(std::min({doubt, received_at_ + heartbeat_timeout_, sent_at_ + longest_pause(heartbeat_timeout_)}));
   watch_.async_wait([this, cancel = cancel_](boost::system::error_code error) {
     if (!error && !cancel->cancelled()) look();
   });
@@ -276,11 +277,11 @@ void CoordinatorConnection::watch() {
 
 void CoordinatorConnection::look() {
   const TimePoint now = Clock::now();
-  if (now >= heard_at_ + heartbeat_timeout_) {
+  if (now >= received_at_ + heartbeat_timeout_) {
     return give_up(Error(ErrorKind::Lost, "nothing heard for " + format_duration(heartbeat_timeout_)));
   }
-  if (state_ == State::Lasts && now >= heard_at_ + heartbeat_timeout_ / 2) dial_again();
-  if (now >= said_at_ + longest_pause(heartbeat_timeout_)) send(Alive{});
+  if (state_ == State::Lasts && now >= received_at_ + heartbeat_timeout_ / 2) dial_again();
+  if (now >= sent_at_ + longest_pause(heartbeat_timeout_)) send(Alive{});
   watch();
 }
 

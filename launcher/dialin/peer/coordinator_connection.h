@@ -90,7 +90,7 @@ class CoordinatorConnection final {
   void closed(const Way& way, const Error& why);
 
   void hear(Way& way, const ToPeer& message, std::size_t size);
-  void go_on(std::uint64_t heard);
+  void go_on(std::uint64_t received);
   void come_back();
   void broke(const Error& why);
   void dial_again();
@@ -117,8 +117,8 @@ class CoordinatorConnection final {
   std::string ticket_;
   TimePoint dialled_at_;             // when the last connect began
   Duration took_{};                  // from then to the proof of the key, for the first connection
-  TimePoint heard_at_;               // when the last bytes came
-  TimePoint said_at_;                // when the last message was sent
+  TimePoint received_at_;            // when the last bytes came
+  TimePoint sent_at_;                // when the last message was sent
   Error why_{ErrorKind::Lost, ""};   // why the connection broke
   boost::asio::steady_timer limit_;  // the longest wait for a new connection after a break
   boost::asio::steady_timer pause_;  // between two attempts to reconnect

@@ -77,7 +77,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     if (s.place == PlaceRule::ChosenByHead) {
       introduction.index = kAnyPlace;
       introduction.host.clear();
-      introduction.wished = s.wished.value_or(kAnyPlace);
+      introduction.preferred = s.preferred.value_or(kAnyPlace);
     }
     call_.introduce(introduction);
     if (s.place == PlaceRule::ChosenByHead) dispatch(DialEvent::Proved);
@@ -259,11 +259,11 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   // answered yet. Except where the job can begin without this host: then this host just leaves.
   void on_signal(int signo) {
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
-    const os::Wish wish = stop_rule_.heed({}, signo, Clock::now());
-    if (wish == os::Wish::Echoes) return;
+    const os::StopEffect effect = stop_rule_.heed({}, signo, Clock::now());
+    if (effect == os::StopEffect::Echoes) return;
     const bool is_in = machine_.state() == DialState::Serving;
     stop_asked_ = signo;
-    if (!is_in && (!plan_.settings.needs_all() || wish == os::Wish::Insists)) return leave_unanswered();
+    if (!is_in && (!plan_.settings.needs_all() || effect == os::StopEffect::Insists)) return leave_unanswered();
     print_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
                  : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
                        format_duration(plan_.grace));

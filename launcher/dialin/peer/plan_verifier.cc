@@ -98,7 +98,7 @@ Result<void> compare_variables(const plan::Environment& theirs, const plan::Envi
   return agree(name.empty(), "another value of the variable " + name);
 }
 
-bool may_be_told(const std::string& entry, const std::string& first, const std::string& second) {
+bool may_differ(const std::string& entry, const std::string& first, const std::string& second) {
   return has_form(entry, first, kAnyAddress[0]) || has_form(entry, second, kAnyAddress[1]);
 }
 
@@ -110,7 +110,7 @@ Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, con
     const plan::Environment& entries = theirs[i].environment;
     if (theirs[i].rank != first[i].rank || entries.size() != first[i].environment.size()) return others;
     for (std::size_t k = 0; k < entries.size(); ++k) {
-      if (may_be_told(entries[k], first[i].environment[k], second[i].environment[k])) continue;
+      if (may_differ(entries[k], first[i].environment[k], second[i].environment[k])) continue;
       return differs("another value of the variable " + shown_name(entries[k]));
     }
   }
@@ -153,7 +153,7 @@ std::uint16_t port_in(const plan::Environment& environment, string_view name) {
 }
 
 // Checks the rendezvous variables: an address and two ports, from which all others follow.
-Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore torch_store) {
+Result<void> check_rendezvous(const plan::Environment& theirs, plan::TorchStore torch_store) {
   const std::string* address = find_entry(theirs, "MASTER_ADDR");
   plan::Rendezvous meeting{.address = address == nullptr ? "" : std::string(plan::value_of(*address)),
                            .port = port_in(theirs, "MASTER_PORT"),
@@ -164,11 +164,11 @@ Result<void> check_meeting(const plan::Environment& theirs, plan::TorchStore tor
 }
 
 Result<void> check_stores(const wire::Start& start, const ExpectedPlan& own) {
-  const auto for_others = [](const wire::ServiceWish& wish) {
-    return wish.kind == wire::ServiceKind::TorchStore && wish.reach == wire::ServiceReach::Network;
+  const auto for_others = [](const wire::ServiceRequest& request) {
+    return request.kind == wire::ServiceKind::TorchStore && request.reach == wire::ServiceReach::Network;
   };
-  const std::vector<wire::ServiceWish>& wishes = own.prepare.services;
-  const bool serves = std::any_of(wishes.begin(), wishes.end(), for_others);
+  const std::vector<wire::ServiceRequest>& requests = own.prepare.services;
+  const bool serves = std::any_of(requests.begin(), requests.end(), for_others);
   const plan::TorchStore torch = serves ? own.torch_store : wire::Stores().torch;
   const bool plain = start.stores.torch == torch && start.stores.rounds == wire::HorovodRounds::No &&
                      std::all_of(start.stores.hosts.begin(), start.stores.hosts.end(), is_address) &&
@@ -264,7 +264,7 @@ Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
   } else {
     due_ = own_->prepare.workers.empty() ? Due::Prepare : Due::Start;
   }
-  wire::PreloadWish& preload = own_->prepare.preload;
+  wire::PreloadRequest& preload = own_->prepare.preload;
   if (!preload.modules.empty())
     preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout, which the coordinator decides
   if (std::string& random = own_->prepare.mpi.name_space; !random.empty()) {
@@ -290,7 +290,7 @@ Result<void> PlanVerifier::check_one(const wire::Start& start) {
   if (due_ != Due::Start)
     return differs(own_->starts == Starts::No ? "a start, and this is a check" : "a start out of turn");
   due_ = Due::Again;
-  if (Result<void> meeting = check_meeting(start.rendezvous, own_->torch_store); !meeting) return meeting;
+  if (Result<void> agrees = check_rendezvous(start.rendezvous, own_->torch_store); !agrees) return agrees;
   if (Result<void> stores = check_stores(start, *own_); !stores) return stores;
   return check_variables(start.variables, *own_);
 }
@@ -311,7 +311,7 @@ Result<void> PlanVerifier::check_one(const wire::AskHealth& ask) const {
 }
 
 // The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
-Result<void> PlanVerifier::check_one(const wire::Return&) const { return differs("a way back to its agent"); }
+Result<void> PlanVerifier::check_one(const wire::ReconnectRequest&) const { return differs("a way back to its agent"); }
 
 // Hosts that call take part in no Horovod elastic job: its messages would go to ports of this host.
 Result<void> PlanVerifier::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }

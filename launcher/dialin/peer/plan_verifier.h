@@ -85,7 +85,7 @@ class PlanVerifier {
   Result<void> check_one(const wire::StdinData& data) const { return check_input(data.rank); }
   Result<void> check_one(const wire::StdinEof& end) const { return check_input(end.rank); }
   Result<void> check_one(const wire::AskHealth& ask) const;
-  Result<void> check_one(const wire::Return&) const;
+  Result<void> check_one(const wire::ReconnectRequest&) const;
   Result<void> check_one(const wire::StartAdded&) const;
   Result<void> check_one(const wire::HorovodRound&) const;
   Result<void> check_one(const wire::HorovodCall&) const;

@@ -68,7 +68,7 @@ StepCalls::StepCalls(asio::any_io_executor loop, Plan plan, Start start)
             .host = {},
             .mark = "sml" + os::random_hex(8),
             .secret_variable = plan_.secret_variable},
-      told_timer_(loop_),
+      done_timer_(loop_),
       acceptor_(loop_, std::move(plan_.listener), [this](os::UniqueFd fd) { accept(std::move(fd)); }) {
   for (const std::string& name : plan_.hosts) hosts_.emplace(name, Host());
   acceptor_.open();
@@ -253,20 +253,20 @@ void StepCalls::step_ended(Step& step, const Error& why) {
   asio::post(loop_, [this, here = std::weak_ptr<bool>(here_)] {
     if (here.expired()) return;
     std::erase_if(steps_, [](const auto& one) { return one->ended; });
-    if (steps_.empty() && told_) std::exchange(told_, nullptr)();
+    if (steps_.empty() && done_) std::exchange(done_, nullptr)();
   });
 }
 
-bool StepCalls::end(std::function<void()> told) {
+bool StepCalls::end(std::function<void()> done) {
   ending_ = true;
   for (const auto& caller : callers_) {
     if (!caller->is_gone()) caller->dismiss();
   }
   if (steps_.empty()) return false;
-  told_ = std::move(told);
-  told_timer_.expires_after(kLastWait);
-  told_timer_.async_wait([this](boost::system::error_code error) {
-    if (!error && told_) std::exchange(told_, nullptr)();
+  done_ = std::move(done);
+  done_timer_.expires_after(kLastWait);
+  done_timer_.async_wait([this](boost::system::error_code error) {
+    if (!error && done_) std::exchange(done_, nullptr)();
   });
   return true;
 }

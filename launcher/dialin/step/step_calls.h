@@ -68,10 +68,10 @@ class StepCalls final : private StepCallerOwner {
   // ends within 3 s; with nullopt if the host calls again or neither happens. May call it at once.
   using Fate = std::function<void(const std::optional<Error>& end_of_step)>;
   void find_fate(const std::string& host, Fate known);
-  // Dismisses the hosts that have called and those that call later without being awaited. Calls `told` when all steps
+  // Dismisses the hosts that have called and those that call later without being awaited. Calls `done` when all steps
   // have ended, or after 5 s. Returns false, and does not call it, if no step runs. await() can still be called
   // afterwards, to clean up.
-  [[nodiscard]] bool end(std::function<void()> told);
+  [[nodiscard]] bool end(std::function<void()> done);
 
  private:
   class Step;
@@ -105,8 +105,8 @@ class StepCalls final : private StepCallerOwner {
   std::map<std::string, Host, std::less<>> hosts_;  // by name
   std::vector<StepAwaiter*> awaiters_;
   std::vector<std::unique_ptr<Step>> steps_;
-  std::function<void()> told_;
-  boost::asio::steady_timer told_timer_;
+  std::function<void()> done_;
+  boost::asio::steady_timer done_timer_;
   bool matching_ = false;  // match() is posted
   bool ending_ = false;    // end() was called
   Acceptor acceptor_;

@@ -99,8 +99,8 @@ std::unique_ptr<transport::AgentTransport> StepLauncher::start_step(std::vector<
        .agent_has_ended = [](const ExitStatus&, std::string_view) { return true; }});
 }
 
-bool StepLauncher::tell_end(const transport::RunEnd&, std::function<void()> told) {
-  return calls_ && calls_->end(std::move(told));
+bool StepLauncher::send_end(const transport::RunEnd&, std::function<void()> done) {
+  return calls_ && calls_->end(std::move(done));
 }
 
 void StepLauncher::close() {

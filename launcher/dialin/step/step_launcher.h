@@ -20,7 +20,7 @@ class StepLauncher final : public transport::StarterLauncher {
   // Error (Deploy or Io): the starter's tool or the secret is missing, or the port cannot be opened.
   Result<void> open(Events events) override;
   void add_host(const plan::Host& host) override;
-  [[nodiscard]] bool tell_end(const transport::RunEnd& end, std::function<void()> told) override;
+  [[nodiscard]] bool send_end(const transport::RunEnd& end, std::function<void()> done) override;
   void close() override;
 
  private:

@@ -8,7 +8,7 @@ Result<void> take_shares(plan::HostList& list, const plan::HostShares& shares) {
   if (shares.empty()) return {};
   const auto fits = [](const plan::HostShare& s) { return s.slots > 0 && s.slots <= plan::kMaxSlotsPerHost; };
   if (shares.size() != list.hosts.size() || !std::all_of(shares.begin(), shares.end(), fits)) {
-    return Error(ErrorKind::Config, "a host says to have a number of workers that it cannot have");
+    return Error(ErrorKind::Config, "a host claims a number of workers that it cannot have");
   }
   for (std::size_t i = 0; i < shares.size(); ++i) list.hosts[i].slots = shares[i].slots;
   return {};

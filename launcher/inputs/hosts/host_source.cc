@@ -171,7 +171,7 @@ std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
 // The user says how, or an SSH server runs in this container, and so in the others, which are alike.
 bool goes_by_ssh(const Subject& s) {
   constexpr std::uint16_t kSsh = 22;
-  return says_how(s.options.ssh) || !s.here.listens || s.here.listens(kSsh);
+  return gives_ssh_options(s.options.ssh) || !s.here.listens || s.here.listens(kSsh);
 }
 
 // SageMaker starts the same in all containers of a job. `train` makes up its own mind.
@@ -210,7 +210,7 @@ FoundHosts this_host_alone(const Subject&) {
 
 std::string no_option(const Options&) { return {}; }
 std::string given_ways(const Options& o) {
-  return fmt::format("{}\n{}{}", o.groups, says_how(o.ssh), o.mode == Mode::Train);
+  return fmt::format("{}\n{}{}", o.groups, gives_ssh_options(o.ssh), o.mode == Mode::Train);
 }
 std::string given_config(const Options& o) { return o.resource_config + '\n' + o.groups; }
 std::string given_counts(const Options& o) {

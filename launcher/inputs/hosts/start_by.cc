@@ -27,9 +27,9 @@ bool has_remote(const plan::LaunchPlan& plan, const ThisHost& here) {
 }
 
 // A clause that names what describes a log-in; empty if nothing does.
-std::string log_in_said(const plan::LaunchPlan& plan, const SshOptions& ssh) {
+std::string ssh_option_given(const plan::LaunchPlan& plan, const SshOptions& ssh) {
   if (!ssh.command.empty()) return "--ssh-command is given";
-  if (says_how(ssh)) return "options for SSH are given";
+  if (gives_ssh_options(ssh)) return "options for SSH are given";
   const auto is_account = [](const plan::MappedHost& m) { return !m.host.user.empty() || m.host.port; };
   const auto account = std::find_if(plan.map.hosts.begin(), plan.map.hosts.end(), is_account);
   if (account == plan.map.hosts.end()) return {};
@@ -62,8 +62,8 @@ Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Optio
   const std::string& name = options.start_by;
   if (name == starters::kSsh) return by_ssh("--start-by says so");
   const Starter& starter = *starters::find_starter(name);
-  if (const std::string said = log_in_said(plan, options.ssh); !said.empty()) {
-    return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", said, starter.tool));
+  if (const std::string option = ssh_option_given(plan, options.ssh); !option.empty()) {
+    return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", option, starter.tool));
   }
   if (!starter.job_variable.empty() && !in_job_of(starter, here)) {
     return refused(name, fmt::format("sml-run does not run in a job of {}, as {} is not set", starter.system,
@@ -75,7 +75,7 @@ Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Optio
 // The first starter whose system has this job and all its hosts. Warns where only its tool is missing.
 plan::AgentStart start_by_job(plan::LaunchPlan& plan, const Options& options, const ThisHost& here,
                               HostFinder& finder) {
-  if (const std::string said = log_in_said(plan, options.ssh); !said.empty()) return by_ssh(said);
+  if (const std::string option = ssh_option_given(plan, options.ssh); !option.empty()) return by_ssh(option);
   std::string because = "this is no job of a batch system that has a starter";
   for (const Starter* starter : starters::all_starters()) {
     if (!in_job_of(*starter, here)) continue;

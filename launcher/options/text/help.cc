@@ -272,7 +272,7 @@ std::string foreign_text(string_view word) {
   if (!meaning->note.empty()) return of_others + ", and without effect here.\n";
   if (meaning->options.empty()) return of_others + "; see man sml-run-launchers.\n";
   std::string out = of_others + ", and means here:\n";
-  for (const dialects::Given& given : meaning->options) {
+  for (const dialects::SetOption& given : meaning->options) {
     if (const OptionRow* own = find_row(given.option)) append_row(out, *own);
   }
   return out;

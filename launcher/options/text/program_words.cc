@@ -60,7 +60,7 @@ bool is_here_only(Dialect dialect, const std::vector<std::string>& program, cons
 std::vector<std::string> take_command(Dialect dialect, Scan& scanned, const OptionSources& sources) {
   dialects::Command command =
       dialects::command_of(dialect, kind_of_program(dialect, scanned, sources), scanned.program, python(sources));
-  for (dialects::Given& variable : command.variables) {
+  for (dialects::SetOption& variable : command.variables) {
     std::string spelling = std::string(plan::name_of(variable.value)) + "=";
     scanned.options.push_back({find_row(variable.option), std::move(spelling), std::move(variable.value)});
   }

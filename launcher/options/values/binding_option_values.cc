@@ -36,7 +36,7 @@ Result<std::vector<std::string>> core_lists(string_view text) {
 Result<void> set_map_by(Options& o, string_view value) {
   const Result<plan::MapByText> parsed = plan::parse_map_by(value);
   if (!parsed) return parsed.error();
-  o.map_by_said = SaidByUser::Yes;
+  o.map_by_said = SetByUser::Yes;
   o.layout.map_by = parsed->map_by;
   o.binding.map_by = parsed->part;
   o.binding.per_part = parsed->per_part.value_or(0);
@@ -47,7 +47,7 @@ Result<void> set_map_by(Options& o, string_view value) {
     o.binding.cores_per_rank = *parsed->cores_per_rank;
     bind_to = BindTo::Core;
   }
-  if (o.bind_to_said == SaidByUser::No) o.binding.bind_to = bind_to;
+  if (o.bind_to_set == SetByUser::No) o.binding.bind_to = bind_to;
   return {};
 }
 
@@ -77,7 +77,7 @@ Result<void> set_bind_to(Options& o, string_view value) {
     return dialects::asks_for_overload(value) ? std::move(bad).with_hint(std::string(dialects::kNoOverload)) : bad;
   }
   o.bind_rule = rule ? BindRule::OpenMpi : o.bind_rule;
-  o.bind_to_said = rule ? SaidByUser::No : SaidByUser::Yes;
+  o.bind_to_set = rule ? SetByUser::No : SetByUser::Yes;
   o.binding.bind_to = known == kWords.end() ? BindTo::None : known->second;
   return {};
 }

@@ -36,7 +36,7 @@ Result<void> set_np(Options& o, string_view value) {
 }
 
 Result<void> set_nproc_per_node(Options& o, string_view value) {
-  o.nproc_said = SaidByUser::Yes;
+  o.nproc_said = SetByUser::Yes;
   constexpr std::array<std::pair<string_view, SlotsRule>, 5> kRules{{{"auto", SlotsRule::Auto},
                                                                      {"gpu", SlotsRule::Gpu},
                                                                      {"cpu", SlotsRule::Cpu},
@@ -234,10 +234,10 @@ Result<void> set_mpi(Options& o, string_view value) {
                                                         {"pmi2", PmiMode::Pmi2},
                                                         {"pmix", PmiMode::Pmix},
                                                         {"none", PmiMode::None}};
-  for (const auto& [name, meeting] : kNames) {
+  for (const auto& [name, pmi_mode] : kNames) {
     if (value != name) continue;
-    o.mpi_singleton = meeting == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
-    return keep(o.mpi, meeting);
+    o.mpi_singleton = pmi_mode == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
+    return keep(o.mpi, pmi_mode);
   }
   return bad_value(value, "auto, pmi1, pmi2, pmix or none");
 }
@@ -248,11 +248,11 @@ Result<void> set_pmix(Options& o, string_view value) {
 }
 
 Result<void> set_torch_store(Options& o, string_view) {
-  o.torch_store_said = SaidByUser::Yes;
+  o.torch_store_set = SetByUser::Yes;
   return keep(o.torch_store, plan::TorchStore::OfAgent);
 }
 Result<void> set_no_torch_store(Options& o, string_view) {
-  o.torch_store_said = SaidByUser::Yes;
+  o.torch_store_set = SetByUser::Yes;
   return keep(o.torch_store, plan::TorchStore::OfRank0);
 }
 

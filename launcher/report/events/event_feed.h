@@ -117,7 +117,7 @@ struct SignalCame {
 };
 enum class StopCause : std::uint8_t { WorkerFailed, HostFailed, Signal, TimeLimit, OutputGone, Launcher, NoProgress };
 // The launcher begins to end the workers. At most once in each attempt; not if they all end by themselves.
-struct JobStops {
+struct JobStopping {
   StopCause cause = StopCause::WorkerFailed;
 };
 // The last lines that a rank wrote to its stderr.
@@ -152,7 +152,7 @@ struct JobEnds {
 using EventPayload =
     std::variant<JobBegins, HostStep, HostConnected, HostReady, HostFailed, HostExcluded, HostListChanged, HostInUse,
                  HostEnded, WorkersStart, RankStarted, HostAtFence, RanksMet, RanksAdded, RankOutput, RankExited,
-                 RankDrained, SignalCame, JobStops, AttemptFails, AttemptBegins, JobEnds>;
+                 RankDrained, SignalCame, JobStopping, AttemptFails, AttemptBegins, JobEnds>;
 
 struct Event {
   TimePoint at;

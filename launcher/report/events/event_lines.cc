@@ -120,7 +120,7 @@ class Details {
     out_["signal"] = signal_name(e.signo);
     out_["use"] = word(e.use);
   }
-  void operator()(const JobStops& e) {
+  void operator()(const JobStopping& e) {
     kind("stop");
     out_["cause"] = word(e.cause);
   }

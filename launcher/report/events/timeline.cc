@@ -83,7 +83,9 @@ struct Timeline::Listener {
   void operator()(const HostAtFence&) const {}
   void operator()(const RanksMet&) const {}
   void operator()(const SignalCame& e) const { t.marks_.push_back({at, "signal", signal_name(e.signo)}); }
-  void operator()(const JobStops& e) const { t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))}); }
+  void operator()(const JobStopping& e) const {
+    t.marks_.push_back({at, "stop", "stop: " + std::string(words(e.cause))});
+  }
   void operator()(const AttemptFails& e) const {
     t.verdict_ = "attempt " + std::to_string(e.attempt) + " failed: " + e.verdict;
   }

@@ -15,8 +15,8 @@ using plan::PmiMode;
 
 constexpr std::size_t kLongestLibrary = 200;
 
-const char* name_of(PmiMode meeting) {
-  switch (meeting) {
+const char* name_of(PmiMode pmi_mode) {
+  switch (pmi_mode) {
     case PmiMode::Pmi1: return "pmi1";
     case PmiMode::Pmi2: return "pmi2";
     case PmiMode::Pmix: return "pmix";
@@ -26,10 +26,10 @@ const char* name_of(PmiMode meeting) {
   return "auto";
 }
 
-MpiOffer as_told(PmiMode meeting) {
+MpiOffer offer_for(PmiMode pmi_mode) {
   MpiOffer out;
-  out.why = std::string("--mpi ") + name_of(meeting);
-  if (meeting != PmiMode::None) out.ways = {name_of(meeting)};
+  out.why = std::string("--mpi ") + name_of(pmi_mode);
+  if (pmi_mode != PmiMode::None) out.ways = {name_of(pmi_mode)};
   return out;
 }
 
@@ -41,13 +41,13 @@ std::string reason(const plan::MpiFinding& found) {
 
 }  // namespace
 
-MpiOffer mpi_offer(PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix) {
+MpiOffer mpi_offer(PmiMode pmi_mode, const plan::MpiFinding& found, HasPmix pmix) {
   if (found.owner == plan::MpiOwner::Other) return {{}, "its variables name another launcher"};
-  if (!plan::is_chosen_by_hosts(meeting)) return as_told(meeting);
+  if (!plan::is_chosen_by_hosts(pmi_mode)) return offer_for(pmi_mode);
   if (found.chance == plan::MpiChance::No) return {{}, "it can neither load a library nor start a program"};
   MpiOffer out{{}, reason(found)};
-  if (plan::offers_pmi(meeting, found.speech)) out.ways = {"pmi1", "pmi2"};
-  const bool offered = plan::offers_pmix(meeting, found.speech);
+  if (plan::offers_pmi(pmi_mode, found.speech)) out.ways = {"pmi1", "pmi2"};
+  const bool offered = plan::offers_pmix(pmi_mode, found.speech);
   if (offered && pmix == HasPmix::Yes) out.ways.emplace_back("pmix");
   if (offered && pmix == HasPmix::No && out.ways.empty()) out.why += ", and no libpmix is served here";
   return out;

@@ -19,8 +19,8 @@ struct MpiOffer {
 // Whether libpmix has been loaded on the host.
 enum class HasPmix : std::uint8_t { No, Yes };
 
-// `meeting` is that of the options; `found` is what the host has found out about the program.
-MpiOffer mpi_offer(plan::PmiMode meeting, const plan::MpiFinding& found, HasPmix pmix);
+// `pmi_mode` is that of the options; `found` is what the host has found out about the program.
+MpiOffer mpi_offer(plan::PmiMode pmi_mode, const plan::MpiFinding& found, HasPmix pmix);
 
 // "PMI-1 or PMI-2 (linked with libmpich.so.12)", "none (--mpi none)".
 std::string in_words(const MpiOffer& offer);

@@ -31,7 +31,7 @@ void Goodput::on_event(const Event& event) {
     now_ = Attempt{.began = event.at};
   } else if (std::holds_alternative<WorkersStart>(event.what)) {
     if (now_) now_->started = std::max(event.at, now_->began);
-  } else if (std::holds_alternative<JobStops>(event.what)) {
+  } else if (std::holds_alternative<JobStopping>(event.what)) {
     if (now_ && !now_->stopped) now_->stopped = event.at;
   } else if (std::holds_alternative<AttemptFails>(event.what)) {
     close(event.at, Outcome::Failed);

@@ -52,7 +52,7 @@ struct JobProgress::Listener {
   void operator()(const HostAtFence&) const {}
   void operator()(const RanksMet&) const {}
   void operator()(const SignalCame&) const {}
-  void operator()(const JobStops&) const { p.phase_ = Phase::Stopping; }
+  void operator()(const JobStopping&) const { p.phase_ = Phase::Stopping; }
   void operator()(const AttemptFails&) const {}
   void operator()(const AttemptBegins& e) const { p.begin_attempt(e); }
   void operator()(const JobEnds&) const {}

@@ -40,14 +40,14 @@ class SilenceWatch {
 
   struct State {
     std::optional<TimePoint> last;  // its last output or its start; nullopt: it does not run
-    bool told = false;              // its present silence has been reported
+    bool reported = false;          // its present silence has been reported
   };
   Duration limit_;
   const plan::JobMap& map_;
   std::vector<State> ranks_;
   std::optional<TimePoint> latest_;  // last output of any rank
   RankSet again_;                    // ranks that printed after their silence was reported
-  bool all_told_ = false;            // the silence of all has been reported, and no rank has printed or started since
+  bool all_reported_ = false;        // the silence of all has been reported, and no rank has printed or started since
 };
 
 }  // namespace sml::report

@@ -154,7 +154,7 @@ void tell_faults(const AttemptFacts& facts, std::vector<std::string>& lines) {
   }
 }
 
-std::string tell_end(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& end) {
+std::string send_end(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& end) {
   if (std::holds_alternative<SpawnFailed>(end.status)) {
     return "rank " + std::to_string(end.rank.value()) + " on " + end.host + " did not start: " + describe(end.status) +
            " (" + show(end.program.empty() ? facts.program : end.program) + ")";
@@ -301,9 +301,9 @@ JobOutcome judge(const AttemptFacts& facts) {
     verdict.by = FailureCause::Host;
     tell_faults(facts, verdict.lines);
     if (worker != nullptr && was_killed_by_others(*worker))
-      verdict.lines.push_back("  then: " + tell_end(facts, *worker));
+      verdict.lines.push_back("  then: " + send_end(facts, *worker));
   } else if (worker != nullptr) {
-    verdict = {exit_code_of(worker->status), FailureCause::Worker, worker, {tell_end(facts, *worker)}};
+    verdict = {exit_code_of(worker->status), FailureCause::Worker, worker, {send_end(facts, *worker)}};
     tell_faults(facts, verdict.lines);
   } else if (facts.output_gone) {
     const bool no_reader = facts.output_errno == 0 || facts.output_errno == EPIPE;

@@ -49,10 +49,11 @@ void tell_roots(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_c
   std::size_t told = 0;
   for (const AttemptFacts::WorkerEnd& end : facts.ends) {
     if (end.rank == root_cause.rank || told == kMost) continue;
-    const std::string_view said = own_exception(end.last_lines);
-    if (said.empty()) continue;
+    const std::string_view exception = own_exception(end.last_lines);
+    if (exception.empty()) continue;
     ++told;
-    lines.push_back("  rank " + std::to_string(end.rank.value()) + " on " + end.host + " had said: " + show(said, 160));
+    lines.push_back("  rank " + std::to_string(end.rank.value()) + " on " + end.host +
+                    " had said: " + show(exception, 160));
   }
 }
 

@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::uint32_t kPings = 5;  // the shortest round trip counts
 
-std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::PmiMode meeting) {
+std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::PmiMode pmi_mode) {
   std::vector<report::MpiOffer> out;
   if (!found.facts) return out;
   const auto pmix = found.pmix.empty() ? report::HasPmix::No : report::HasPmix::Yes;
   const std::vector<std::string>& programs = found.facts->programs;
   for (std::size_t i = 0; i < std::min(programs.size(), found.facts->mpi.size()); ++i) {
-    if (!programs[i].empty()) out.push_back(mpi_offer(meeting, found.facts->mpi[i], pmix));
+    if (!programs[i].empty()) out.push_back(mpi_offer(pmi_mode, found.facts->mpi[i], pmix));
   }
   return out;
 }
@@ -64,7 +64,7 @@ Result<report::CheckReport> Check::run() {
   report::CheckReport found = report();
   fleet_.dismiss();
   const report::JobOutcome verdict = judge(found);
-  fleet_.tell_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}});
+  fleet_.send_end({static_cast<std::uint8_t>(verdict.exit_code), in_words(verdict), {}});
   fleet_.close();
   return found;
 }
@@ -335,8 +335,8 @@ void Check::await_signals() {
 }
 
 void Check::stop(std::string_view sender, int signo) {
-  const os::Wish wish = stop_rule_.heed(sender, signo, Clock::now());
-  if (wish != os::Wish::Begins && wish != os::Wish::Insists) return;
+  const os::StopEffect effect = stop_rule_.heed(sender, signo, Clock::now());
+  if (effect != os::StopEffect::Begins && effect != os::StopEffect::Insists) return;
   stop_signal_ = stop_signal_.value_or(signo);
   dispatch(CheckEvent::UserStop);
 }

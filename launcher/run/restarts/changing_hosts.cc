@@ -15,7 +15,7 @@ bool contains(const std::vector<HostId>& list, HostId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-std::string told(const std::vector<std::string>& names, std::string_view what) {
+std::string sentence(const std::vector<std::string>& names, std::string_view what) {
   return fold_names(names) + (names.size() == 1 ? " is " : " are ") + std::string(what);
 }
 
@@ -56,9 +56,9 @@ void ChangingHosts::announce(const HostPool::News& news) const {
       deps_.print(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
     return;
   }
-  if (!news.come.empty()) deps_.print(told(news.come, "new in the list of hosts"));
-  if (!news.back.empty()) deps_.print(told(news.back, "in the list of hosts again"));
-  if (!news.withdrawn.empty()) deps_.print(told(news.withdrawn, "not in the list of hosts any more"));
+  if (!news.come.empty()) deps_.print(sentence(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) deps_.print(sentence(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) deps_.print(sentence(news.withdrawn, "not in the list of hosts any more"));
   for (const std::string& text : news.resized) deps_.print(text);
 }
 
@@ -157,7 +157,7 @@ std::string ChangingHosts::reason_to_regroup(const plan::JobMap& now, const plan
     const bool has_gone = contains(withdrawn, host.id) && next.hosts[places[host.id.value()].value()].ranks.empty();
     if (!host.ranks.empty() && has_gone) gone.push_back(host.host.name);
   }
-  if (!gone.empty() && quiet >= growth.value_or(kQuiet)) return told(gone, "listed no more");
+  if (!gone.empty() && quiet >= growth.value_or(kQuiet)) return sentence(gone, "listed no more");
   const bool grows = growth && quiet >= *growth && next.world_size() > now.world_size();
   return grows ? "there are hosts for " + std::to_string(next.world_size()) + " ranks (--grow-after)" : "";
 }

@@ -13,7 +13,7 @@ namespace sml::run {
 
 std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wanted, const DiscoveryOptions& options) {
   const auto fewer = [](std::uint64_t count, std::string_view noun, std::uint32_t least) {
-    return counted(count, noun) + ", fewer than the " + std::to_string(least) + " that are needed";
+    return pluralize(count, noun) + ", fewer than the " + std::to_string(least) + " that are needed";
   };
   if (hosts.size() < wanted.hosts) return fewer(hosts.size(), "host", wanted.hosts);
   std::uint64_t slots = 0;

@@ -51,7 +51,7 @@ std::string rule_that_holds(const RestartOptions& options, std::span<const PastA
 std::string budget_that_is_spent(const RestartOptions& options, std::span<const PastAttempt> history) {
   const std::span<const PastAttempt> restarted = history.first(history.size() - 1);
   const auto used = std::count_if(restarted.begin(), restarted.end(), [&](const PastAttempt& attempt) {
-    return !attempt.is_free && within(attempt, history.back().ended, options.window);
+    return !attempt.is_no_restart && within(attempt, history.back().ended, options.window);
   });
   std::uint64_t resets = 0;
   for (const PastAttempt& attempt : history) resets += attempt.resets;
@@ -115,7 +115,7 @@ Duration delay_after(const RestartDelay& delay, std::span<const PastAttempt> his
   std::size_t quick = 0;  // attempts in a row, including the last
   for (auto attempt = history.rbegin(); attempt != history.rend(); ++attempt) {
     if (attempt->ended - attempt->started >= PastAttempt::kHealthy) break;
-    if (!attempt->is_free) ++quick;
+    if (!attempt->is_no_restart) ++quick;
   }
   if (quick < 2) return std::min(delay.first, delay.most);
   Duration out = delay.first > Duration::zero() ? delay.first * 2 : kSecondDelay;
@@ -153,7 +153,7 @@ Decision decide(const RestartOptions& options, std::span<const PastAttempt> hist
   const PastAttempt& last = history.back();
   const bool asked_for = last.cause == FailureCause::User || last.cause == FailureCause::TimeLimit || last.is_last;
   if (options.max == 0 || last.cause == FailureCause::Success || asked_for) return EndJob{};
-  if (last.is_free && permanent_reason(last).empty()) return TryAgain{};
+  if (last.is_no_restart && permanent_reason(last).empty()) return TryAgain{};
   for (const std::string& why :
        {permanent_reason(last), rule_that_holds(options, history), budget_that_is_spent(options, history)}) {
     if (!why.empty()) return EndJob{why};

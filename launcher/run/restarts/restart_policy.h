@@ -34,8 +34,8 @@ struct PastAttempt {
   bool left_behind = false;            // some of its processes could not be ended; their hosts are out for that
   bool is_last = false;                // it was ended in order to end the job
   bool host_is_out = false;            // for cause Host: that host is lost, so another attempt would run without it
-  bool is_free = false;      // the next attempt is no restart: the workers had not started, or it ended to regroup
-  bool would_recur = false;  // for cause Host: the fault is in the command, and would recur on any host
+  bool is_no_restart = false;  // the next attempt is no restart: the workers had not started, or it ended to regroup
+  bool would_recur = false;    // for cause Host: the fault is in the command, and would recur on any host
   Signs signs{};
   std::uint32_t resets = 0;      // elastic resets within the attempt; each counts as a restart
   std::optional<HostId> root{};  // the host of the root cause; nullopt: that is no worker

@@ -39,7 +39,7 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
   const bool lost_some = deps.hosts_lost > std::exchange(hosts_lost_, deps.hosts_lost);
   last.host_is_out = deps.hosts_lost > 0;
   const bool lost_before = last.cause == report::FailureCause::Host && outcome.started_unix == 0 && lost_some;
-  last.is_free = lost_before || last.cause == report::FailureCause::Regroup;
+  last.is_no_restart = lost_before || last.cause == report::FailureCause::Regroup;
   last.no_hosts = deps.why_no_hosts;
   last.signs = {outcome.all_joined, outcome.some_joined, deps.file_touched, deps.line_matched};
   // For jobs not to come back all at once, the nanosecond in which this one has ended is as good as a random number.
@@ -47,7 +47,7 @@ Decision Restarts::ended(std::uint32_t number, const plan::JobMap& map, const at
   const double chance = std::uniform_real_distribution<double>()(random);
   Decision decision = decide(options_, history_, chance);
   if (!std::holds_alternative<TryAgain>(decision)) return decision;
-  if (!last.is_free) ++used_;
+  if (!last.is_no_restart) ++used_;
   if (earlier_.size() == kRemembered) earlier_.erase(earlier_.begin());
   earlier_.push_back(record_of(number, map, outcome, verdict, now));
   return decision;
@@ -60,7 +60,7 @@ std::string Restarts::announcement(const TryAgain& again) const {
   if (history_.back().cause == report::FailureCause::Regroup) {
     return "attempt " + std::to_string(last.number) + " has ended for that; the next follows, and is no restart";
   }
-  if (history_.back().is_free) {
+  if (history_.back().is_no_restart) {
     return "attempt " + std::to_string(last.number) +
            " has not started its workers; the next follows, and is no restart";
   }

@@ -40,7 +40,7 @@ class JobControl {
   // A rank has printed `bytes`, for `sml-run logs`.
   void output(Rank rank, Stream stream, std::string_view bytes);
   // Sends the outcome to processes that follow the job; to be called after the last output.
-  void tell_end(int exit_code, const std::string& verdict) { socket_.tell_end(exit_code, verdict); }
+  void send_end(int exit_code, const std::string& verdict) { socket_.send_end(exit_code, verdict); }
   void close() { socket_.close(); }
 
  private:

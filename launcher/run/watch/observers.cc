@@ -87,9 +87,9 @@ void Observers::write_file(std::string text) {
                });
 }
 
-void Observers::tell_end() {
+void Observers::send_end() {
   server_.reset();
-  if (pusher_) pusher_->tell_end();
+  if (pusher_) pusher_->send_end();
   if (!file_) return;
   file_timer_.cancel();
   write_file(metrics_.text(metrics::Format::Text, Clock::now(), {}));

@@ -41,8 +41,8 @@ class Observers {
   void begin(report::EventFeed& feed, metrics::Outlets outlets);
   // After the last event: closes the socket, and begins to write the file once more and to deliver what is left. Does
   // not wait.
-  void tell_end();
-  // Waits briefly until what tell_end() has begun is done.
+  void send_end();
+  // Waits briefly until what send_end() has begun is done.
   void finish();
 
  private:

@@ -23,10 +23,10 @@ Result<void> understands_us(const wire::AgentRuns& agent) {
 }  // namespace
 
 Result<std::optional<SessionEvent>> AgentArrival::next(std::size_t unsent) {
-  const Result<std::optional<wire::Greeting>> said = reader_.next();
-  if (!said) return said.error();
-  if (!said->has_value()) return std::optional<SessionEvent>();
-  const wire::Greeting& greeting = **said;
+  const Result<std::optional<wire::Greeting>> greeting_read = reader_.next();
+  if (!greeting_read) return greeting_read.error();
+  if (!greeting_read->has_value()) return std::optional<SessionEvent>();
+  const wire::Greeting& greeting = **greeting_read;
   if (const auto* need = std::get_if<wire::NeedAgent>(&greeting)) {
     if (Result<void> may = may_be_sent(*need, unsent); !may) return may.error();
     return std::optional(SessionEvent::NeedAgent);

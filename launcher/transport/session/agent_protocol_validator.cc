@@ -81,7 +81,7 @@ ValidationResult AgentProtocolValidator::validate(const wire::Probed& m) {
     return std::find(probed_.begin(), probed_.end(), result.address) != probed_.end();
   };
   if (!std::all_of(m.results.begin(), m.results.end(), tried)) {
-    return broken("told of an address that it was not to try");
+    return broken("sent the result of an address that it was not asked to try");
   }
   if (unanswered_[wire::index_in_to_agent<wire::Probe>()] == 0) probed_ = std::vector<std::string>();
   return {};
@@ -119,21 +119,21 @@ ValidationResult AgentProtocolValidator::validate(const wire::LeftEnded& m) {
 
 ValidationResult AgentProtocolValidator::validate(const wire::Health& m) {
   constexpr std::size_t kMost = 100;
-  return at_most(m.faults.size(), kMost, "faults");
+  return at_most(m.problems.size(), kMost, "faults");
 }
 
 ValidationResult AgentProtocolValidator::validate(const wire::HorovodNews& m) {
   constexpr std::size_t kMost = 1'000'000;
   constexpr std::size_t kLongestSlot = 512;
-  if (!now_.serves_stores()) return broken("told of Horovod's store, which it does not serve");
+  if (!now_.serves_stores()) return broken("sent a message of Horovod's store, which it does not serve");
   if (ValidationResult few = at_most(++horovod_news_, kMost, "words of Horovod's workers"); !few) return few;
-  if (m.slot.size() > kLongestSlot) return broken("told of a worker by too long a name");
+  if (m.slot.size() > kLongestSlot) return broken("sent a worker's name that is too long");
   return at_most(m.registration.size(), wire::kMaxRegistration, "bytes by which a worker registers");
 }
 
 ValidationResult AgentProtocolValidator::validate(const wire::HorovodAnswer& m) {
   const auto called = called_.find(m.rank);
-  if (called == called_.end()) return broken("told what a worker has answered that was not called");
+  if (called == called_.end()) return broken("sent an answer of a worker that was not called");
   called_.erase(called);
   return at_most(m.answer.size(), wire::kMaxHorovodAnswer, "bytes of a worker's answer");
 }

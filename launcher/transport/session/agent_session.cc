@@ -184,8 +184,8 @@ bool AgentSession::agent_runs() const {
   return machine_.state() != SessionState::Starting && machine_.state() != SessionState::Greeting && !ended();
 }
 
-TimePoint AgentSession::last_said() const {
-  return transport_ ? std::max(last_said_, transport_->asked_at()) : last_said_;
+TimePoint AgentSession::last_sent() const {
+  return transport_ ? std::max(last_sent_, transport_->asked_at()) : last_sent_;
 }
 
 void AgentSession::send(const wire::ToAgent& message) {
@@ -195,7 +195,7 @@ void AgentSession::send(const wire::ToAgent& message) {
 }
 
 void AgentSession::give(std::string frames) {
-  last_said_ = Clock::now();
+  last_sent_ = Clock::now();
   if (held_back_) {
     *held_back_ += frames;
   } else {
@@ -265,7 +265,7 @@ void AgentSession::abandon(Error why) {
   machine_.end();
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_), why = std::move(why)] {
     if (alive.expired()) return;
-    last_said_ = last_said();
+    last_sent_ = last_sent();
     transport_.reset();
     owner_.session_ended(*this, &why);
   });
@@ -275,7 +275,7 @@ void AgentSession::abandon(Error why) {
 void AgentSession::drop_transport() {
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (alive.expired()) return;
-    last_said_ = last_said();
+    last_sent_ = last_sent();
     transport_.reset();
   });
 }

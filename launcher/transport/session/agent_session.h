@@ -113,7 +113,7 @@ class AgentSession final : private TransportEvents {
   // The same, or kShellIsSilent where that applies.
   std::string awaited() const;
   const Contact& contact() const { return contact_; }
-  TimePoint last_said() const;                       // when the last bytes were sent to the agent
+  TimePoint last_sent() const;                       // when the last bytes were sent to the agent
   bool had_workers() const { return had_workers_; }  // Start has been sent to it
   const std::string& mark() const { return mark_; }
   // After session_ended: the agent ended without a Bye although the connection did not break, so a new agent may be
@@ -156,7 +156,7 @@ class AgentSession final : private TransportEvents {
   std::optional<std::string> held_back_;  // frames; set while the agent is suspended
   bool agent_vanished_ = false;
   Contact contact_;
-  TimePoint last_said_;
+  TimePoint last_sent_;
   ProtocolTrace* trace_ = nullptr;  // null: none
   bool had_workers_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -10,10 +10,10 @@ namespace sml::transport {
 
 ValidationResult AnswerValidator::validate(const wire::Trace& m, const Belongs& belongs) {
   const auto asked = traces_asked_.find(m.id);
-  if (asked == traces_asked_.end()) return broken("told where a worker is, that nobody had asked for");
+  if (asked == traces_asked_.end()) return broken("sent where a worker is, which nobody had asked for");
   if (ValidationResult ours = belongs(m.rank); !ours) return ours;
   if (!asked->second.insert(m.rank).second) {
-    return broken("told twice where rank " + number(m.rank.value()) + " is");
+    return broken("sent twice where rank " + number(m.rank.value()) + " is");
   }
   const ProcessTrace& process = m.process;
   if (ValidationResult few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
@@ -22,7 +22,7 @@ ValidationResult AnswerValidator::validate(const wire::Trace& m, const Belongs& 
 
 ValidationResult AnswerValidator::validate(const wire::Traced& m, const Belongs&) {
   if (traces_asked_.erase(m.id) == 1) return {};
-  return broken("told where its workers are, that nobody had asked for");
+  return broken("sent where its workers are, which nobody had asked for");
 }
 
 ValidationResult AnswerValidator::validate(const wire::Recorded& m, const Belongs& belongs) {
@@ -40,7 +40,7 @@ ValidationResult AnswerValidator::validate(const wire::Recorded& m, const Belong
 
 ValidationResult AnswerValidator::validate(const wire::RecordedAll& m, const Belongs&) {
   if (records_asked_.erase(m.id) == 1) return {};
-  return broken("said that it had sent what was recorded, that nobody had asked for");
+  return broken("sent the end of a recording that nobody had asked for");
 }
 
 }  // namespace sml::transport

@@ -16,26 +16,26 @@ constexpr std::size_t kMostRemarks = 1000;         // warnings and failures that
 constexpr std::size_t kMostPreflightErrors = 100;  // preflight errors that belong to no rank
 static_assert(wire::kMaxErrorFile <= wire::kMaxText);
 
-std::size_t wishes(const std::vector<wire::ServiceWish>& all, wire::ServiceKind kind) {
-  const auto is_it = [kind](const wire::ServiceWish& wish) { return wish.kind == kind; };
+std::size_t count_of(const std::vector<wire::ServiceRequest>& all, wire::ServiceKind kind) {
+  const auto is_it = [kind](const wire::ServiceRequest& request) { return request.kind == kind; };
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
 }
 
 ValidationResult validate_services(const std::vector<wire::Service>& services,
-                                   const std::vector<wire::ServiceWish>& wished) {
-  Error others = broken("told a port that it was not to reserve");
-  if (services.size() > wished.size()) return others;
+                                   const std::vector<wire::ServiceRequest>& asked) {
+  Error others = broken("sent a port that it was not asked to reserve");
+  if (services.size() > asked.size()) return others;
   for (const wire::Service& service : services) {
     const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
-    const auto told = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
-    if (told > wishes(wished, service.kind)) return others;
+    const auto count = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
+    if (count > count_of(asked, service.kind)) return others;
   }
   return {};
 }
 
 ValidationResult validate_attempt(std::uint32_t attempt, std::uint32_t now) {
   if (attempt == now) return {};
-  return broken("spoke of attempt " + number(attempt) + ", which it is not at");
+  return broken("named attempt " + number(attempt) + ", which it is not at");
 }
 
 }  // namespace
@@ -49,13 +49,13 @@ AttemptProtocolValidator::AttemptProtocolValidator(const wire::Prepare& prepare)
       looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
       looks_(prepare.usage == UsageLook::Yes),
       answers_(prepare.torch_traces),
-      members_(prepare.mpi.meeting == plan::PmiMode::None ? 0 : prepare.mpi.shape.size()) {
+      members_(prepare.mpi.pmi_mode == plan::PmiMode::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
   std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
 }
 
 bool AttemptProtocolValidator::serves_stores() const {
-  return wishes(services_, wire::ServiceKind::TorchStore) + wishes(services_, wire::ServiceKind::HorovodStore) > 0;
+  return count_of(services_, wire::ServiceKind::TorchStore) + count_of(services_, wire::ServiceKind::HorovodStore) > 0;
 }
 
 void AttemptProtocolValidator::note(const wire::Fenced& m) {
@@ -95,7 +95,7 @@ Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::of_rank(R
   const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
   const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
   if (found == ranks_.end() || found->rank != rank) {
-    return broken("spoke of rank " + number(rank.value()) + ", which is not on this host");
+    return broken("named rank " + number(rank.value()) + ", which is not on this host");
   }
   return &*found;
 }
@@ -108,7 +108,7 @@ ValidationResult AttemptProtocolValidator::belongs(Rank rank) {
 ValidationResult AttemptProtocolValidator::belong_once(std::vector<Rank> ranks) {
   std::sort(ranks.begin(), ranks.end());
   if (const auto twice = std::adjacent_find(ranks.begin(), ranks.end()); twice != ranks.end()) {
-    return broken("spoke twice of rank " + number(twice->value()) + " in one message");
+    return broken("named rank " + number(twice->value()) + " twice in one message");
   }
   for (const Rank rank : ranks) {
     if (ValidationResult ours = belongs(rank); !ours) return ours;
@@ -117,7 +117,7 @@ ValidationResult AttemptProtocolValidator::belong_once(std::vector<Rank> ranks) 
 }
 
 Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::started_one(Rank rank) {
-  if (!started_) return broken("told news of rank " + number(rank.value()) + " before it had started its workers");
+  if (!started_) return broken("sent news of rank " + number(rank.value()) + " before it had started its workers");
   return of_rank(rank);
 }
 
@@ -126,7 +126,7 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Prepared& m) {
     return few;
   if (ValidationResult few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
   if (ValidationResult services = validate_services(m.services, services_); !services) return services;
-  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("told interfaces that it was not to choose");
+  if (!chooses_interfaces_ && !m.addresses.empty()) return broken("sent interfaces that it was not asked to choose");
   if (ValidationResult few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few)
     return few;
   for (const wire::Bound& bound : m.bindings) {
@@ -175,7 +175,7 @@ ValidationResult AttemptProtocolValidator::validate(const wire::ExitedWorker& m)
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
-    return broken("told the end of rank " + number(m.rank.value()) + " twice");
+    return broken("sent the end of rank " + number(m.rank.value()) + " twice");
   }
   (*entry)->state = RankState::Exited;
   return {};
@@ -185,7 +185,7 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Drained& m) {
   Result<RankEntry*> entry = started_one(m.rank);
   if (!entry) return entry.error();
   if ((*entry)->state != RankState::Exited) {
-    return broken("told the last output of rank " + number(m.rank.value()) +
+    return broken("sent the last output of rank " + number(m.rank.value()) +
                   ((*entry)->state == RankState::Drained ? " twice" : ", which had not ended"));
   }
   (*entry)->state = RankState::Drained;
@@ -206,13 +206,13 @@ ValidationResult AttemptProtocolValidator::validate(const wire::StdinCredit& m) 
 // The members of the world are counted from 0.
 ValidationResult AttemptProtocolValidator::validate(const wire::FenceData& m) {
   if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
-  if (!started_ || members_ == 0) return broken("spoke of a fence, and none was to be");
+  if (!started_ || members_ == 0) return broken("sent a message of a fence, and expects none");
   if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
     return broken("sent a piece of a fence that is longer than allowed");
   }
   if (ValidationResult few = at_most(m.ranks.size(), members_, "ranks of a fence"); !few) return few;
   const auto beyond = [this](Rank rank) { return rank.value() >= members_; };
-  if (std::any_of(m.ranks.begin(), m.ranks.end(), beyond)) return broken("spoke of a rank that there is not");
+  if (std::any_of(m.ranks.begin(), m.ranks.end(), beyond)) return broken("named a rank that does not exist");
   fences_[{m.service, m.fence}] += m.bytes.size();
   fence_bytes_ += m.bytes.size();
   if (ValidationResult few = at_most(fences_.size(), wire::kMaxFences, "fences"); !few) return few;
@@ -223,13 +223,13 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Relay& m) {
   if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
   if (auto entry = of_rank(m.from); !entry) return entry.error();
-  if (m.to.value() >= members_) return broken("spoke of a rank that there is not");
+  if (m.to.value() >= members_) return broken("named a rank that does not exist");
   if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
   if (ValidationResult few = at_most(++relays_, wire::kMaxRelays, "words for other hosts"); !few) return few;
   return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
 }
 
-ValidationResult AttemptProtocolValidator::validate(const wire::SpawnWish& m) {
+ValidationResult AttemptProtocolValidator::validate(const wire::SpawnRequest& m) {
   constexpr std::size_t kMost = 1024;
   constexpr std::size_t kMostWords = std::size_t{1} << 20;  // a frame has no more bytes
   if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
@@ -248,7 +248,7 @@ ValidationResult AttemptProtocolValidator::validate(const wire::SpawnWish& m) {
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
   if (added_state_ != AddedState::Asked || m.first != added_->first || m.attempt != number_) {
-    return broken("told of ranks that it was not asked about");
+    return broken("sent an answer about ranks that it was not asked about");
   }
   added_state_ = AddedState::Waits;
   return at_most(m.errors.size(), added_->apps.size() + kMostPreflightErrors, "obstacles");
@@ -257,12 +257,12 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
 ValidationResult AttemptProtocolValidator::validate(const wire::HostUsed& m) {
   constexpr std::uint64_t kMost = 32'000'000;  // one per second for a year
   constexpr std::size_t kLongestName = 64;
-  if (!looks_) return broken("told how much of it is in use, and was not to look");
+  if (!looks_) return broken("sent how much of it is in use, which nobody had asked for");
   if (ValidationResult few = at_most(++uses_, kMost, "looks at its use"); !few) return few;
   if (ValidationResult few = at_most(m.use.accelerators.size(), kMostAccelerators, "accelerators"); !few) return few;
   const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
   if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
-  return broken("told an accelerator's name that is longer than allowed");
+  return broken("sent an accelerator's name that is longer than allowed");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::RankFault& m) {
@@ -271,14 +271,14 @@ ValidationResult AttemptProtocolValidator::validate(const wire::RankFault& m) {
   if (!entry) return entry.error();
   const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
   if (ended || !faults_.insert(m.rank).second) {
-    return broken("told a fault of rank " + number(m.rank.value()) + " again, or after its end");
+    return broken("sent a fault of rank " + number(m.rank.value()) + " again, or after its end");
   }
-  if (m.code < 1 || m.code > 255) return broken("told a status that no process can have");
+  if (m.code < 1 || m.code > 255) return broken("sent a status that no process can have");
   return {};
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Cleared& m) {
-  if (m.attempt != number_) return broken("told the end of attempt " + number(m.attempt) + ", which it is not at");
+  if (m.attempt != number_) return broken("sent the end of attempt " + number(m.attempt) + ", which it is not at");
   return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
 }
 

@@ -54,7 +54,7 @@ class AttemptProtocolValidator {
   Result<void> validate(const wire::FenceData& m);
   Result<void> validate(const wire::Relay& m);
   Result<void> validate(const wire::RankFault& m);
-  Result<void> validate(const wire::SpawnWish& m);
+  Result<void> validate(const wire::SpawnRequest& m);
   Result<void> validate(const wire::Added& m);
   Result<void> validate(const wire::HostUsed& m);
   template <class Message>
@@ -89,8 +89,8 @@ class AttemptProtocolValidator {
 
   std::uint32_t number_;  // of the attempt
   std::size_t apps_;
-  std::vector<wire::ServiceWish> services_;  // that the agent is to provide
-  bool chooses_interfaces_;                  // whether Prepared may have addresses
+  std::vector<wire::ServiceRequest> services_;  // that the agent is to provide
+  bool chooses_interfaces_;                     // whether Prepared may have addresses
   bool reports_bindings_;
   bool looks_for_mpi_;
   bool looks_;  // whether it reports how much of the host is in use

@@ -62,7 +62,7 @@ void ResumableLink::send_static(std::string_view bytes) {
 bool ResumableLink::far_side_ended() const { return agent_gone_ || (now_ && now_->transport->far_side_ended()); }
 
 TimePoint ResumableLink::asked_at() const {
-  return now_ ? std::max(asked_at_, now_->transport->said_again_at()) : asked_at_;
+  return now_ ? std::max(asked_at_, now_->transport->reconnected_at()) : asked_at_;
 }
 
 // ---- the agreement of both ends
@@ -200,20 +200,20 @@ void ResumableLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
   }
   if (const auto* runs = std::get_if<wire::AgentRuns>(&greeting)) {
     if (runs->version != wire::kProtocolVersion) return try_later();
-    return ask_to_return();
+    return ask_to_reconnect();
   }
-  if (const auto* goes_on = std::get_if<wire::GoesOn>(&greeting)) return go_on(goes_on->received);
+  if (const auto* goes_on = std::get_if<wire::AgentResumed>(&greeting)) return go_on(goes_on->received);
   const bool late = asked_ != received_.count();  // the bytes that were asked for are no longer kept
   if (std::holds_alternative<wire::CannotDeploy>(greeting) || now_ || late) return try_later();
   agent_gone_ = true;
   give_up(Error(*why_));
 }
 
-void ResumableLink::ask_to_return() {
+void ResumableLink::ask_to_reconnect() {
   asked_ = received_.count();
   asked_at_ = Clock::now();
   next_->transport->send(
-      wire::encode(wire::Return{next_->mark(), place_->reconnect_socket, place_->pid, secret_, *asked_}));
+      wire::encode(wire::ReconnectRequest{next_->mark(), place_->reconnect_socket, place_->pid, secret_, *asked_}));
 }
 
 void ResumableLink::go_on(std::uint64_t received) {

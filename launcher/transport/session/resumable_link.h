@@ -80,7 +80,7 @@ class ResumableLink final {
   void note_time();
   void deliver(std::span<const char> bytes);
   void greeted(Pipe& pipe, const wire::Greeting& greeting);
-  void ask_to_return();                // sends Return to the reconnect helper
+  void ask_to_reconnect();             // sends ReconnectRequest to the reconnect helper
   void go_on(std::uint64_t received);  // next_ becomes now_; `received`: the agent's count of frame bytes
   void broke(Error why);
   void drop(std::unique_ptr<Pipe> pipe);

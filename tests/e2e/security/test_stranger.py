@@ -93,7 +93,7 @@ class CrowdedStores(TestCase):
                     self.assertEqual(known.recv(4), answer)
         done = job.finish(input="\n")
         self.assert_status(done, 0)
-        self.assertRegex(done.stderr, "torch's store closed a connection from 127.0.0.1 that had said nothing yet: there are "
+        self.assertRegex(done.stderr, "torch's store closed a connection from 127.0.0.1 that had sent nothing yet: there are "
                                       "too many")
 
 

@@ -35,7 +35,7 @@ class Protocol(Turned):
         self.assert_given_up("exits_without_end", "sent an error file of rank 0 again, or after its end")
 
     def test_a_second_exit(self):
-        self.assert_given_up("second_exit", "told the end of rank 0 twice")
+        self.assert_given_up("second_exit", "sent the end of rank 0 twice")
 
     def test_output_beyond_its_credit(self):
         self.assert_given_up("output_beyond_credit", r"sent 65536 bytes of output, and was allowed \d+")
@@ -45,10 +45,10 @@ class Protocol(Turned):
 
     @gate
     def test_news_of_a_rank_of_another_host(self):
-        self.assert_given_up("rank_of_another_host", "spoke of rank 0, which is not on this host", hosts="true-1,evil")
+        self.assert_given_up("rank_of_another_host", "named rank 0, which is not on this host", hosts="true-1,evil")
 
     def test_an_exit_before_the_start(self):
-        self.assert_given_up("exit_before_start", "told news of rank 0 before it had started its workers")
+        self.assert_given_up("exit_before_start", "sent news of rank 0 before it had started its workers")
 
     def test_answers_that_nobody_asked_for(self):
         self.assert_given_up("unasked_answers", "answered a ping that nobody had sent")

@@ -1,4 +1,4 @@
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 
 #include <algorithm>
 #include <array>
@@ -45,8 +45,8 @@ bool names_own_address(std::span<const std::string> command, std::string_view sc
 }
 
 TorchStore choose_torch_store(const LaunchPlan& plan, TorchStore asked) {
-  const std::string* said = find_variable(plan.user_environment, kAgentStore);
-  const bool served = said != nullptr && value_of(*said) == "True";
+  const std::string* entry = find_variable(plan.user_environment, kAgentStore);
+  const bool served = entry != nullptr && value_of(*entry) == "True";
   if (asked == TorchStore::OfRank0 && !served) return asked;
   for (std::size_t i = 0; i < plan.program_count(); ++i) {
     if (wants_own_store(plan.program(i).user_environment, plan.launcher_environment)) return TorchStore::OfRank0;

@@ -7,21 +7,21 @@
 
 namespace sml::transport {
 
-class WaitingThreads {
+class BlockingThreads {
  public:
   // At most one thread per host, and at most `fanout` or 64 threads.
-  WaitingThreads(std::uint32_t fanout, std::size_t hosts) : fanout_(fanout), hosts_(hosts) {}
+  BlockingThreads(std::uint32_t fanout, std::size_t hosts) : fanout_(fanout), hosts_(hosts) {}
 
   // Created on first use.
   boost::asio::thread_pool& pool();
   // Stops the pool without joining its threads, and leaks it: a pending name look-up goes on, and joining its thread
   // could take as long as the name server does.
-  void leave();
+  void abandon();
 
  private:
   std::uint32_t fanout_;
   std::size_t hosts_;
-  std::unique_ptr<boost::asio::thread_pool> pool_;  // null before first use, and after leave()
+  std::unique_ptr<boost::asio::thread_pool> pool_;  // null before first use, and after abandon()
 };
 
 }  // namespace sml::transport

@@ -1,4 +1,4 @@
-#include "launcher/agent/core/local_callers.h"
+#include "launcher/agent/core/local_connection_check.h"
 
 #include <algorithm>
 #include <set>
@@ -15,7 +15,7 @@ constexpr uid_t kNobody = static_cast<uid_t>(-1);  // not a valid user id
 
 }  // namespace
 
-void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
+void LocalConnectionCheck::ask(const os::TcpEnds& ends, Answer answer) {
   using State = os::SocketOwner::State;
   const os::SocketOwner owner = owners_.owner_of(ends);
   // A loopback connection has nothing between its ends: one that the kernel does not list is closed.
@@ -30,7 +30,7 @@ void LocalCallers::ask(const os::TcpEnds& ends, Answer answer) {
   when_due(timer_, [this] { look(); });
 }
 
-void LocalCallers::look() {
+void LocalConnectionCheck::look() {
   const std::set<uid_t> users = os::users_of_descendants();
   next_look_ = Clock::now() + kLookEvery;
   for (const Waiting& one : std::exchange(waiting_, {})) {

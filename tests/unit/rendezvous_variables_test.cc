@@ -1,4 +1,4 @@
-#include "common/plan/environment/meeting_wishes.h"
+#include "common/plan/environment/rendezvous_variables.h"
 
 #include "tests/support/catch.h"
 

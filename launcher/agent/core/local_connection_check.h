@@ -16,15 +16,15 @@ namespace sml::agent {
 
 // A connection belongs to the job if it was made by the agent's user, by root, or by a user as whom some process below
 // the agent runs: workers may have changed their user. One thread.
-class LocalCallers {
+class LocalConnectionCheck {
  public:
   using Answer = std::function<void(wire::PeerOwnership)>;
   // The shortest interval between two scans of the host's processes.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(100);
 
-  explicit LocalCallers(boost::asio::io_context& loop) : timer_(loop) {}
-  LocalCallers(const LocalCallers&) = delete;
-  LocalCallers& operator=(const LocalCallers&) = delete;
+  explicit LocalConnectionCheck(boost::asio::io_context& loop) : timer_(loop) {}
+  LocalConnectionCheck(const LocalConnectionCheck&) = delete;
+  LocalConnectionCheck& operator=(const LocalConnectionCheck&) = delete;
 
   // `ends` are the addresses of the connection as the caller's socket has them. Calls `answer` before it returns,
   // unless the connection belongs to another user or is closed: then from the loop, after the next scan of the
