@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import PYTHON, HostsCase, gate, sml_run
+from harness import PYTHON, HostsCase, gate, scaled, sml_run
 from test_mpi import compiled
 
 
@@ -57,7 +57,9 @@ class Trace(HostsCase):
 
     def test_the_store_of_torch_tells_when_all_have_joined(self):
         trace = self.temporary_directory() / "start.json"
-        code = "import time, torch.distributed as d; d.init_process_group('gloo'); print('in', flush=True); d.barrier(); time.sleep(3)"
+        # The launcher asks the store every second or so: the ranks stay until it has.
+        code = ("import time, torch.distributed as d; d.init_process_group('gloo'); print('in', flush=True); d.barrier(); "
+                f"time.sleep({scaled(3)})")
         done = sml_run("--torch-store", "--trace", trace, "-np", "2", PYTHON, "-c", code)
         self.assert_status(done, 0)
         events = json.loads(trace.read_text())["traceEvents"]
