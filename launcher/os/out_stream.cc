@@ -172,7 +172,7 @@ bool OutStream::broken() const { return state_->is_broken; }
 
 void OutStream::flush(int limit_ms) {
   if (blocks(state_->kind)) {
-    const Duration limit = state_->kind == Kind::File ? Duration::max() : std::chrono::milliseconds(limit_ms);
+    const Duration limit = state_->kind == Kind::File ? kForFileSystem : std::chrono::milliseconds(limit_ms);
     push_aside(state_);
     static_cast<void>(state_->side.finish(limit));
     return;

@@ -7,6 +7,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include "common/core/clock.h"
+
 namespace sml::os {
 
 // Pipes and terminals are reopened through /proc, so that O_NONBLOCK affects this process only; sockets are written
@@ -14,6 +16,8 @@ namespace sml::os {
 // written as they are by a side thread. Used by one thread, that of the loop.
 class OutStream {
  public:
+  static constexpr Duration kForFileSystem = std::chrono::seconds(10);
+
   struct Handlers {
     std::function<void()> drained;  // all bytes are written, after a write() that could not write them at once
     std::function<void(int sys_errno)> broken;  // a write failed; called once; pending and later bytes are dropped
@@ -28,8 +32,8 @@ class OutStream {
   void write(std::string& bytes);
   std::size_t pending() const;  // bytes not written yet
   bool broken() const;
-  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress, but for a regular file waits as
-  // long as its file system takes. For the end of the program.
+  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress, but with a regular file only
+  // after kForFileSystem. For the end of the program.
   void flush(int limit_ms);
   // For a regular file: drops the pending bytes, and truncates the file. Without effect on other descriptors.
   void empty();

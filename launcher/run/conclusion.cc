@@ -67,18 +67,16 @@ void Conclusion::leave_error_file() const {
   const std::string& path = deps_.options.failure.json_path;
   if (path.empty() || verdict_.root_cause == nullptr) return;
   const std::string text = report::error_file_for_parent(verdict_.root_cause->error, verdict_.root_cause->status);
-  if (text.empty()) return;
-  if (const Result<void> written = write_failure(path, text); !written) deps_.print(written.error().message());
+  if (!text.empty()) deps_.files.write("--error-file", [path, text] { return write_failure(path, text); });
 }
 
 // The failure text is for every host: the platform shows the file of whichever it looks at first.
-transport::RunEnd Conclusion::write_failure_file() const {
+transport::RunEnd Conclusion::leave_failure_file() const {
   const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
       sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-  if (!deps_.options.failure.path.empty() && verdict_.exit_code != 0) {
-    const Result<void> left = leave_failure(deps_.options.failure.path, failure);
-    if (!left) deps_.print(left.error().message());
+  if (const std::string& path = deps_.options.failure.path; !path.empty() && verdict_.exit_code != 0) {
+    deps_.files.write("--failure-file", [path, failure] { return leave_failure(path, failure); });
   }
   return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure)};
 }

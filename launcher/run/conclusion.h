@@ -10,6 +10,7 @@
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/outcome/job_outcome.h"
 #include "launcher/run/restarts/restarts.h"
+#include "launcher/run/watch/file_work.h"
 #include "launcher/transport/agent_launcher.h"
 
 namespace sml::run {
@@ -25,6 +26,7 @@ class Conclusion {
     const report::JobProgress& progress;
     const report::Goodput* goodput;  // null: not known
     std::function<void(const std::string&)> print;
+    FileWork& files;
   };
   // `outcome` is that of the last attempt.
   Conclusion(Deps job, attempt::AttemptOutcome outcome);
@@ -32,12 +34,13 @@ class Conclusion {
   Conclusion& operator=(const Conclusion&) = delete;
 
   const report::JobOutcome& verdict() const { return verdict_; }
-  void print_outcome() const;     // prints the report of a failure, and the list of earlier attempts
-  std::string report() const;     // the text for --report; does not write the file
-  void leave_error_file() const;  // writes --error-file, if that is given and the root cause is a worker that wrote one
-  // Writes --failure-file, if that is given and the job has failed. Returns what is to be sent to the hosts, each of
-  // which may write such a file, too; does not send it.
-  transport::RunEnd write_failure_file() const;
+  void print_outcome() const;  // prints the report of a failure, and the list of earlier attempts
+  std::string report() const;  // the text for --report; does not write the file
+  // Begins to write --error-file, if that is given and the root cause is a worker that wrote one.
+  void leave_error_file() const;
+  // Begins to write --failure-file, if that is given and the job has failed. Returns what is to be sent to the hosts,
+  // each of which may write such a file, too; does not send it.
+  transport::RunEnd leave_failure_file() const;
   report::JobEnds event() const;  // for the caller to publish
 
  private:

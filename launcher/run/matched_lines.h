@@ -26,14 +26,15 @@ namespace sml::run {
 
 class MatchedLines {
  public:
-  // Plans the files of one attempt and creates none. Error (Usage): --log-match-layout is not a template; Error (Config
-  // or Io): as from os::LogFiles::check().
+  // Plans the files of one attempt and creates none. Error (Usage): --log-match-layout is not a template.
   static Result<MatchedLines> plan(const LogOptions& options, const OutputOptions& output,
                                    const plan::LaunchPlan& plan);
 
   // One path for each file.
   const std::vector<std::string>& paths() const { return paths_; }
 
+  // As os::LogFiles::check(); to be called before listen().
+  Result<void> check() const { return files_ ? files_->check() : Result<void>(); }
   // Sets the handlers of log events; to be called before begin().
   void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers);
   // Creates the files; `then` is called once they exist.

@@ -27,6 +27,16 @@ Result<std::vector<std::string>> log_paths(const LogOptions& options, const outp
 }
 
 Result<RankLogs> RankLogs::plan(const LogOptions& options, const OutputOptions& output, const plan::LaunchPlan& plan) {
+  Result<RankLogs> logs = plan_unchecked(options, output, plan);
+  if (!logs) return logs;
+  Result<void> free = logs->matched_.check();
+  if (free && logs->files_) free = logs->files_->check();
+  if (!free) return Error(free.error()).in("--log-dir");
+  return logs;
+}
+
+Result<RankLogs> RankLogs::plan_unchecked(const LogOptions& options, const OutputOptions& output,
+                                          const plan::LaunchPlan& plan) {
   RankLogs logs;
   logs.options_ = options;
   if (options.directory.empty()) return logs;
@@ -39,7 +49,6 @@ Result<RankLogs> RankLogs::plan(const LogOptions& options, const OutputOptions& 
   if (Result<void> distinct = logs.check_matched(); !distinct) return distinct.error();
   if (options.place == LogPlace::Hosts) return logs;
   logs.files_.emplace(options.rules, logs.paths_);
-  if (Result<void> free = logs.files_->check(); !free) return Error(free.error()).in("--log-dir");
   return logs;
 }
 

@@ -33,6 +33,9 @@ class RankLogs {
   // Plans the files of one attempt, and creates none. Error: as from log_paths(), MatchedLines::plan() or
   // os::LogFiles::check(), which finds files of an earlier job. For files on other hosts, the agents check that.
   static Result<RankLogs> plan(const LogOptions& options, const OutputOptions& output, const plan::LaunchPlan& plan);
+  // The same without os::LogFiles::check(), which blocks while the file system does: begin() finds what is wrong.
+  static Result<RankLogs> plan_unchecked(const LogOptions& options, const OutputOptions& output,
+                                         const plan::LaunchPlan& plan);
 
   // The folder whose name contains the job's id, for a message: a user cannot derive it from the options. Empty if
   // there is none.

@@ -25,8 +25,8 @@ constexpr mode_t kReportMode = 0600;
 
 constexpr Duration kForReaders = std::chrono::seconds(10);
 
-// Writes to a non-blocking descriptor.
-bool write_within(int fd, std::string_view text, Duration limit) {
+// Writes to a non-blocking descriptor. Error (Io) names the file.
+Result<void> write_within(int fd, std::string_view text, Duration limit, const std::string& path) {
   const TimePoint end = Clock::now() + limit;
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
@@ -36,13 +36,12 @@ bool write_within(int fd, std::string_view text, Duration limit) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
       pollfd ready{fd, POLLOUT, 0};
       if (left > 0 && ::poll(&ready, 1, static_cast<int>(left)) != 0) continue;
-      errno = ETIMEDOUT;
-      return false;
+      return sys_error(ErrorKind::Io, "cannot write " + path, ETIMEDOUT);
     } else if (errno != EINTR) {
-      return false;
+      return sys_error(ErrorKind::Io, "cannot write " + path, errno);
     }
   }
-  return true;
+  return {};
 }
 
 Result<os::UniqueFd> open_named(const std::string& option, const std::string& path, mode_t mode = 0666) {
@@ -56,15 +55,23 @@ std::string drawing_for(const std::string& path, const report::Timeline& timelin
   return path.ends_with(".html") ? report::timeline_html(timeline) : report::timeline_trace(timeline);
 }
 
-// Compares existing files by device and inode, others by name.
+// Equal for all names of a file, which need not exist yet; empty for what several may write to, such as /dev/null.
+std::string identity(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) {
+    return S_ISREG(found.st_mode) ? fmt::format("{} {}", found.st_dev, found.st_ino) : std::string();
+  }
+  const std::size_t name = path.rfind('/') + 1;
+  const std::string folder = name == 0 ? "." : path.substr(0, name);
+  if (::stat(folder.c_str(), &found) != 0) return path;
+  return fmt::format("{} {} {}", found.st_dev, found.st_ino, path.substr(name));
+}
+
 class Names {
  public:
   Result<void> add(const std::string& option, const std::string& path) {
-    if (path.empty()) return {};
-    struct stat file {};
-    const bool is_there = ::stat(path.c_str(), &file) == 0;
-    if (is_there && !S_ISREG(file.st_mode)) return {};
-    const std::string name = is_there ? fmt::format("{} {}", file.st_dev, file.st_ino) : path;
+    const std::string name = path.empty() ? path : identity(path);
+    if (name.empty()) return {};
     const auto [earlier, is_new] = seen_.emplace(name, option);
     if (is_new) return {};
     return Error(ErrorKind::Usage, fmt::format("{}: {} is the file of {} already; give each a file of its own", option,
@@ -86,6 +93,7 @@ Result<void> check_names(const JobOptions& options) {
   }
   if (added) added = names.add("--trace", options.observers.trace_file);
   if (added) added = names.add("--metrics-file", options.observers.metrics_file);
+  if (added) added = names.add("--failure-file", options.failure.path);
   return added;
 }
 
@@ -105,7 +113,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   records.results_ = ResultsFile(std::move(*results), options.results.limit);
   Result<HangFolder> hang_folder = HangFolder::open(options.progress.hang_folder);
   if (!hang_folder) return hang_folder.error();
-  records.hang_folder_ = std::move(*hang_folder);
+  records.hang_folder_ = std::make_shared<const HangFolder>(std::move(*hang_folder));
   Result<os::UniqueFd> events = open_named("--events", options.events_file);
   if (!events) return events.error();
   records.events_file_ = std::move(*events);
@@ -136,7 +144,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
 
 Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPlan& plan) {
   logs_ = {};
-  Result<RankLogs> logs = RankLogs::plan(options.logs, options.output, plan);
+  Result<RankLogs> logs = RankLogs::plan_unchecked(options.logs, options.output, plan);
   if (!logs) return logs.error();
   logs_ = std::move(*logs);
   return {};
@@ -227,22 +235,29 @@ void Records::draw_last(const Print& print) {
   }
 }
 
-void Records::write(const NamedFile& file, std::string_view text, const std::string& option, const Print& print) {
-  if (write_within(file.fd.get(), text, kForReaders)) return;
-  print(option + ": " + sys_error(ErrorKind::Io, "cannot write " + file.path, errno).message());
+// Closes the file on that thread, too: only then does a file server have to take all of it.
+void Records::write(NamedFile file, std::string text, const std::string& option, FileWork& files) {
+  const auto shared = std::make_shared<NamedFile>(std::move(file));
+  files.write(option, [shared, text = std::move(text)] {
+    const os::UniqueFd fd = std::move(shared->fd);
+    return write_within(fd.get(), text, kForReaders, shared->path);
+  });
 }
 
-void Records::write_report(std::string_view text, const Print& print) { write(report_file_, text, "--report", print); }
+void Records::write_report(std::string text, FileWork& files) {
+  write(std::move(report_file_), std::move(text), "--report", files);
+}
 
-void Records::finish(const Print& print) {
+void Records::finish(FileWork& files, const Print& print) {
   if (timeline_ && goodput_ != nullptr) timeline_->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
-  for (const NamedFile& file : timeline_files_) write(file, drawing_for(file.path, *timeline_), "--timeline", print);
-  if (drawing_) draw_last(print);
-  if (trace_) {
-    if (Result<void> written = trace_file_->renew(trace_->json(Clock::now())); !written) {
-      print("--trace: " + written.error().message());
-    }
+  for (NamedFile& file : timeline_files_) {
+    std::string drawing = drawing_for(file.path, *timeline_);
+    write(std::move(file), std::move(drawing), "--timeline", files);
   }
+  if (trace_) {
+    files.write("--trace", [file = trace_file_, text = trace_->json(Clock::now())] { return file->renew(text); });
+  }
+  if (drawing_) draw_last(print);
   results_.flush(kLastLinesMs);
   if (events_stream_) events_stream_->flush(kLastLinesMs);
   if (protocol_stream_) protocol_stream_->flush(kLastLinesMs);

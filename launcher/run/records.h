@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +26,7 @@
 #include "launcher/report/live/goodput.h"
 #include "launcher/run/rank_logs.h"
 #include "launcher/run/results_file.h"
+#include "launcher/run/watch/file_work.h"
 #include "launcher/run/watch/hang_folder.h"
 #include "launcher/transport/session/protocol_trace.h"
 
@@ -48,18 +48,19 @@ class Records {
   // Writes the messages for --trace-protocol; null: the option is not given. Valid after begin().
   transport::ProtocolTrace* protocol_trace() { return protocol_trace_.get(); }
   metrics::Outlets take_metrics() { return std::move(metrics_); }  // to be called once: moves them out
-  const HangFolder& hang_folder() const { return hang_folder_; }
-  // Plans the logs of a further attempt. On Error (Usage, Config or Io) the files cannot be made, and there are no logs
-  // from then on.
+  const std::shared_ptr<const HangFolder>& hang_folder() const { return hang_folder_; }
+  // Plans the logs of a further attempt, without a look at the file system. On Error (Usage) there are no logs from
+  // then on.
   Result<void> renew_logs(const JobOptions& options, const plan::LaunchPlan& plan);
   // To be called before the job begins again with another plan. Empties the timeline and the events file; a reader of a
-  // pipe keeps what it has received. Then does as renew_logs(), with the same errors.
+  // pipe keeps what it has received. Then does as renew_logs(), with the same error.
   Result<void> start_over(const JobOptions& options, const plan::LaunchPlan& plan);
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
-  // Blocks for up to 10 s while the reader of a pipe is slow.
-  void write_report(std::string_view text, const Print& print);
-  // After the last event: draws the timeline for the last time and waits briefly for slow readers.
-  void finish(const Print& print);
+  // Begins to write; gives up after 10 s with the slow reader of a pipe. To be called once.
+  void write_report(std::string text, FileWork& files);
+  // After the last event: begins to write --trace and timelines into pipes, draws the other timelines for the last
+  // time, and waits briefly for slow readers and file systems.
+  void finish(FileWork& files, const Print& print);
 
  private:
   // A timeline is first drawn after kFirstDrawing, then every kDrawing, and every kIdleDrawing while no events come. A
@@ -86,10 +87,10 @@ class Records {
   void arm_drawing(Duration after);
   void draw();
   void draw_last(const Print& print);
-  static void write(const NamedFile& file, std::string_view text, const std::string& option, const Print& print);
+  static void write(NamedFile file, std::string text, const std::string& option, FileWork& files);
 
   RankLogs logs_;
-  HangFolder hang_folder_;
+  std::shared_ptr<const HangFolder> hang_folder_;
   NamedFile report_file_;
   ResultsFile results_;
   metrics::Outlets metrics_;

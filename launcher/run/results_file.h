@@ -33,7 +33,7 @@ class ResultsFile {
   // `attempt` counts from 1. Bytes beyond the limit of the rank are dropped, with one message.
   void write(std::uint32_t attempt, Rank rank, std::string_view bytes);
   std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes that are not yet in the file
-  // For the end of the program: waits for the file system, and up to `limit_ms` for the reader of a pipe.
+  // For the end of the program: as OutStream::flush().
   void flush(int limit_ms);
 
  private:

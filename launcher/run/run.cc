@@ -6,6 +6,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
@@ -21,8 +22,6 @@ namespace sml::run {
 namespace {
 
 constexpr int kLastWordsMs = 1000;
-
-double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::vector<plan::Host> callers(const std::weak_ptr<dialin::Coordinator>& of) {
   std::vector<plan::Host> out;
@@ -46,10 +45,10 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
       records_(std::move(records)),
       replan_(std::move(replan)),
+      files_(loop_, [this](const std::string& text) { console_.print(text); }),
       fleet_(loop_, deps.image, std::move(deps.agent_launcher), options.heartbeat_timeout),
       restarts_(options.restart),
-      next_hosts_(options.restart, fleet_, events_),
-      progress_file_(options.restart.progress_file),
+      next_hosts_(options.restart, fleet_, events_, files_),
       rest_timer_(loop_),
       streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
                                       console_, records_, events_, progress_, control_}),
@@ -82,8 +81,8 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                      },
                  .report = [this] { report_while_running("ranks are silent"); },
                  .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
-      progress_file_looks_(loop_.get_executor(), options.restart.progress_file,
-                           [this](const report::StepNumbers& step) { progress_.file_written(step); }),
+      progress_file_(loop_.get_executor(), options.restart.progress_file,
+                     [this](const report::StepNumbers& step) { progress_.file_written(step); }),
       hang_reports_(
           {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
            .progress = progress_.so_far(),
@@ -94,7 +93,8 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
                },
            .fetch = [this](attempt::RecordQuery::Done done) { attempt_->queries().fetch_records(std::move(done)); },
            .print = [this](const std::string& text) { console_.print(text); },
-           .folder = records_.hang_folder()}),
+           .folder = records_.hang_folder(),
+           .files = files_}),
       use_looks_(loop_.get_executor(),
                  {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
                   .queries = [this]() -> attempt::HostQueries& { return attempt_->queries(); }}),
@@ -140,7 +140,6 @@ int Run::run() {
   streams_.give_input();
   signals_.begin();
   begin_records();
-  progress_file_.begin();
   fleet_.start();
   attempt_->begin();
   changing_hosts_.begin();
@@ -165,7 +164,7 @@ void Run::begin_records() {
         [this](std::size_t columns) { return report::status_line(progress_.so_far(), Clock::now(), columns); });
   }
   progress_.begin(events_);
-  progress_file_looks_.begin();
+  progress_file_.begin();
   const Result<void> asked = control_.open();
   if (!asked && options_.verbosity == Verbosity::Verbose) {
     console_.print("sml-run ps and status cannot ask this job: " + asked.error().message());
@@ -202,7 +201,7 @@ void Run::perform(RunAction action) {
   switch (action) {
     case RunAction::None:
     case RunAction::Unexpected: return;
-    case RunAction::Decide: return decide();
+    case RunAction::Decide: return ask_for_progress();
     case RunAction::Rest: return rest();
     case RunAction::Replan: return boost::asio::post(loop_, [this] { replan(); });
     case RunAction::Begin: return begin_again();
@@ -214,9 +213,21 @@ void Run::perform(RunAction action) {
 
 // ---- from one attempt to the next
 
-void Run::decide() {
+void Run::ask_for_progress() {
   const attempt::AttemptOutcome outcome = attempt_->outcome();
   if (!outcome.machines.empty()) return dispatch(RunEvent::OneMachine);
+  if (report::judge(outcome.facts).exit_code == 0) return decide(std::nullopt);
+  progress_file_.ask([this](std::optional<bool> touched) {
+    if (machine_.state() != RunState::Clearing || !attempt_->is_cleared()) return;  // the agents are leaving
+    if (!touched && !options_.restart.progress_file.empty()) {
+      console_.print("--progress-file: its file system does not answer; the job goes on without it");
+    }
+    decide(touched);
+  });
+}
+
+void Run::decide(std::optional<bool> file_touched) {
+  const attempt::AttemptOutcome outcome = attempt_->outcome();
   const report::JobOutcome verdict = report::judge(outcome.facts);
   next_hosts_.blame(outcome.hosts_out);
   std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
@@ -226,7 +237,7 @@ void Run::decide() {
   const Result<plan::JobMap> next = next_map();
   const Restarts::Deps deps{.hosts_lost = fleet_.lost().size() - other_names_,
                             .why_no_hosts = next || may_mend() ? std::string() : next.error().message(),
-                            .file_touched = progress_file_.touched(),
+                            .file_touched = file_touched,
                             .line_matched = progress_.line_matched()};
   const Decision decision =
       restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, deps, Clock::now());
@@ -366,7 +377,6 @@ void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
     events_.publish(report::AttemptBegins{attempt_number(), &attempt_->plan()});
   }
   before.reset();
-  progress_file_.begin();
   console_.begin_again(tag_subjects(attempt_->plan().map), options_.output);
   fleet_.start();
   attempt_->begin();
@@ -440,24 +450,26 @@ void Run::stop(const Stop& asked) {
 
 // ---- the end
 
-// Reports the end of the job; returns the exit status.
+// Reports the end of the job; returns the exit status. No host waits for a file.
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();
   const auto print = [this](const std::string& text) { console_.print(text); };
   const Conclusion conclusion(
-      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), print},
+      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), print, files_},
       attempt_->outcome());
   conclusion.print_outcome();
-  if (records_.wants_report()) records_.write_report(conclusion.report(), print);
-  fleet_.dismiss();
+  if (records_.wants_report()) records_.write_report(conclusion.report(), files_);
   conclusion.leave_error_file();
-  fleet_.send_end(conclusion.write_failure_file());
+  const transport::RunEnd end = conclusion.leave_failure_file();
+  fleet_.dismiss();
+  fleet_.send_end(end);
   fleet_.clean_up(print);
   events_.publish(conclusion.event());
   observers_.send_end();
-  records_.finish(print);  // while the last messages are on their way
+  records_.finish(files_, print);  // while the last messages are on their way
   observers_.finish();
+  files_.finish();
   const int exit_code = conclusion.verdict().exit_code;
   control_.send_end(exit_code, report::in_words(conclusion.verdict()));
   control_.close();

@@ -25,10 +25,10 @@
 #include "launcher/run/restarts/next_hosts.h"
 #include "launcher/run/restarts/restarts.h"
 #include "launcher/run/run_machine.h"
+#include "launcher/run/watch/file_work.h"
 #include "launcher/run/watch/hang_reports.h"
 #include "launcher/run/watch/job_control.h"
 #include "launcher/run/watch/observers.h"
-#include "launcher/run/watch/progress_file.h"
 #include "launcher/run/watch/progress_file_poller.h"
 #include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
@@ -85,7 +85,8 @@ class Run final : private attempt::AttemptOwner {
   void listen_to_logs();
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
-  void decide();
+  void ask_for_progress();
+  void decide(std::optional<bool> file_touched);
   void tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
                     const std::vector<std::string>& news);
   bool may_mend() const;  // whether more hosts may still come if there are too few for another attempt
@@ -115,10 +116,10 @@ class Run final : private attempt::AttemptOwner {
   std::optional<plan::LaunchPlan> next_plan_;  // from Replan to BeginAnew
   std::size_t other_names_ = 0;                // the number of hosts that are the same machine as another
   RunMachine machine_;
+  FileWork files_;
   fleet::Fleet fleet_;
   Restarts restarts_;
   NextHosts next_hosts_;
-  ProgressFile progress_file_;
   boost::asio::steady_timer rest_timer_;
   Duration rest_{};  // the wait before the next attempt
   EndJob end_;       // why no other attempt follows
@@ -126,7 +127,7 @@ class Run final : private attempt::AttemptOwner {
   std::unique_ptr<attempt::Attempt> attempt_;
   ChangingHosts changing_hosts_;
   ProgressWatch progress_;
-  ProgressFilePoller progress_file_looks_;
+  ProgressFilePoller progress_file_;
   HangReports hang_reports_;
   UsagePoller use_looks_;
   JobControl control_;

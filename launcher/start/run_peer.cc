@@ -69,11 +69,13 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
   const auto own = std::find_if(sessions.begin(), sessions.end(),
                                 [&](const transport::AgentSession::Plan& s) { return s.host == HostId(own_index); });
   if (own == sessions.end()) return std::nullopt;
+  std::optional<run::RankLogs> logs;  // own->prepare refers to it
   if (options.logs.place == LogPlace::Hosts) {
     LogOptions of_agents = options.logs;
     of_agents.matched = {};  // the head writes these, perhaps into the same folder
-    const Result<run::RankLogs> logs = run::RankLogs::plan(of_agents, options.output, plan);
-    if (!logs) return std::nullopt;
+    Result<run::RankLogs> planned = run::RankLogs::plan(of_agents, options.output, plan);
+    if (!planned) return std::nullopt;
+    logs = std::move(*planned);
     logs->instruct(*own);
   }
   dialin::ExpectedPlan part{.host = own->name,
@@ -108,7 +110,7 @@ int run_peer(const Options& options, const plan::LaunchPlan& plan, const dialin:
   };
   const dialin::Outcome outcome =
       dialin::dial({.settings = settings,
-                    .patience = options.start_timeout,
+                    .timeout = options.start_timeout,
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = plan.launcher_environment,

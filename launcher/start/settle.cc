@@ -45,7 +45,9 @@ Result<void> settle_training(Options& options, Training& training, HostFinder& f
 }  // namespace
 
 ReadFile reader_of_objects(const ThisHost& here) {
-  return [&here](const std::string& path, std::size_t limit) { return read_file_or_object(path, limit, here); };
+  return [&here](const std::string& path, std::size_t limit) {
+    return is_in_s3(path) ? read_from_s3(path, limit, here) : read_own_file(here, path, limit);
+  };
 }
 
 SettledOptions SettledOptions::gathered(std::uint32_t hosts, const plan::HostShares& shares) const {

@@ -44,7 +44,7 @@ class SettledOptions {
 Result<SettledOptions> settle_options(Options& options, Training& training, HostFinder& finder, ThisHost& here,
                                       const std::function<void(const std::string&)>& warn);
 
-// Makes a function that reads files, which may be objects in S3. `here` must outlive it.
+// Makes a function that reads files as read_own_file() does, and objects in S3. `here` must outlive it.
 ReadFile reader_of_objects(const ThisHost& here);
 
 // The options for the plan of a job with `hosts` hosts, with the shares that they chose.

@@ -17,6 +17,7 @@
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/nested_launcher.h"
 #include "launcher/inputs/own_address.h"
+#include "launcher/os/terminal_size.h"
 #include "launcher/run/check/check.h"
 #include "launcher/run/run.h"
 #include "launcher/start/call_hosts.h"
@@ -62,7 +63,8 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
       run::Check(loop, options, plan, image, *logs, std::move(*head), print).run();
   if (!found) return refuse(found.error());
   const bool json = options.format == PlanFormat::Json;
-  const bool printed = os::write_all(STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found));
+  const bool printed = os::write_all(
+      STDOUT_FILENO, json ? check_json(*found) + "\n" : check_table(*found, os::terminal_columns(STDOUT_FILENO)));
   if (options.verbosity != Verbosity::Quiet) {
     for (const std::string& warning : check_warnings(*found)) print("warning: " + warning);
   }

@@ -1,16 +1,37 @@
-"""What stands still around sml-run, and holds up nobody: file systems that it writes to, terminals of other users."""
+"""What stands still around sml-run, and holds up nobody: file systems that it reads and writes, terminals of other users."""
+import contextlib
 import os
 import pathlib
 import pty
 import select
+import socket
 import subprocess
 import time
 import unittest
 
 from harness import SML_RUN, TestCase, gate, scaled, sml_run_popen, wait_until, watchdog
+from stalling_files import StallingFiles
 
 # Prints until the file is there.
 CHATTER = 'until [ -e "$0" ]; do echo line; sleep 0.05; done; echo end'
+# Prints once, and then nothing until the file is there.
+SILENT = 'echo line; until [ -e "$0" ]; do sleep 0.05; done; echo end'
+
+
+def heartbeat():
+    return scaled(1.5)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def call(port, place, *argv, **kw):
+    """One of two hosts that call each other, both on this machine."""
+    return sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", "--nnodes", "2", "--node-rank", place, "--head",
+                         f"127.0.0.1:{port}", "-np", "2", "--nproc-per-node", "1", *argv,
+                         env={"SML_JOB_SECRET": "0123456789abcdef" * 2}, **kw)
 
 
 class FileSystems(TestCase):
@@ -33,19 +54,27 @@ class FileSystems(TestCase):
     def call(*argv):
         subprocess.run(list(map(str, argv)), check=True, stdin=subprocess.DEVNULL)
 
+    @contextlib.contextmanager
+    def frozen(self):
+        """For longer than the heartbeat."""
+        self.call("fsfreeze", "--freeze", self.mount)
+        try:
+            yield
+            time.sleep(2.5 * heartbeat())  # the fault itself
+        finally:
+            self.call("fsfreeze", "--unfreeze", self.mount)
+
+    def job(self, *options, program=CHATTER, **kw):
+        return sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", *options, "-np", "2", "-H", "localhost:2",
+                             "sh", "-c", program, self.top / "go", **kw)
+
     def run_through_a_stall(self, *options, first, stdout=subprocess.PIPE):
         """A job whose file `first` is written to before, meanwhile and afterwards."""
-        heartbeat, go = scaled(1.5), self.top / "go"
-        argv = ("--heartbeat-timeout", f"{heartbeat}s", "--no-tag", *options, "-np", "2", "-H", "localhost:2", "sh", "-c",
-                CHATTER, go)
-        with sml_run_popen(*argv, stdout=stdout) as job:
+        with self.job(*options, stdout=stdout) as job:
             wait_until(lambda: first.exists() and b"line" in first.read_bytes())
-            self.call("fsfreeze", "--freeze", self.mount)
-            try:
-                time.sleep(2.5 * heartbeat)  # the fault itself
-            finally:
-                self.call("fsfreeze", "--unfreeze", self.mount)
-            go.touch()
+            with self.frozen():
+                pass
+            (self.top / "go").touch()
             done = job.finish()
         self.assert_status(done, 0)
         return done
@@ -75,6 +104,107 @@ class FileSystems(TestCase):
         for text in texts:
             self.assert_whole(text)
         self.assertEqual(sorted("".join(texts).splitlines()), sorted(done.stdout.splitlines()))
+
+    def test_under_hang_report(self):
+        reports, said = self.mount / "reports", bytearray()
+        options = ("--hang-report", reports, "--warn-silent", f"{scaled(1)}s", "--on-silent", "report")
+        with self.job(*options, program=SILENT) as job:
+            def prints(text):
+                said.extend(job.errors_so_far())
+                return text in said
+
+            job.read_until("line")
+            with self.frozen():
+                wait_until(lambda: prints(b"where the ranks are"))
+            wait_until(lambda: prints(f"all that is known of these ranks is in {reports}/1".encode()))
+            (self.top / "go").touch()
+            self.assert_status(job.finish(), 0)
+        self.assertIn("RANKS", (reports / "1" / "table.txt").read_text())
+
+
+class Servers(TestCase):
+    """A file server that does not answer for longer than the heartbeat, or never again."""
+
+    def setUp(self):
+        super().setUp()
+        self.top = self.temporary_directory()
+        self.server = self.enterContext(StallingFiles(self.top / "mount"))
+        self.folder = self.server.folder
+
+    def job(self, *options, program=CHATTER):
+        return sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", *options, "sh", "-c", program,
+                             self.top / "go")
+
+    def test_under_a_list_of_hosts_that_is_watched(self):
+        self.server.files["hosts"] = b"localhost slots=2\n"
+        with self.job("--hostfile", self.folder / "hosts", "--watch-hosts", "--max-restarts", "1", "--discovery-interval",
+                      "50ms") as job:
+            job.read_until("line")
+            self.server.stall()
+            time.sleep(2.5 * heartbeat())  # the fault itself
+            asked = self.server.asked
+            self.server.go_on()
+            wait_until(lambda: self.server.asked > asked + 10)  # it is read again
+            (self.top / "go").touch()
+            self.assert_status(job.finish(), 0)
+
+    def test_under_a_file_of_progress(self):
+        """The next attempt comes although it cannot be known whether this one has got anywhere."""
+        program = 'echo attempt $SML_ATTEMPT; until [ -e "$0" ]; do sleep 0.05; done; [ $SML_ATTEMPT = 2 ]'
+        with self.job("--progress-file", self.folder / "step", "--max-restarts", "1", "--restart-delay", "0:0", "-np", "2",
+                      program=program) as job:
+            job.read_until("attempt 1")
+            self.server.stall()
+            (self.top / "go").touch()
+            done = job.finish()
+        self.assert_status(done, 0)
+        self.assertIn("attempt 2", done.stdout)
+        self.assertIn("sml-run: --progress-file: its file system does not answer; the job goes on without it\n", done.stderr)
+
+    def test_at_the_end_of_hosts_that_call(self):
+        """Each has the job's status, and no host waits for the report of the head."""
+        port, program = free_port(), ("sh", "-c", CHATTER, self.top / "go")
+        head = self.enterContext(call(port, "0", "--report", self.folder / "report", *program))
+        other = self.enterContext(call(port, "1", *program))
+        head.read_until("line")
+        self.server.stall()
+        (self.top / "go").touch()
+        self.assert_status(other.finish(), 0)
+        done = head.finish()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.splitlines().count("end"), 2)
+        self.assertIn("sml-run: --report: its file system has not taken the file; the job ends without it\n", done.stderr)
+
+
+class Readers(TestCase):
+    def test_of_the_messages_of_a_host_that_calls(self):
+        """It takes none before the job is over: the host serves the job all the same."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        port = free_port()
+        other = self.enterContext(call(port, "1", "echo", "ran", stderr=writer))
+        os.close(writer)
+        head = self.enterContext(call(port, "0", "echo", "ran"))
+        done = head.finish()
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "ran\nran\n")
+        said = bytearray()
+        os.set_blocking(reader, False)
+
+        def ends():
+            with contextlib.suppress(BlockingIOError):
+                said.extend(os.read(reader, 65536))
+            return other.poll() is not None
+
+        wait_until(ends)
+        ends()  # what came last
+        self.assertEqual(other.returncode, 0)
+        self.assertIn(b"the head has answered", said)
 
 
 class Terminals(TestCase):

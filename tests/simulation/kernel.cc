@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -65,6 +66,9 @@ std::chrono::system_clock::time_point system_now() noexcept {
 }  // namespace sml::sim
 
 using sml::sim::world;
+
+// Then an os::SideThread does its work itself, at a time that the seed decides.
+extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) noexcept { return EAGAIN; }
 
 // Asio then looks at its clock whenever it looks at descriptors.
 extern "C" int timerfd_create(clockid_t, int) noexcept {

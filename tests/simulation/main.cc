@@ -1,4 +1,5 @@
 // simulation: whole jobs in one process, each decided by a seed.
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "tests/simulation/job.h"
 #include "tests/simulation/plants.h"
 #include "tests/simulation/world.h"
+#include "tests/support/watchdog.h"
 
 namespace {
 
@@ -113,9 +115,10 @@ std::string run_seed(std::uint64_t seed, const Flags& flags, const sml::transpor
 
 void run_share(const Flags& flags, Progress& progress, std::uint64_t from) {
   const sml::transport::AgentImage image = sml::transport::AgentImage::embedded();
+  const auto hangs_after = static_cast<unsigned>(sml::fake::watchdog() / std::chrono::seconds(1));  // of real time
   for (std::uint64_t i = from; i < flags.count; i += flags.jobs) {
     progress.index = i;
-    ::alarm(60);  // of real time: nothing waits
+    ::alarm(hangs_after);
     const std::string fault = run_seed(seed_at(flags, i), flags, image);
     if (fault.empty()) {
       ++progress.passed;
@@ -152,7 +155,7 @@ Progress run_all(const Flags& flags) {
     while (status != 0) {
       ++shares[i].failed;
       const std::uint64_t index = shares[i].index;
-      dprintf(sml::sim::report_fd, "seed %llu: crashed, or took a minute (wait status %d)\n",
+      dprintf(sml::sim::report_fd, "seed %llu: crashed, or hung (wait status %d)\n",
               static_cast<unsigned long long>(seed_at(flags, index)), status);
       ::waitpid(start_share(flags, shares[i], index + flags.jobs), &status, 0);
     }

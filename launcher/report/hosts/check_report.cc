@@ -7,10 +7,12 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 
 #include "common/core/text.h"
+#include "launcher/report/live/status_text.h"
 
 namespace sml::report {
 
@@ -87,6 +89,12 @@ constexpr std::array kColumns{Column{"HOST", true}, Column{"STATE", true},  Colu
                               Column{"PROCS"},      Column{"LOCKED"},       Column{"SHM"},  Column{"DISK"},
                               Column{"WDIR"},       Column{"ADDRESS", true}};
 using Row = std::array<std::string, kColumns.size()>;
+
+// The columns by their places: in one table, or in two for a narrow terminal.
+constexpr std::array<std::size_t, 14> kWhole{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+static_assert(kWhole.size() == kColumns.size());
+constexpr std::array<std::size_t, 8> kHostAndPlace{0, 1, 2, 3, 4, 5, 6, 13};
+constexpr std::array<std::size_t, 7> kLimitsAndSpace{0, 7, 8, 9, 10, 11, 12};
 
 // The hosts that share a line.
 using Group = std::vector<const HostCheck*>;
@@ -172,14 +180,29 @@ std::vector<Group> groups_of(const std::vector<HostCheck>& hosts) {
   return out;
 }
 
-void append_row(std::string& out, const Row& row, const std::array<std::size_t, kColumns.size()>& widths) {
-  std::string line;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    line += i == 0 ? "" : " ";
-    line += kColumns[i].left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
+std::string table_of(const std::vector<Row>& rows, std::span<const std::size_t> columns) {
+  Row titles;
+  std::transform(kColumns.begin(), kColumns.end(), titles.begin(),
+                 [](const Column& c) { return std::string(c.title); });
+  std::vector<std::string> lines(rows.size() + 1);
+  for (const std::size_t i : columns) {
+    std::size_t width = titles[i].size();
+    for (const Row& row : rows) width = std::max(width, row[i].size());
+    for (std::size_t n = 0; n < lines.size(); ++n) {
+      const std::string& cell = n == 0 ? titles[i] : rows[n - 1][i];
+      lines[n] += lines[n].empty() ? "" : " ";
+      lines[n] += kColumns[i].left ? fmt::format("{:<{}}", cell, width) : fmt::format("{:>{}}", cell, width);
+    }
   }
-  line.erase(line.find_last_not_of(' ') + 1);
-  out += line + "\n";
+  std::string out;
+  for (const std::string& line : lines) out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  return out;
+}
+
+std::string table_within(std::size_t columns, const std::vector<Row>& rows) {
+  const std::string whole = table_of(rows, kWhole);
+  if (cut_lines(whole, columns) == whole) return whole;
+  return cut_lines(table_of(rows, kHostAndPlace) + "\n" + table_of(rows, kLimitsAndSpace), columns);
 }
 
 // ---- messages that several hosts share
@@ -372,18 +395,10 @@ std::vector<std::string> check_warnings(const CheckReport& report) {
   return out;
 }
 
-std::string check_table(const CheckReport& report) {
-  Row titles;
-  std::transform(kColumns.begin(), kColumns.end(), titles.begin(),
-                 [](const Column& c) { return std::string(c.title); });
-  std::vector<Row> rows{std::move(titles)};
+std::string check_table(const CheckReport& report, std::optional<std::size_t> columns) {
+  std::vector<Row> rows;
   for (const Group& group : groups_of(report.hosts)) rows.push_back(row_of(group));
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const Row& row : rows) append_row(out, row, widths);
+  std::string out = columns ? table_within(*columns, rows) : table_of(rows, kWhole);
   if (report.command.empty()) return out;
   append_folded(out, "program: ", report,
                 [](const HostCheck& host) { return host.facts ? programs_text(*host.facts) : std::string(); });

@@ -1,6 +1,7 @@
 // The findings of --check about each host, in a table or as JSON: its description, the faults that would keep the job
 // from starting, and warnings. Pure.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,8 +63,9 @@ JobOutcome judge(const CheckReport& report);
 std::vector<std::string> check_warnings(const CheckReport& report);
 
 // One line for each host; with many hosts, similar ones share a line, which shows the worst of their values. At most
-// 120 columns if names are short. Ends with a newline.
-std::string check_table(const CheckReport& report);
+// 120 columns if names are short. If these are more than the terminal's `columns`, limits and space have a second
+// table, and both are cut to `columns`. Lines about programs and MPI follow, of any length. Ends with a newline.
+std::string check_table(const CheckReport& report, std::optional<std::size_t> columns = std::nullopt);
 
 // One object on one line, including the results of judge() and check_warnings().
 std::string check_json(const CheckReport& report);

@@ -22,7 +22,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLongestFrame = 200;  // bytes of a frame
 constexpr std::size_t kShownFrames = 12;    // frames per place
 constexpr std::size_t kShownPlaces = 16;    // places with their stacks
-constexpr std::size_t kWidest = 40;         // width of the columns for ranks and hosts
+constexpr std::size_t kWidest = 24;         // width of the columns for ranks and hosts
+constexpr std::size_t kTableWidth = 71;     // 80 columns less "sml-run: "
 
 const ThreadTrace& main_thread(const RankTrace& trace) {
   static const ThreadTrace none;
@@ -111,6 +112,11 @@ std::string quiet_of(const Place& place) {
   return from == to ? from : from + "-" + to;
 }
 
+// Whether the stack of the place is shown below the table.
+bool is_shown(const std::vector<Place>& places, std::size_t i) {
+  return i < kShownPlaces && places[i].stack.size() >= 2;
+}
+
 void add_table(const std::vector<Place>& places, std::vector<std::string>& out) {
   std::size_t columns[] = {5, 5, 5, 5};
   std::vector<std::vector<std::string>> rows{{"RANKS", "HOSTS", "STATE", "QUIET", "WHERE"}};
@@ -119,9 +125,11 @@ void add_table(const std::vector<Place>& places, std::vector<std::string>& out) 
                     show(place.where, kLongestFrame)});
     for (std::size_t i = 0; i < std::size(columns); ++i) columns[i] = std::max(columns[i], rows.back()[i].size());
   }
-  for (const std::vector<std::string>& row : rows) {
-    out.push_back(fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {}", row[0], columns[0], row[1], columns[1], row[2],
-                              columns[2], row[3], columns[3], row[4]));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<std::string>& row = rows[i];
+    const std::string line = fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {}", row[0], columns[0], row[1], columns[1],
+                                         row[2], columns[2], row[3], columns[3], row[4]);
+    out.push_back(i > 0 && is_shown(places, i - 1) ? cut_lines(line, kTableWidth) : line);
   }
 }
 
@@ -139,7 +147,7 @@ void add_odd_ones(const std::vector<Place>& places, std::size_t ranks, const pla
 void add_stacks(const std::vector<Place>& places, std::vector<std::string>& out) {
   for (std::size_t i = 0; i < std::min(places.size(), kShownPlaces); ++i) {
     const Place& place = places[i];
-    if (place.stack.size() < 2) continue;
+    if (!is_shown(places, i)) continue;
     out.push_back((place.ranks.size() == 1 ? "rank " : "ranks ") + show(place.ranks.text(), kLongestFrame) + ":");
     for (std::size_t frame = 0; frame < std::min(place.stack.size(), kShownFrames); ++frame) {
       out.push_back("    " + show(place.stack[frame], kLongestFrame));

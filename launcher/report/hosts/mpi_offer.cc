@@ -46,8 +46,8 @@ MpiOffer mpi_offer(PmiMode pmi_mode, const plan::MpiFinding& found, HasPmix pmix
   if (!plan::is_chosen_by_hosts(pmi_mode)) return offer_for(pmi_mode);
   if (found.chance == plan::MpiChance::No) return {{}, "it can neither load a library nor start a program"};
   MpiOffer out{{}, reason(found)};
-  if (plan::offers_pmi(pmi_mode, found.speech)) out.ways = {"pmi1", "pmi2"};
-  const bool offered = plan::offers_pmix(pmi_mode, found.speech);
+  if (plan::offers_pmi(pmi_mode, found.dialect)) out.ways = {"pmi1", "pmi2"};
+  const bool offered = plan::offers_pmix(pmi_mode, found.dialect);
   if (offered && pmix == HasPmix::Yes) out.ways.emplace_back("pmix");
   if (offered && pmix == HasPmix::No && out.ways.empty()) out.why += ", and no libpmix is served here";
   return out;

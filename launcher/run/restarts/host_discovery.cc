@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kScript = "--host-discovery-script";
 
-// Does not block, whatever kind of file it is.
+// Blocks while the file system does, but not for a writer of a pipe.
 Result<std::string> text_of(const std::string& path) {
   const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::array<char, 65536> bytes{};
@@ -58,6 +58,7 @@ void HostDiscovery::end() {
   if (child_) ::kill(-child_->pid(), SIGKILL);  // it needs no time to clean up
   child_.reset();
   leash_.reset();
+  reader_.reset();
 }
 
 void HostDiscovery::arm(Duration after) {
@@ -76,8 +77,24 @@ void HostDiscovery::ask() {
     end();
     return take(Error(ErrorKind::Timeout, "has not ended within " + format_duration(kLimit)));
   }
-  if (options_.script.empty()) return take(text_of(options_.hostfile));
+  if (reader_) {  // which nothing can end
+    arm(kLimit);
+    return events_.failed(
+        Error(ErrorKind::Timeout, "its file system has not answered within " + format_duration(kLimit)).in(source()));
+  }
+  if (options_.script.empty()) return read_file();
   if (Result<void> runs = run_script(); !runs) return take(runs.error());
+  arm(kLimit);
+}
+
+void HostDiscovery::read_file() {
+  reader_.emplace(loop_.get_executor());
+  const auto text = std::make_shared<Result<std::string>>();
+  reader_->post([text, path = options_.hostfile] { *text = text_of(path); },
+                [this, text] {
+                  reader_.reset();
+                  take(std::move(*text));
+                });
   arm(kLimit);
 }
 
@@ -144,12 +161,15 @@ void HostDiscovery::script_ended(const ExitStatus& status) {
   take(Error(ErrorKind::Config, describe(status) + (complaint.empty() ? "" : ": " + complaint)));
 }
 
+std::string HostDiscovery::source() const {
+  return options_.script.empty() ? "--hostfile " + show(options_.hostfile) : std::string(kScript);
+}
+
 void HostDiscovery::take(Result<std::string> text) {
   arm(options_.interval);
-  const std::string source = options_.script.empty() ? "--hostfile " + show(options_.hostfile) : std::string(kScript);
-  if (!text) return events_.failed(Error(text.error()).in(source));
+  if (!text) return events_.failed(Error(text.error()).in(source()));
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) return events_.listed({});
-  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, source);
+  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, source());
   if (!hosts) return events_.failed(hosts.error());
   events_.listed(std::move(*hosts));
 }

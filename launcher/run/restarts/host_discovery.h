@@ -13,6 +13,7 @@
 
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "common/os/side_thread.h"
 #include "common/plan/machine/host.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/os/child.h"
@@ -23,7 +24,7 @@ namespace sml::run {
 // Single-threaded: used on the loop's thread only.
 class HostDiscovery {
  public:
-  static constexpr Duration kLimit = std::chrono::seconds(30);  // time limit of a script
+  static constexpr Duration kLimit = std::chrono::seconds(30);  // of a script; of a file, until it is reported
 
   struct Events {
     std::function<void(std::vector<plan::Host>)> listed;  // called for each list, also for an empty or unchanged one
@@ -36,7 +37,7 @@ class HostDiscovery {
   // Makes the first query after `after`, then one at each interval of the options; does nothing if they ask for no
   // discovery.
   void begin(Duration after);
-  // Stops the queries; kills a script that runs.
+  // Stops the queries; kills a script that runs, and ignores what a read of the file may still bring.
   void end();
 
  private:
@@ -51,9 +52,11 @@ class HostDiscovery {
 
   void arm(Duration after);
   void ask();
+  void read_file();
   Result<void> run_script();
   void read(Output& output);
   void script_ended(const ExitStatus& status);
+  std::string source() const;  // what is read, for messages
   void take(Result<std::string> text);
 
   boost::asio::io_context& loop_;
@@ -62,6 +65,7 @@ class HostDiscovery {
   boost::asio::steady_timer timer_;
   Output answer_;                                               // the script's stdout
   Output complaints_;                                           // its stderr
+  std::optional<os::SideThread> reader_;                        // reads the file; nullopt: it is not being read
   std::unique_ptr<os::Child> child_;                            // the script; null: it does not run
   std::optional<os::Leash> leash_;                              // kills the script if this process ends
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // lets callbacks see that this is destroyed

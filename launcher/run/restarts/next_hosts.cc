@@ -49,14 +49,14 @@ std::vector<std::string> NextHosts::blame(const report::JobOutcome& verdict, con
   const std::string why =
       std::to_string(*failures) + (*failures == 1 ? " attempt has" : " attempts have") + " failed there";
   events_.publish(report::HostExcluded{index, *failures});
-  std::vector<std::string> news{host.host.name + " is out: " + why + " (--exclude-after)"};
   const std::string& file = options_.exclude.file;
-  if (file.empty()) return news;
-  const std::string line = hosts::exclude_line(host.host.name, unix_seconds(), why + "; " + report::in_words(verdict));
-  if (Result<void> written = append_line(file, line); !written) {
-    news.push_back("--exclude-file: " + written.error().message());
+  if (!file.empty()) {
+    const std::string words = why + "; " + report::in_words(verdict);
+    files_.write("--exclude-file", [file, line = hosts::exclude_line(host.host.name, unix_seconds(), words)] {
+      return append_line(file, line);
+    });
   }
-  return news;
+  return {host.host.name + " is out: " + why + " (--exclude-after)"};
 }
 
 void NextHosts::blame(const std::vector<HostId>& hosts) {

@@ -11,18 +11,19 @@
 #include "launcher/report/outcome/job_outcome.h"
 #include "launcher/run/restarts/changing_hosts.h"
 #include "launcher/run/restarts/exclusion.h"
+#include "launcher/run/watch/file_work.h"
 
 namespace sml::run {
 
 class NextHosts {
  public:
   // All arguments must outlive this.
-  NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events)
-      : options_(options), fleet_(fleet), events_(events), exclusion_(options.exclude) {}
+  NextHosts(const RestartOptions& options, const fleet::Fleet& fleet, const report::EventFeed& events, FileWork& files)
+      : options_(options), fleet_(fleet), events_(events), files_(files), exclusion_(options.exclude) {}
 
   // After a failed attempt with that map: excludes the host of the root cause if enough attempts have failed there, and
-  // adds it to --exclude-file. Returns messages about that, to be printed after the end of the attempt has been
-  // reported.
+  // begins to add it to --exclude-file. Returns messages about that, to be printed after the end of the attempt has
+  // been reported.
   [[nodiscard]] std::vector<std::string> blame(const report::JobOutcome& verdict, const plan::JobMap& map);
   // The same if the worker of the root cause could not be started for lack of processes or memory: excludes its host at
   // once, and for the rest of the job, if other hosts can take its place in `planned`.
@@ -46,6 +47,7 @@ class NextHosts {
   const RestartOptions& options_;
   const fleet::Fleet& fleet_;
   const report::EventFeed& events_;
+  FileWork& files_;
   Exclusion exclusion_;
   std::vector<HostId> unwell_;  // excluded by blame_unwell()
 };

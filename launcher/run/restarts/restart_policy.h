@@ -45,8 +45,8 @@ struct PastAttempt {
 PastAttempt past_attempt(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TimePoint ended);
 
 // Made: the file of --progress-file was touched or a line matched --watch; or, if neither option is given, all ranks
-// joined or the attempt lasted kHealthy. Otherwise None; but Untold (not known) for an attempt that ended because of a
-// host, or to regroup.
+// joined or the attempt lasted kHealthy. Unknown for an attempt that ended because of a host, or to regroup; otherwise
+// None.
 enum class Progress : std::uint8_t { Made, None, Unknown };
 Progress progress_of(const PastAttempt& attempt);
 

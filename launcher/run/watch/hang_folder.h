@@ -22,7 +22,7 @@ class HangFolder {
 
   bool keeps() const { return static_cast<bool>(folder_); }
 
-  // One report; refers to data of the caller.
+  // One report; refers to data of the caller, which does not change meanwhile.
   struct Report {
     const std::vector<std::string>& table;  // the printed lines
     std::string json;                       // of report::hang_json()
@@ -32,8 +32,8 @@ class HangFolder {
   };
   // Writes into a new subfolder, 1, 2, ...: table.txt, ranks.json, rank.R.txt for each rank, and its recording by
   // torch's flight recorder, if there is one, as nccl_trace_rank_R or torch_trace_rank_R.json. Returns the subfolder's
-  // path; empty if no reports are kept. Error (Io): there are kMost reports already, or a file cannot be written; files
-  // written before it stay.
+  // path; empty if no reports are kept. Blocks for as long as the file system takes. Error (Io): there are kMost
+  // reports already, or a file cannot be written; files written before it stay.
   Result<std::string> keep(const Report& report) const;
 
  private:

@@ -37,39 +37,52 @@ void HangReports::make(control::Form form, std::function<void(Result<std::string
 }
 
 void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
-  const bool keeps = deps_.folder.keeps() && !folder_failed_;
-  const auto report = std::make_shared<Printed>(Printed{.awaited = keeps ? 2 : 1, .then = std::move(then)});
+  const bool is_kept = keeps();
+  const auto report = std::make_shared<Printed>(Printed{.awaited = is_kept ? 2 : 1, .then = std::move(then)});
   deps_.look(tools, [this, why, report](report::Traces found) {
     report->traces = with_silence(std::move(found));
     report->table = table(why, report->traces);
     for (const std::string& line : report->table) deps_.print(line);
-    answered(*report);
+    answered(report);
   });
-  if (!keeps) return;
+  if (!is_kept) return;
   deps_.fetch([this, report](const std::vector<report::Recording>& recordings) {
     report->recordings = recordings;
-    answered(*report);
+    answered(report);
   });
 }
 
-void HangReports::answered(Printed& report) {
-  if (--report.awaited > 0) return;
-  keep(report);
-  report.then();
+void HangReports::answered(const std::shared_ptr<Printed>& report) {
+  if (--report->awaited > 0) return;
+  if (keeps()) keep(report);
+  report->then();
+}
+
+// One at a time, so that a file system that stalls does not gather reports.
+void HangReports::keep(const std::shared_ptr<const Printed>& report) {
+  if (std::exchange(is_keeping_, true)) {
+    return deps_.print("--hang-report: the file system has not taken the report before; this one is not kept");
+  }
+  const plan::LaunchPlan& plan = deps_.plan();
+  const auto path = std::make_shared<Result<std::string>>();
+  deps_.files.begin(
+      "--hang-report",
+      [path, report, folder = deps_.folder, job = plan.job.job_id, world_size = plan.map.world_size()] {
+        *path = folder->keep({.table = report->table,
+                              .json = report::hang_json(job, report->traces),
+                              .traces = report->traces,
+                              .recordings = report->recordings,
+                              .world_size = world_size});
+      },
+      [this, path] { kept(*path); });
 }
 
 // Reports only the first failure: later ones have the same cause.
-void HangReports::keep(const Printed& report) {
-  if (folder_failed_) return;
-  const plan::LaunchPlan& plan = deps_.plan();
-  const Result<std::string> kept = deps_.folder.keep({.table = report.table,
-                                                      .json = report::hang_json(plan.job.job_id, report.traces),
-                                                      .traces = report.traces,
-                                                      .recordings = report.recordings,
-                                                      .world_size = plan.map.world_size()});
-  folder_failed_ = !kept;
-  if (!kept) return deps_.print("--hang-report: " + kept.error().message() + "; no further report is kept");
-  if (!kept->empty()) deps_.print("all that is known of these ranks is in " + show(*kept));
+void HangReports::kept(const Result<std::string>& path) {
+  is_keeping_ = false;
+  folder_failed_ = !path;
+  if (!path) return deps_.print("--hang-report: " + path.error().message() + "; no further report is kept");
+  deps_.print("all that is known of these ranks is in " + show(*path));
 }
 
 }  // namespace sml::run

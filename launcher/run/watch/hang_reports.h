@@ -2,6 +2,7 @@
 // them, or returns them to the process that requested them.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "launcher/control/messages.h"
 #include "launcher/report/hosts/hang_report.h"
 #include "launcher/report/live/job_progress.h"
+#include "launcher/run/watch/file_work.h"
 #include "launcher/run/watch/hang_folder.h"
 
 namespace sml::run {
@@ -20,20 +22,21 @@ class HangReports {
  public:
   struct Deps {
     std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
-    const report::JobProgress& progress;            // outlives this, as does `folder`
+    const report::JobProgress& progress;            // outlives this, as does `files`
     std::function<bool()> workers_run;
     std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;  // asks the agents for stacks
     std::function<void(attempt::RecordQuery::Done done)> fetch;                  // asks them for torch's recordings
     std::function<void(const std::string&)> print;
-    const HangFolder& folder;
+    std::shared_ptr<const HangFolder> folder;
+    FileWork& files;
   };
   explicit HangReports(Deps job) : deps_(std::move(job)) {}
 
   // Makes a report for another process; does not print or keep it. Calls `done` once, from within this call or later
   // from the loop. Error (Usage): no worker runs.
   void make(control::Form form, std::function<void(Result<std::string>)> done) const;
-  // Prints the report as soon as the agents have replied, and writes it to the folder once torch's recordings have
-  // arrived, too. `why` is the reason in words. `then` is called afterwards, once, whether that succeeded or not.
+  // Prints the report as soon as the agents have replied, and begins to write it to the folder once torch's recordings
+  // have arrived, too. `why` is the reason in words. `then` is called afterwards, once, and waits for no file.
   void print(
       const std::string& why, TraceTools tools, std::function<void()> then = [] {});
 
@@ -47,11 +50,14 @@ class HangReports {
   };
 
   report::Traces with_silence(report::Traces traces) const;
-  void answered(Printed& report);
-  void keep(const Printed& report);
+  bool keeps() const { return deps_.folder->keeps() && !folder_failed_; }
+  void answered(const std::shared_ptr<Printed>& report);
+  void keep(const std::shared_ptr<const Printed>& report);
+  void kept(const Result<std::string>& path);
   std::vector<std::string> table(const std::string& why, const report::Traces& traces) const;
 
   Deps deps_;
+  bool is_keeping_ = false;     // a report is being written
   bool folder_failed_ = false;  // no further report is kept
 };
 

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <utility>
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/core/exit_status.h"
@@ -30,6 +31,10 @@ std::string machine_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
+std::string stop_of(const ucred& asker) {
+  return "sml-run stop (pid " + std::to_string(asker.pid) + (asker.uid == ::geteuid() ? ")" : ", of root)");
+}
+
 }  // namespace
 
 JobControl::JobControl(const boost::asio::any_io_executor& loop, Deps job)
@@ -41,7 +46,7 @@ JobControl::JobControl(const boost::asio::any_io_executor& loop, Deps job)
                              done(status(form, uses));
                            });
                          },
-                     .stop = [this](pid_t asker) { deps_.stop("sml-run stop (pid " + std::to_string(asker) + ")"); },
+                     .stop = [this](const ucred& asker) { deps_.stop(stop_of(asker)); },
                      .signal = [this](const control::Request& request) { return signal(request); },
                      .stacks = deps_.stacks,
                      .tail = [this](Rank rank, Stream stream) { return tail(rank, stream); },

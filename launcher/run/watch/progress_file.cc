@@ -10,7 +10,6 @@ namespace sml::run {
 // Opens the file, since NFS queries the server on open, and otherwise returns cached attributes.
 ProgressFile::Stamp ProgressFile::look() const {
   struct stat status {};
-  if (path_.empty()) return {};
   const os::UniqueFd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   const bool there = (file ? ::fstat(file.get(), &status) : ::stat(path_.c_str(), &status)) == 0;
   if (!there) return {};
@@ -18,10 +17,11 @@ ProgressFile::Stamp ProgressFile::look() const {
   return {status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec, status.st_ino, status.st_size};
 }
 
-std::optional<bool> ProgressFile::touched() const {
-  if (path_.empty()) return std::nullopt;
+bool ProgressFile::has_changed() {
   const Stamp now = look();
-  return now != before_ && now != Stamp();
+  if (now == before_ || now == Stamp()) return false;
+  before_ = now;
+  return true;
 }
 
 }  // namespace sml::run

@@ -1,22 +1,18 @@
-// --progress-file: detects whether a file was written, or created, since an attempt began. It may be on a shared
-// filesystem.
+// --progress-file: detects whether a file has been written, or created. It may be on a shared filesystem, and each call
+// blocks while that does.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace sml::run {
 
 class ProgressFile {
  public:
-  // An empty path: no file is watched.
   explicit ProgressFile(std::string path) : path_(std::move(path)) {}
 
-  // To be called when an attempt begins.
   void begin() { before_ = look(); }
-  // Whether the file exists and has changed since begin(); nullopt if no file is watched. Blocks while the file system
-  // does.
-  std::optional<bool> touched() const;
+  // Whether the file exists and has changed since begin(), or since the last call that returned true.
+  bool has_changed();
 
  private:
   // Attributes that change when the file is written; all zero if it does not exist.

@@ -1,7 +1,6 @@
 #include "launcher/run/watch/progress_file_poller.h"
 
 #include <array>
-#include <charconv>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -23,12 +22,7 @@ report::StepNumbers step_of(const std::string& path) {
   return n > 0 ? step_in({bytes.data(), static_cast<std::size_t>(n)}) : report::StepNumbers();
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  text = trim(text);
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
-}
+std::optional<std::uint64_t> number_in(std::string_view text) { return parse_number<std::uint64_t>(trim(text)); }
 
 }  // namespace
 
@@ -41,41 +35,61 @@ report::StepNumbers step_in(std::string_view text) {
 }
 
 ProgressFilePoller::ProgressFilePoller(const boost::asio::any_io_executor& loop, std::string path, Written written)
-    : path_(std::move(path)), written_(std::move(written)), timer_(loop), file_(path_), thread_(loop) {}
+    : path_(std::move(path)),
+      written_(std::move(written)),
+      timer_(loop),
+      file_(std::make_shared<ProgressFile>(path_)),
+      timeout_(loop),
+      thread_(loop) {}
 
 void ProgressFilePoller::begin() {
   if (path_.empty()) return;
-  file_.begin();
+  file_->begin();
   arm();
 }
 
 void ProgressFilePoller::arm() {
   timer_.expires_after(kInterval);
   timer_.async_wait([this](boost::system::error_code error) {
-    if (!error) look();
+    if (!error) look([this] { arm(); });
   });
 }
 
-// The side thread gets a copy, as it may outlive this.
-void ProgressFilePoller::look() {
+void ProgressFilePoller::look(std::function<void()> then) {
   struct Seen {
-    ProgressFile file;
     bool written = false;
     report::StepNumbers step{};
   };
-  const auto seen = std::make_shared<Seen>(Seen{file_});
+  const auto seen = std::make_shared<Seen>();
   thread_.post(
-      [seen, path = path_] {
-        seen->written = seen->file.touched().value_or(false);
-        if (!seen->written) return;
-        seen->file.begin();
-        seen->step = step_of(path);
+      [seen, file = file_, path = path_] {
+        seen->written = file->has_changed();
+        if (seen->written) seen->step = step_of(path);
       },
-      [this, seen] {
-        file_ = seen->file;
-        if (seen->written) written_(seen->step);
-        arm();
+      [this, seen, then = std::move(then)] {
+        if (seen->written) {
+          was_written_ = true;
+          written_(seen->step);
+        }
+        then();
       });
+}
+
+void ProgressFilePoller::ask(Answer answer) {
+  if (path_.empty()) return answer(std::nullopt);
+  answer_ = std::move(answer);
+  timeout_.expires_after(kPatience);
+  timeout_.async_wait([this](boost::system::error_code error) {
+    if (!error) reply(std::nullopt);
+  });
+  look([this, question = ++questions_] {
+    if (answer_ && question == questions_) reply(std::exchange(was_written_, false));
+  });
+}
+
+void ProgressFilePoller::reply(std::optional<bool> was_written) {
+  timeout_.cancel();
+  if (answer_) std::exchange(answer_, nullptr)(was_written);
 }
 
 }  // namespace sml::run

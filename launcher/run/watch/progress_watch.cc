@@ -106,7 +106,7 @@ void ProgressWatch::act_on(const report::SilenceWatch::News& news) {
   handlers_.no_progress(
       {.ranks = news.silent,
        .limit = news.whose == Whose::All ? NoProgress::Limit::SilenceOfAll : NoProgress::Limit::Silence,
-       .patience = *options_.warn_silent,
+       .timeout = *options_.warn_silent,
        .then = options_.on_silent == OnSilent::Stop ? NoProgress::Then::JobEnds : NoProgress::Then::AsAfterFailures});
 }
 
