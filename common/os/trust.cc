@@ -164,15 +164,16 @@ TrustedProgram find_trusted_program(std::span<const std::string> candidates) {
 
 namespace {
 
-// The trusted ones of the folders, which ':' separates; adds to `left_out` why others that exist are not among them.
-std::string trusted_folders(std::string_view folders, std::vector<std::string>& left_out) {
+// The trusted ones of the folders, which ':' separates; adds to `left_out` why others that have `library` are not among
+// them.
+std::string trusted_folders(std::string_view folders, const std::string& library, std::vector<std::string>& left_out) {
   std::string kept;
   for (const std::string_view folder : split(folders, ':')) {
     if (!folder.starts_with('/')) continue;
     const std::string path(folder);
     if (Result<void> trusted = check_trust(path); trusted) {
       kept.append(kept.empty() ? "" : ":").append(folder);
-    } else if (::access(path.c_str(), F_OK) == 0) {
+    } else if (::access((path + "/" + library).c_str(), F_OK) == 0) {
       left_out.push_back(trusted.error().message());
     }
   }
@@ -181,12 +182,12 @@ std::string trusted_folders(std::string_view folders, std::vector<std::string>& 
 
 }  // namespace
 
-std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment) {
+std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment, const std::string& library) {
   constexpr std::string_view kFolders = "LD_LIBRARY_PATH=";
   std::vector<std::string> left_out;
   for (std::string& entry : environment) {
     if (!entry.starts_with(kFolders)) continue;
-    const std::string kept = trusted_folders(std::string_view(entry).substr(kFolders.size()), left_out);
+    const std::string kept = trusted_folders(std::string_view(entry).substr(kFolders.size()), library, left_out);
     entry = std::string(kFolders) + kept;
   }
   return left_out;

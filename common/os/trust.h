@@ -29,8 +29,8 @@ struct TrustedProgram {
 TrustedProgram find_trusted_program(std::span<const std::string> candidates);
 
 // For programs that load libraries by name: keeps only folders of LD_LIBRARY_PATH in which names may be looked up.
-// Returns why existing folders were left out, as messages of check_trust().
-std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment);
+// Returns why folders that have `library` were left out, as messages of check_trust().
+std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment, const std::string& library = ".");
 
 // Checks the program with which a line for /bin/sh begins, relative to that folder; a line that begins with anything
 // but a plain word cannot be checked in advance and passes. Error (Config): as check_trust().

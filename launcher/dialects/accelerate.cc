@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/core/letters.h"
@@ -101,17 +100,11 @@ constexpr std::array<string_view, 11> kFsdpDefaults{
     "FSDP_ACTIVATION_CHECKPOINTING_OFFLOAD=false",
 };
 
-std::optional<std::uint32_t> number_in(string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // --num_processes counts the processes of all machines, which have equal numbers.
 std::string per_machine(const DialectInput& input) {
-  const std::optional<std::uint32_t> all = number_in(last_given(input.given, "--np"));
-  const std::optional<std::uint32_t> machines = number_in(input.rendezvous.hosts ? input.rendezvous.hosts->value : "1");
+  const std::optional<std::uint32_t> all = parse_number<std::uint32_t>(last_given(input.given, "--np"));
+  const std::optional<std::uint32_t> machines =
+      parse_number<std::uint32_t>(input.rendezvous.hosts ? input.rendezvous.hosts->value : "1");
   if (!all || !machines || *machines == 0) return "auto";
   return std::to_string(std::max(*all / *machines, 1U));
 }
@@ -190,7 +183,8 @@ std::vector<SetOption> defaults_of_accelerate(const DialectInput& input) {
                              {"--max-fruitless", "0"},
                              {"--preset", "accelerate"}};
   // Accelerate starts a single process without torchrun, and so without a store.
-  if (number_in(last_given(input.given, "--np")).value_or(1) != 1) out.push_back({"--torch-store", ""});
+  if (parse_number<std::uint32_t>(last_given(input.given, "--np")).value_or(1) != 1)
+    out.push_back({"--torch-store", ""});
   const auto set = [&](string_view assignment) {
     const string_view name = plan::name_of(assignment);
     const bool set_already = plan::find_variable(input.environment, name) != nullptr || is_assigned(input.given, name);

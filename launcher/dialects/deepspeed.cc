@@ -42,11 +42,15 @@ std::vector<std::string> environment_files(const DialectInput& input) {
   const string_view named = plan::variable(input.environment, "DS_ENV_FILE");
   const std::string name(named.empty() ? string_view(".deepspeed_env") : named);
   std::vector<std::string> out;
-  if (name.starts_with('/')) return {name};
+  if (name.starts_with('/')) {
+    if (input.exists && input.exists(name)) out.push_back(name);
+    return out;
+  }
   if (const string_view home = plan::variable(input.environment, "HOME"); !home.empty()) {
     out.push_back(fmt::format("{}/{}", home, name));
   }
   out.push_back(name);
+  std::erase_if(out, [&](const std::string& file) { return !input.finds || !input.finds(file); });
   return out;
 }
 
@@ -54,18 +58,15 @@ std::vector<std::string> environment_files(const DialectInput& input) {
 
 // DeepSpeed's elastic jobs, up to 0.18 (launcher/launch.py): 100 restarts, with at least one host by default.
 std::vector<SetOption> defaults_of_deepspeed(const DialectInput& input) {
-  const auto is_there = [&](const std::string& path) { return input.exists && input.exists(path); };
   std::vector<SetOption> out{{"--no-tag", ""}, {"--local-rank-argument", ""}};
   if (is_given(input.given, {"--max-restarts"})) out.push_back({"--min-hosts", "1"});
   bool several = is_given(input.given, {"--hostfile", "--hosts"});
-  if (!several && is_there(std::string(kHostfile))) {
+  if (!several && input.finds && input.finds(std::string(kHostfile))) {
     out.push_back({"--hostfile", std::string(kHostfile)});
     several = true;
   }
   if (!several || input.rendezvous.on_each) return out;
-  for (const std::string& file : environment_files(input)) {
-    if (is_there(file)) out.push_back({"--env-file", file});
-  }
+  for (const std::string& file : environment_files(input)) out.push_back({"--env-file", file});
   return out;
 }
 

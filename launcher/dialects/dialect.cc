@@ -316,7 +316,6 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Srun, "SLURM_TASK_PROLOG", {"--task-prolog", ""}},
     VariableOption{Dialect::Srun, "SLURM_TASK_EPILOG", {"--task-epilog", ""}},
     VariableOption{Dialect::Horovodrun, "HOROVOD_ELASTIC_TIMEOUT", {"--elastic-timeout", ""}},
-    VariableOption{Dialect::Torchrun, "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", {"--log-line-prefix-template", ""}},
 };
 
 }  // namespace

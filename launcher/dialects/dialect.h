@@ -56,7 +56,7 @@ struct RendezvousOptions {
   std::optional<WrittenOption> endpoint;     // ADDR[:PORT] of the first host; used only without `address`
   std::optional<WrittenOption> own;          // an address of this host
   std::optional<WrittenOption> is_first;     // "1" if the endpoint is on this host, "0" if not
-  std::optional<WrittenOption> patience;     // seconds until all hosts must have connected
+  std::optional<WrittenOption> timeout;      // seconds until all hosts must have connected
   std::optional<WrittenOption> last_call;    // seconds to wait for more hosts once the least number is there
   std::optional<WrittenOption> on_each;      // set if the launcher is started on each of the named hosts
   std::vector<std::string> refused;          // an error text for each unsupported option; settle() reports all together
@@ -112,6 +112,8 @@ struct DialectInput {
   RendezvousOptions rendezvous{};
   std::span<const std::string> environment{};
   std::function<bool(const std::string& path)> exists{};  // null: no file exists
+  // Whether a file that the user has not named exists, and is to be used. Null: no file is.
+  std::function<bool(const std::string& path)> finds{};
 };
 
 // The launcher's defaults that differ from those of sml-run, as options of sml-run.

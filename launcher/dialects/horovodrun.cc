@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -17,13 +16,9 @@ using std::string_view;
 
 Result<OptionTranslation> fusion_threshold(string_view, Values values) {
   constexpr std::uint64_t kMost = 1 << 20;
-  std::uint64_t megabytes = 0;
-  const std::string& text = values[0];
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
-  if (error != std::errc() || end != text.data() + text.size() || megabytes > kMost) {
-    return bad_value(text, fmt::format("a whole number from 0 to {}", kMost));
-  }
-  return one("-x", fmt::format("HOROVOD_FUSION_THRESHOLD={}", megabytes << 20));
+  const auto megabytes = parse_number<std::uint64_t>(values[0]);
+  if (!megabytes || *megabytes > kMost) return bad_value(values[0], fmt::format("a whole number from 0 to {}", kMost));
+  return one("-x", fmt::format("HOROVOD_FUSION_THRESHOLD={}", *megabytes << 20));
 }
 
 Result<OptionTranslation> log_level(string_view, Values values) {
@@ -45,11 +40,8 @@ Result<OptionTranslation> cooldown_range(string_view, Values values) {
   constexpr std::uint32_t kMost = 3600;
   std::uint32_t bounds[2] = {};
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::string& text = values[i];
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bounds[i]);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (!whole || bounds[i] < 1 || bounds[i] > kMost)
-      return bad_value(text, "a whole number of seconds from 1 to 3600");
+    bounds[i] = parse_number<std::uint32_t>(values[i]).value_or(0);
+    if (bounds[i] < 1 || bounds[i] > kMost) return bad_value(values[i], "a whole number of seconds from 1 to 3600");
   }
   if (bounds[1] < bounds[0]) return bad_value(values[1], fmt::format("{} or more", bounds[0]));
   return one("--exclude-for", fmt::format("{}s:{}s", bounds[0], bounds[1]));
@@ -100,14 +92,6 @@ constexpr std::array kKnobs{
     Knob{"thread-affinity", "HOROVOD_THREAD_AFFINITY"},
     Knob{"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS"},
 };
-
-template <class Number>
-std::optional<Number> parse_number(string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Result<void> check_knob(Kind kind, string_view text) {
   constexpr double kLargest = 1e18;

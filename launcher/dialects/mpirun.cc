@@ -196,7 +196,7 @@ std::vector<Row> noted_and_refused_rows() {
 namespace {
 
 // "ConnectionAttempts=10", with which ssh waits for hosts that come late.
-bool asks_for_patience(string_view option) {
+bool asks_for_retries(string_view option) {
   constexpr string_view kName = "connectionattempts";
   const std::string text = lower(option);
   if (!text.starts_with(kName)) return false;
@@ -217,7 +217,7 @@ Result<OptionTranslation> starter_arguments(string_view written, string_view tex
     const bool is_apart = word == "-o" && i + 1 < words->size();
     const string_view option =
         is_apart ? string_view((*words)[i + 1]) : string_view(word).substr(std::min<std::size_t>(2, word.size()));
-    if (word.starts_with("-o") && asks_for_patience(option)) {
+    if (word.starts_with("-o") && asks_for_retries(option)) {
       out.options.push_back({"--wait-for-hosts", ""});
       i += is_apart ? 1 : 0;
       continue;

@@ -18,10 +18,6 @@ OptionTranslation note_of(std::string_view written, std::string_view detail) {
   return out;
 }
 
-Error bad_value(std::string_view value, std::string_view expected) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
-}
-
 Row computed(std::string_view names, std::size_t values, Translate translate) {
   return {names, values, std::move(translate)};
 }

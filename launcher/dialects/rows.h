@@ -45,7 +45,8 @@ Row as_streams(std::string_view names, std::string_view option);
 Result<OptionTranslation> torch_rendezvous_settings(std::string_view written, Values values);
 // torchrun's --rdzv-backend. Refuses etcd.
 Result<OptionTranslation> torch_rendezvous_backend(std::string_view written, Values values);
-// Appends torchrun's default streams and paths of log files, as options of sml-run.
+// Appends torchrun's default streams and paths of log files, and the tag of lines that --tee shows, as options of
+// sml-run.
 void add_torch_log_defaults(const DialectInput& input, std::vector<SetOption>& out);
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
@@ -62,8 +63,6 @@ Result<OptionTranslation> starter_arguments(std::string_view written, std::strin
 OptionTranslation one(std::string option, std::string value);
 // "-mca plm_base_verbose": an option without effect, with the part of its value that identifies it.
 OptionTranslation note_of(std::string_view written, std::string_view detail = "");
-// Error (Usage): '"VALUE" is not EXPECTED'.
-Error bad_value(std::string_view value, std::string_view expected);
 
 // Whether any of these options of sml-run is given.
 bool is_given(std::span<const SetOption> given, std::initializer_list<std::string_view> names);

@@ -88,8 +88,7 @@ string_view tag_word(string_view placeholder) {
 }
 
 // A template of Python's string.Template as a tag: as safe_substitute() does, unknown placeholders stay.
-Result<OptionTranslation> line_prefix(string_view, Values values) {
-  const string_view text = values[0];
+std::string tag_of_prefix(string_view text) {
   std::string tag;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const string_view rest = text.substr(at + 1);
@@ -106,8 +105,10 @@ Result<OptionTranslation> line_prefix(string_view, Values values) {
       tag += text[at];
     }
   }
-  return one("--tee-tag", tag);
+  return tag;
 }
+
+Result<OptionTranslation> line_prefix(string_view, Values values) { return one("--tee-tag", tag_of_prefix(values[0])); }
 
 // False for a name, which torchrun accepts: it belongs to the host on which torchrun runs, where rank 0 will be.
 bool is_address(string_view text) {
@@ -131,7 +132,7 @@ Result<Settled> started_once(const RendezvousOptions& m) {
   const bool address = m.address && is_address(m.address->value);
   if (address) out.options.push_back({"--master-addr", m.address->value});
   for (const auto& option :
-       {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.patience, m.last_call}) {
+       {m.place, address ? std::nullopt : m.address, m.port, m.endpoint, m.own, m.is_first, m.timeout, m.last_call}) {
     if (option && std::find(out.notes.begin(), out.notes.end(), option->written) == out.notes.end()) {
       out.notes.push_back(option->written);
     }
@@ -188,14 +189,14 @@ std::optional<Error> all_that_lacks(const RendezvousOptions& m, const Rest* call
   return Error(ErrorKind::Usage, fmt::format("{} things are missing, or cannot be had: {}", clauses.size(), all));
 }
 
-constexpr string_view kPatience = "600";  // join_timeout of torch's rendezvous
+constexpr string_view kTimeout = "600";  // join_timeout of torch's rendezvous
 
 // Each host starts sml-run itself. Without an index of this host, the first host assigns it.
 Settled calling(const RendezvousOptions& m) {
   Settled out;
   out.options = {{"--host-source", "nnodes"},
                  {"--nnodes", hosts_of(m)},
-                 {"--start-timeout", m.patience ? m.patience->value : std::string(kPatience)}};
+                 {"--start-timeout", m.timeout ? m.timeout->value : std::string(kTimeout)}};
   if (m.least_hosts) out.options.push_back({"--grow-after", "0s"});  // hosts that call later are added at once
   if (m.last_call) out.options.push_back({"--last-call", m.last_call->value});
   const bool first = !m.place && m.is_first && m.is_first->value == "1";
@@ -222,7 +223,7 @@ Result<OptionTranslation> torch_rendezvous_settings(string_view written, Values 
     const std::string value(setting.substr(std::min(equals + 1, setting.size())));
     if (key == "join_timeout" || key == "last_call_timeout") {
       if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
-      (key == "join_timeout" ? out.rendezvous.patience : out.rendezvous.last_call) =
+      (key == "join_timeout" ? out.rendezvous.timeout : out.rendezvous.last_call) =
           WrittenOption{std::string(written), value};
     } else if (key == "is_host") {
       const bool yes = value == "1" || value == "true" || value == "True" || value == "t" || value == "yes";
@@ -265,7 +266,8 @@ void add_torch_log_defaults(const DialectInput& input, std::vector<SetOption>& o
   }
   if (input.rendezvous.place) out.push_back({"--log-on-host", ""});
   if (!is_given(input.given, {"--tee"}) || is_given(input.given, {"--tag"})) return;
-  out.push_back({"--tee-tag", "[{role}{local_rank}]:"});
+  const string_view prefix = plan::variable(input.environment, "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE");
+  out.push_back({"--tee-tag", prefix.empty() ? "[{role}{local_rank}]:" : tag_of_prefix(prefix)});
 }
 
 std::string with_torch_port(const std::string& endpoint) {
@@ -292,7 +294,7 @@ void merge(RendezvousOptions& all, const RendezvousOptions& more) {
   for (const auto member :
        {&RendezvousOptions::hosts, &RendezvousOptions::place, &RendezvousOptions::address, &RendezvousOptions::port,
         &RendezvousOptions::endpoint, &RendezvousOptions::own, &RendezvousOptions::is_first,
-        &RendezvousOptions::patience, &RendezvousOptions::last_call, &RendezvousOptions::on_each}) {
+        &RendezvousOptions::timeout, &RendezvousOptions::last_call, &RendezvousOptions::on_each}) {
     if (more.*member) all.*member = more.*member;
   }
   if (more.hosts) all.least_hosts = more.least_hosts;
@@ -317,7 +319,7 @@ Result<Settled> on_each_host(const RendezvousOptions& rendezvous, const Rest& re
                  fmt::format("{}: nothing says which of the hosts this one is; write --node_rank N, from 0", written));
   }
   Settled out;
-  out.options = {{"--start-timeout", std::string(kPatience)}, {"--node-rank", rendezvous.place->value}};
+  out.options = {{"--start-timeout", std::string(kTimeout)}, {"--node-rank", rendezvous.place->value}};
   if (std::string head = head_of(rendezvous); !head.empty()) out.options.push_back({"--head", std::move(head)});
   return out;
 }

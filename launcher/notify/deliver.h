@@ -19,9 +19,9 @@ inline constexpr Duration kDeliveryLimit = std::chrono::seconds(10);
 // running in its process group. The error message is a part of a sentence: the command's exit status and the last line
 // of its stderr.
 Result<void> run_command(const std::vector<std::string>& command, std::string_view body, Duration limit);
-// Checks that the command's program exists and that sml-run may run it. The error message (Usage) is a part of a
-// sentence.
-Result<void> check_command(const std::vector<std::string>& command);
+// Checks that the command's program exists and that sml-run may run it. Returns why programs of its name before it in
+// PATH are skipped, as os::TrustedProgram does. The error message (Usage) is a part of a sentence.
+Result<std::vector<std::string>> check_command(const std::vector<std::string>& command);
 
 // The certificates of authorities by which servers are verified. They take long to read, and are therefore kept from
 // one letter to the next. A file that the letter names is read again when it has changed; those of the system are read

@@ -36,7 +36,7 @@ Result<void> Notifier::check(const ObserverOptions& options) {
   for (const NotifyTarget& target : options.notify) {
     Result<void> good;
     if (!target.command.empty()) {
-      good = check_command(target.command);
+      if (const auto found = check_command(target.command); !found) good = found.error();
     } else if (const Result<Url> url = Url::parse(target.text); !url) {
       good = url.error();
     }
@@ -47,7 +47,13 @@ Result<void> Notifier::check(const ObserverOptions& options) {
 
 Notifier::Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Print print)
     : print_(std::move(print)), maker_(options) {
-  for (const NotifyTarget& target : options.notify) targets_.push_back(std::make_unique<Target>(loop, target));
+  for (const NotifyTarget& target : options.notify) {
+    targets_.push_back(std::make_unique<Target>(loop, target));
+    if (target.command.empty()) continue;
+    const Result<std::vector<std::string>> found = check_command(target.command);
+    if (!found) continue;
+    for (const std::string& why : *found) print_("warning: " + named(target.text) + ": " + why);
+  }
 }
 
 Notifier::~Notifier() = default;
@@ -87,12 +93,12 @@ void Notifier::complain(Target& target, const std::string& why) {
 
 // The loop does not run any more, and reports nothing.
 void Notifier::finish() {
-  const TimePoint end = Clock::now() + kLastPatience;
+  const TimePoint end = Clock::now() + kLastTimeout;
   for (const auto& target : targets_) {
     if (target->outcomes.empty()) continue;
     if (!target->thread.finish(std::max(end - Clock::now(), Duration::zero()))) {
       print_(named(target->given.text) + ": has not taken the last notification within " +
-             format_duration(kLastPatience) + " after the end of the job; it is left out");
+             format_duration(kLastTimeout) + " after the end of the job; it is left out");
       continue;
     }
     for (const auto& outcome : target->outcomes) {

@@ -21,21 +21,21 @@ namespace sml::notify {
 class Notifier final : public report::EventListener {
  public:
   static constexpr std::size_t kMostWaiting = 64;  // notifications for one target; further ones are dropped
-  static constexpr Duration kLastPatience = std::chrono::seconds(3);  // for all deliveries left at the end of the job
+  static constexpr Duration kLastTimeout = std::chrono::seconds(3);  // for all deliveries left at the end of the job
 
   using Print = std::function<void(const std::string&)>;
 
   // Checks the targets. Error (Usage): names the option, the target and why.
   static Result<void> check(const ObserverOptions& options);
 
-  // `options` must outlive this object; check() must have accepted it. `print` gets a warning about the first failed
-  // delivery of each target.
+  // `options` must outlive this object; check() must have accepted it. `print` gets, in this call, a warning about each
+  // program that comes first in PATH and is not run, and later about the first failed delivery of each target.
   Notifier(const boost::asio::any_io_executor& loop, const ObserverOptions& options, Print print);
   ~Notifier() override;
 
   void on_event(const report::Event& event) override;
   // Call after the last event, when the loop no longer runs. Blocks until everything is delivered, for at most
-  // kLastPatience in all.
+  // kLastTimeout in all.
   void finish();
 
  private:

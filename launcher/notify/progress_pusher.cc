@@ -20,8 +20,6 @@ namespace sml::notify {
 
 namespace {
 
-double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
 Error about(const std::string& path, const std::string& what) { return {ErrorKind::Config, show(path) + " " + what}; }
 
 // Not more than a token can have; not from a pipe, which might never end.
@@ -130,9 +128,9 @@ void ProgressPusher::send_end() {
   if (deps_.lines == ProgressLines::Yes && line_pace_.tells_end(progress)) deps_.print(to_metric_line(facts()));
   if (deps_.server.url.empty() || !server_pace_.tells_end(progress) || !thread_.start()) return;
   end_ = std::make_shared<Result<void>>();
-  end_due_ = Clock::now() + kLastPatience;
+  end_due_ = Clock::now() + kLastTimeout;
   thread_.post([server = deps_.server, body = to_trainer_status(facts(), unix_now()), kept = authorities_,
-                outcome = end_] { *outcome = push_status(server, body, kLastPatience, kept); },
+                outcome = end_] { *outcome = push_status(server, body, kLastTimeout, kept); },
                [] {});
 }
 

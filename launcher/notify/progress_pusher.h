@@ -27,7 +27,7 @@ class ProgressPusher final : public report::EventListener {
  public:
   static constexpr Duration kLeastBetween = std::chrono::seconds(15);       // messages to the server
   static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);  // lines
-  static constexpr Duration kLastPatience = std::chrono::seconds(2);        // for the last message
+  static constexpr Duration kLastTimeout = std::chrono::seconds(2);         // for the last message
 
   // `server` and `goodput` must outlive this object. An empty URL of `server`: sends to no server.
   struct Deps {
@@ -43,7 +43,7 @@ class ProgressPusher final : public report::EventListener {
   void on_event(const report::Event& event) override;
   // Call after the last event: begins to send the end of the job, and prints the last line. Does not wait.
   void send_end();
-  // Call when the loop no longer runs. Blocks until the server has taken the end, at most until kLastPatience after
+  // Call when the loop no longer runs. Blocks until the server has taken the end, at most until kLastTimeout after
   // send_end().
   void finish();
 

@@ -23,10 +23,9 @@ namespace {
 constexpr std::size_t kMostComplaint = 4096;
 constexpr std::size_t kLongestComplaint = 200;
 
-Result<std::string> program_of(const std::vector<std::string>& command) {
-  const os::TrustedProgram found =
-      os::find_trusted_program(os::program_candidates(command.front(), os::own_search_path()));
-  if (!found.file.empty()) return found.file;
+Result<os::TrustedProgram> program_of(const std::vector<std::string>& command) {
+  os::TrustedProgram found = os::find_trusted_program(os::program_candidates(command.front(), os::own_search_path()));
+  if (!found.file.empty()) return found;
   if (!found.passed_over.empty()) return Error(ErrorKind::Usage, found.passed_over.front());
   return Error(ErrorKind::Usage, "there is no program " + show(command.front()));
 }
@@ -59,16 +58,16 @@ ExitStatus reap(pid_t pid) {
 
 }  // namespace
 
-Result<void> check_command(const std::vector<std::string>& command) {
-  const Result<std::string> program = program_of(command);
+Result<std::vector<std::string>> check_command(const std::vector<std::string>& command) {
+  Result<os::TrustedProgram> program = program_of(command);
   if (!program) return program.error();
-  return {};
+  return std::move(program->passed_over);
 }
 
 Result<void> run_command(const std::vector<std::string>& command, std::string_view body, Duration limit) {
   constexpr int kLookAgainMs = 20;
   const TimePoint end = Clock::now() + limit;
-  const Result<std::string> program = program_of(command);
+  const Result<os::TrustedProgram> program = program_of(command);
   if (!program) return program.error();
   Result<os::Pipe> complaints = os::make_pipe();
   if (!complaints) return complaints.error();
@@ -76,7 +75,7 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
   if (!leash) return leash.error();
   const os::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   std::vector<std::string> words = command;
-  words.front() = *program;
+  words.front() = program->file;
   const Result<pid_t> pid = os::spawn_helper({.argv = words,
                                               .stdin_fd = leash->input(),
                                               .stdout_fd = nowhere.get(),

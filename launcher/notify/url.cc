@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/core/text.h"
 
@@ -43,9 +42,8 @@ Result<Url> Url::parse(string_view text) {
   if (colon != string_view::npos) {
     port = host.substr(colon + 1);
     host = host.substr(0, colon);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    if (error != std::errc() || end != port.data() + port.size() || out.port == 0)
-      return no_url("its port is no number");
+    out.port = parse_number<std::uint16_t>(port).value_or(0);
+    if (out.port == 0) return no_url("its port is no number");
   }
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
   if (host.empty()) return no_url("it has no host");

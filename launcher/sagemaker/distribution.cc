@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/core/text.h"
@@ -29,11 +28,9 @@ Result<bool> switched_on(const Contract& contract, std::string_view key) {
 Result<std::optional<std::uint32_t>> count(std::string_view key, const std::optional<std::string>& text,
                                            std::uint32_t most) {
   if (!text) return std::optional<std::uint32_t>();
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  const bool whole = error == std::errc() && end == text->data() + text->size();
-  if (!whole || value == 0 || value > most) return bad(key, *text, fmt::format("a whole number from 1 to {}", most));
-  return std::optional(value);
+  const auto value = parse_number<std::uint32_t>(*text);
+  if (!value || *value == 0 || *value > most) return bad(key, *text, fmt::format("a whole number from 1 to {}", most));
+  return value;
 }
 
 struct Switch {

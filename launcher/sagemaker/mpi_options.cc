@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "common/core/text.h"
 #include "common/plan/ranks/job_map.h"
@@ -61,9 +60,8 @@ void set_export(MpiOptions& options, std::string word) {
 }
 
 Result<void> set_np(MpiOptions& options, std::string_view text) {
-  std::uint32_t np = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), np);
-  if (error != std::errc() || end != text.data() + text.size() || np == 0 || np > plan::kMaxWorldSize) {
+  const auto np = parse_number<std::uint32_t>(text);
+  if (!np || *np == 0 || *np > plan::kMaxWorldSize) {
     return bad(fmt::format("-np: \"{}\" is no number of workers", show(text, 60)));
   }
   options.np = np;

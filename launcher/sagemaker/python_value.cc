@@ -240,10 +240,7 @@ class Reader {
   }
 
   std::optional<std::uint32_t> hex_at(std::size_t at) const {
-    if (at + 4 > text_.size()) return std::nullopt;
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at, text_.data() + at + 4, value, 16);
-    return error == std::errc() && end == text_.data() + at + 4 ? std::optional(value) : std::nullopt;
+    return at + 4 > text_.size() ? std::nullopt : parse_number<std::uint32_t>(text_.substr(at, 4), 16);
   }
 
   std::string_view text_;

@@ -252,10 +252,6 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
   return here.read_file(file, limit);
 }
 
-Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const ThisHost& here) {
-  return is_in_s3(path) ? read_from_s3(path, limit, here) : here.read_file(path, limit);
-}
-
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here) {
   const sagemaker::Files files{here.read_file, here.exists};
   const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);

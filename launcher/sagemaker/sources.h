@@ -18,9 +18,6 @@ bool is_in_s3(std::string_view path);  // "s3://..."
 // Error (Config) gives the cause, without the object's name.
 Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const ThisHost& here);
 
-// Reads a file, or an object if `path` is s3://BUCKET/KEY.
-Result<std::string> read_file_or_object(const std::string& path, std::size_t limit, const ThisHost& here);
-
 // Puts the sources of a training job where its program is looked for. Fetches the archive of
 // sagemaker_submit_directory, or takes it from a file, and unpacks it into FOLDER/code if that is empty or missing.
 // Does not change a folder that already has the program. Rejects an archive as a whole if it has a link that leads out

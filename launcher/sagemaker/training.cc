@@ -22,7 +22,6 @@
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
 #include "common/plan/environment/kept_back.h"
-#include "launcher/hosts/fields.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/report/outcome/last_lines.h"
 #include "launcher/sagemaker/contract.h"
@@ -159,7 +158,7 @@ void take_groups(sagemaker::Distribution& distribution, std::string_view option)
   distribution.groups_from = "--group";
   distribution.groups.clear();
   while (!option.empty()) {
-    const std::string_view word = trim(hosts::take_until(option, ','));
+    const std::string_view word = trim(take_until(option, ','));
     distribution.groups.emplace_back(word.substr(0, word.find(':')));
   }
 }

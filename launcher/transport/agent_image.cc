@@ -86,6 +86,10 @@ Result<AgentImage> AgentImage::load(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return unusable(path, errno_text(errno));
+  if (const Result<void> trusted = os::check_trust(path); !trusted) {
+    return Error(ErrorKind::Usage, "--agent-path " + path + ": is not sent to hosts, as " + trusted.error().message())
+        .with_hint("copy it to a folder that nobody else can write");
+  }
   AgentImage image;
   image.owned_ = std::make_shared<std::string>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   image.bytes_ = *image.owned_;

@@ -14,7 +14,8 @@ class AgentImage {
  public:
   // The image that this sml-run contains.
   static AgentImage embedded();
-  // --agent-path: a file on the launcher's machine. Error (Usage): it cannot be read, or is no executable (ELF) file.
+  // --agent-path: a file on the launcher's machine. Error (Usage): it cannot be read, is no executable (ELF) file, or
+  // another user can change it (common/os/trust.h).
   static Result<AgentImage> load(const std::string& path);
 
   std::string_view bytes() const { return bytes_; }

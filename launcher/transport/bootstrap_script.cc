@@ -31,16 +31,25 @@ constexpr char kScript[] =
     // A launcher that is cut off sends no end of input: the reader of its bytes times out by itself.
     "if command -v timeout > /dev/null; then sml_take() { timeout @START@ head -c @SIZE@ ; }; "
     "else sml_take() { head -c @SIZE@ ; }; fi; "
-    // sml_way PATH: succeeds if nobody else can replace this folder or one above it: each is owned by root, by the
-    // login or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is
-    // in it.
-    "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; sml_uid=$(id -u); "
-    "case $(stat -c %u%A \"$1\") in \"${sml_uid}d\"*) ;; *) return 1 ;; esac; set --; "
+    // sml_way PATH: succeeds if nobody else can replace a folder above this path: each is owned by root, by the login
+    // or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is in it.
+    // A link with a second name is one that another user may have put there.
+    "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; set --; "
     "while sml_at=${sml_at%/*}; [ -n \"$sml_at\" ]; do set -- \"$@\" \"$sml_at\"; done; "
-    "stat -c %u:%A / \"$@\" | (read -r sml_top; while read -r sml_at; do "
+    "stat -c %u:%A:%h / \"$@\" | (read -r sml_top && while read -r sml_at; do "
     "case ${sml_at%%:*} in 0 | \"$sml_uid\" | \"${sml_top%%:*}\") ;; *) exit 1 ;; esac; "
-    "case ${sml_at#*:} in l* | d???????"
-    "-? | d????????[tT]) ;; *) exit 1 ;; esac; done); }; "
+    "case ${sml_at#*:} in l*:1 | d???????"
+    "-?:* | d????????[tT]:*) ;; *) exit 1 ;; esac; done); }; "
+    // sml_make FOLDER: succeeds if the folder is the login's own, no link, and nobody else can replace it. Where it or
+    // folders above are missing, first checks the one in which they are to be, by its name and without links, and then
+    // makes them one by one there; another job may do the same.
+    "sml_own() { case $(stat -c %u%A \"$1\") in \"${sml_uid}d\"*) ;; *) return 1 ;; esac; }; "
+    "sml_make() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; "
+    "until [ -d \"$sml_at/\" ]; do sml_at=${sml_at%/*}; done; set -- \"$1\" \"$sml_at\"; "
+    "if [ \"$1\" = \"$2\" ]; then sml_own \"$1\" && sml_way \"$1\"; return; fi; "
+    "sml_way \"$2/.\" && (cd -P \"$2/\" && sml_way \"${PWD:?}/.\" && sml_at=${1#\"$2\"/}/ && "
+    "while [ -n \"$sml_at\" ]; do { mkdir \"./${sml_at%%/*}\" || sml_own \"./${sml_at%%/*}\"; } && "
+    "cd -P \"./${sml_at%%/*}\" || exit 1; sml_at=${sml_at#*/}; done); }; "
     // The cache keeps what earlier jobs left there; a folder of mktemp must be empty, or it is not the one that was
     // made.
     // A shell that was killed while it stored an agent could not remove its file.
@@ -61,12 +70,11 @@ constexpr char kScript[] =
     "5) [ -z \"$sml_dir\" ] || rmdir \"$sml_dir\"; exit 1 ;; "
     "*) sml_why=\"$sml_why; $1 cannot be written\" ;; esac; return 1; }; "
     "sml_bad() { rm -f \"$1/$2\"; sml_why=\"$sml_why; $1 does not keep what it is given\"; }; "
-    "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}/sml-run; "
+    "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}; sml_cache=${sml_cache%/}/sml-run; "
     "sml_try \"$sml_cache\" @NAME@; "
     // Only here: $() creates a process, and a start from the cache needs none.
-    "sml_mask=$(umask); umask 077; "
-    "mkdir -p \"$sml_cache\" 2> /dev/null; "
-    "if sml_way \"$sml_cache\" 2> /dev/null; then "
+    "sml_mask=$(umask); umask 077; sml_uid=$(id -u); "
+    "if sml_make \"$sml_cache\" 2> /dev/null; then "
     "sml_put \"$sml_cache\" @NAME@ sml_kept && { sml_try \"$sml_cache\" @NAME@; sml_bad \"$sml_cache\" @NAME@; }; "
     "else sml_why=\"$sml_why; $sml_cache cannot be made, or another user can change it or a folder above\"; fi; "
     "for sml_base in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "

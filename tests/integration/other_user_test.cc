@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include <fcntl.h>
@@ -15,7 +16,9 @@
 
 #include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/core/worker_server.h"
+#include "launcher/agent/diagnosis/flight_recorder.h"
 #include "launcher/agent/pipes/fifo_sink.h"
+#include "launcher/agent/pipes/fifo_source.h"
 #include "launcher/agent/stores/engine.h"
 #include "launcher/agent/stores/store_server.h"
 #include "tests/support/catch.h"
@@ -40,6 +43,7 @@ struct OpenFolder {
 };
 
 void give_away(const std::string& path) { REQUIRE(::lchown(path.c_str(), kTheirs, kTheirs) == 0); }
+void take_back(const std::string& path) { REQUIRE(::lchown(path.c_str(), 0, 0) == 0); }
 
 // Hears everybody and understands nobody.
 class DeafEngine : public agent::Engine {
@@ -120,6 +124,63 @@ TEST_CASE("trust: the scratch folder of another user is left alone") {
   }
 }
 
+TEST_CASE("trust: the scratch folder is emptied, and not what another user puts in its place") {
+  const OpenFolder top;
+  const char* given = std::getenv("TMPDIR");
+  const std::string before = given == nullptr ? "" : given;
+  ::setenv("TMPDIR", top.path.c_str(), 1);
+  {
+    const ScratchFolder folder = ScratchFolder::make();
+    REQUIRE(folder.path().starts_with(top.path + "/"));
+    std::ofstream(folder.path() + "/ours") << "ours";
+    fs::rename(folder.path(), top.path + "/moved");
+    fs::create_directory(folder.path());
+    std::ofstream(folder.path() + "/precious") << "precious";
+    folder.clear();
+    CHECK(fs::is_empty(top.path + "/moved"));
+    CHECK(fs::exists(folder.path() + "/precious"));
+  }
+  CHECK(std::distance(fs::recursive_directory_iterator(top.path), {}) == 3);  // both folders, and the file
+  given == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
+}
+
+TEST_CASE("trust: a FIFO of another user in the place of the platform's feeds nobody") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  const std::string fifo = folder.path + "/t_0";
+  REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
+  give_away(fifo);
+  FifoSource source(folder.path, "t");
+  CHECK(source.open(0).has_value());  // nobody else can write in the folder
+  REQUIRE(::chmod(folder.path.c_str(), 01777) == 0);
+  const Result<FifoSource::Opened> opened = source.open(0);
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().message() == "cannot open " + fifo + ": another user made it, where everybody can write");
+  CHECK(source.wait_fd() == -1);
+  take_back(fifo);
+  CHECK(source.open(0).has_value());
+}
+
+TEST_CASE("trust: another user's pipe and dump in the place of a flight recorder's are left alone") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  const std::string pipe = folder.path + "/pipe";
+  const std::string dump = folder.path + "/dump";
+  REQUIRE(::mkfifo(pipe.c_str(), 0666) == 0);
+  const os::UniqueFd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  FlightRecorder recorder(pipe, dump);
+  give_away(pipe);
+  CHECK_FALSE(recorder.trigger());
+  take_back(pipe);
+  REQUIRE(recorder.trigger());
+  std::ofstream(dump) << "records";
+  give_away(dump);
+  for (int looks = 0; looks < 2; ++looks) CHECK_FALSE(recorder.poll(100).has_value());
+  take_back(dump);
+  CHECK_FALSE(recorder.poll(100).has_value());  // it may still grow
+  CHECK(recorder.poll(100) == "records");
+}
+
 TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets nothing") {
   SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   const OpenFolder folder;
@@ -159,6 +220,41 @@ TEST_CASE("trust: a flood of another user's connections takes no place from the 
   char byte = 0;
   CHECK(::recv(rank.get(), &byte, 1, MSG_DONTWAIT) < 0);
   CHECK(errno == EAGAIN);
+}
+
+TEST_CASE("trust: a rank that comes during another user's flood is served") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  Store store;
+  std::vector<os::UniqueFd> silent;
+  const auto flood = [&] {
+    for (std::size_t i = 0; i < Store::kMostClients; ++i) {
+      reset(store.call(kTheirs));
+      silent.push_back(store.call(kTheirs));
+    }
+  };
+  flood();
+  const os::UniqueFd rank = store.call(0);
+  flood();
+  store.turn();
+  flood();
+  store.turn();
+  CHECK(store.engine.clients.size() == 1);
+  char byte = 0;
+  CHECK(::recv(rank.get(), &byte, 1, MSG_DONTWAIT) < 0);
+  CHECK(errno == EAGAIN);
+}
+
+TEST_CASE("trust: another user's connection is reported, and none of the job's that closed at once") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  for (const uid_t user : {kTheirs, uid_t{0}}) {
+    Store store;
+    os::UniqueFd connection = store.call(user);
+    if (user == 0) reset(std::move(connection));
+    store.turn();
+    CHECK(store.engine.clients.empty());
+    const std::string theirs = "a store refused a connection from 127.0.0.1: it is another user's than the job";
+    CHECK(store.said == (user == 0 ? std::vector<std::string>() : std::vector<std::string>{theirs}));
+  }
 }
 
 TEST_CASE("trust: another user who serves in the place of a worker is not asked for its stacks") {

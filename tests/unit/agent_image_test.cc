@@ -157,6 +157,16 @@ TEST_CASE("machines are named as uname names them") {
   CHECK(image->architecture() == "");
 }
 
+TEST_CASE("an agent that others can write is refused") {
+  const TemporaryFile file(elf_of(EM_X86_64));
+  ::chmod(file.path().c_str(), 0666);
+  const auto image = AgentImage::load(file.path());
+  REQUIRE(image.has_error());
+  CHECK(image.error().kind() == ErrorKind::Usage);
+  CHECK(image.error().message() == "--agent-path " + file.path() + ": is not sent to hosts, as " + file.path() +
+                                       " can be written by every user of this machine");
+}
+
 TEST_CASE("what is no agent is refused, and named") {
   const TemporaryFile script("#!/bin/sh\n");
   const TemporaryFile empty("");

@@ -46,6 +46,8 @@ TEST_CASE("names that people give to secrets") {
                            "SENTRY_DSN",
                            "SLACK_WEBHOOK",
                            "SLACK_WEBHOOK_URL",
+                           "SLACK_WEBHOOKS",
+                           "DISCORD_WEBHOOKURL",
                            "OTP",
                            "VAULT_SECRETID"}) {
     CAPTURE(name);

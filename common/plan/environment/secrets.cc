@@ -103,8 +103,8 @@ bool names_a_secret(string_view name) {
   constexpr string_view kPlace = "GOOGLE_APPLICATION_CREDENTIALS";  // the path of a file
   if (is_one_of(kHeld, name)) return true;
   std::vector<std::string> words = capital_words_of(name);
-  const bool webhook =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.ends_with("WEBHOOK"); });
+  const bool webhook = std::any_of(words.begin(), words.end(),
+                                   [](const std::string& word) { return word.find("WEBHOOK") != std::string::npos; });
   if (webhook) return true;  // its URL is the secret
   if (words.empty() || name == kPlace || speaks_of_secrets(words.back())) return false;
   if (words.size() > 1 && words.back() == "ID") words.pop_back();  // AWS_ACCESS_KEY_ID is of no use without its secret

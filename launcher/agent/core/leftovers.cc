@@ -21,8 +21,8 @@ namespace sml::agent {
 
 namespace {
 
-constexpr Duration kDeathPatience = std::chrono::seconds(2);
-constexpr Duration kLeftoverPatience = std::chrono::seconds(1);
+constexpr Duration kDeathTimeout = std::chrono::seconds(2);
+constexpr Duration kLeftoverTimeout = std::chrono::seconds(1);
 constexpr timespec kLeftoverLook{.tv_sec = 0, .tv_nsec = 10'000'000};
 
 // The agent and whoever guards it: they were started with that word, which a fork keeps. Not we, of whom one may be
@@ -54,11 +54,11 @@ std::string mark_entry(const std::string& mark) { return "SML_MARK=" + mark; }
 
 Leftovers end_leftovers(const wire::EndLeft& job) {
   const std::string entry = mark_entry(job.mark);
-  const TimePoint act = Clock::now() + kDeathPatience;
+  const TimePoint act = Clock::now() + kDeathTimeout;
   while (somebody_is_in_charge(os::look_at_processes(entry), job.mark) && Clock::now() < act) {
     ::nanosleep(&kLeftoverLook, nullptr);
   }
-  const TimePoint give_up = Clock::now() + kLeftoverPatience;
+  const TimePoint give_up = Clock::now() + kLeftoverTimeout;
   std::set<pid_t> ended;
   std::vector<os::SeenProcess> left;
   std::optional<os::Cgroup> group;

@@ -25,9 +25,10 @@ os::UniqueFd open_folder(int base, const char* path) {
   return os::UniqueFd(::openat(base, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool is_own(const os::UniqueFd& folder) {
+// This user's, and not kept.
+bool may_remove(const os::UniqueFd& folder) {
   struct stat info {};
-  return folder && ::fstat(folder.get(), &info) == 0 && info.st_uid == ::geteuid();
+  return folder && ::fstat(folder.get(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & S_ISVTX) == 0;
 }
 
 // Does not follow symbolic links. Closes `fd`.
@@ -45,7 +46,7 @@ void remove_contents(int fd, int deepest) {
 
 void remove_if_unused(int base, const char* name) {
   os::UniqueFd folder = open_folder(base, name);
-  if (!is_own(folder) || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
+  if (!may_remove(folder) || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
   remove_contents(folder.release(), kDeepest);
   ::unlinkat(base, name, AT_REMOVEDIR);
 }
@@ -95,20 +96,24 @@ ScratchFolder ScratchFolder::make() {
 
 // Removes the files that workers may have put there, too: all contents belong to the job.
 ScratchFolder::~ScratchFolder() {
+  if (path_.empty() || !may_remove(open_folder(AT_FDCWD, path_.c_str()))) return;
   clear();
-  if (!path_.empty()) ::rmdir(path_.c_str());
+  ::rmdir(path_.c_str());
 }
 
+void ScratchFolder::keep() const { ::fchmod(lock_.get(), S_IRWXU | S_ISVTX); }
+
+// By the descriptor: $TMPDIR may be a folder in which another user can put a link in place of this one.
 void ScratchFolder::clear() const {
   if (path_.empty()) return;
-  remove_contents(open_folder(AT_FDCWD, path_.c_str()).release(), kDeepest);
+  remove_contents(open_folder(lock_.get(), ".").release(), kDeepest);
 }
 
 void remove_scratch_folder(const std::string& path) {
   const std::size_t name = path.rfind('/');
   if (name == std::string::npos || !std::string_view(path).substr(name).starts_with("/sml-run-")) return;
   os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
-  if (!is_own(folder)) return;
+  if (!may_remove(folder)) return;
   remove_contents(folder.release(), kDeepest);
   ::rmdir(path.c_str());
 }

@@ -12,7 +12,7 @@ namespace sml::agent {
 
 // The destructor removes the folder with its contents. If there is no folder, all paths are empty. If the guardian and
 // the agent are killed at once, the folder stays until the next make() on that machine, which finds its lock (flock(2))
-// free and removes it.
+// free and removes it. A folder on which keep() was called stays for good: nothing here removes it.
 class ScratchFolder {
  public:
   ScratchFolder() = default;  // there is no folder
@@ -25,6 +25,8 @@ class ScratchFolder {
 
   // Removes all contents, so that the next attempt finds nothing of this one.
   void clear() const;
+  // Marks the folder as kept, for all processes of this machine, by its sticky bit.
+  void keep() const;
   // Empty if there is no folder.
   const std::string& path() const { return path_; }
   // The path of the rank's error file, whether it exists or not; empty if there is no folder.
@@ -41,7 +43,7 @@ class ScratchFolder {
 };
 
 // Removes the scratch folder of a dead agent, given its ScratchFolder::path(). Does nothing to other folders: the name
-// must be that of a scratch folder, and the owner the current user.
+// must be that of a scratch folder, the owner the current user, and the folder not kept.
 void remove_scratch_folder(const std::string& path);
 
 }  // namespace sml::agent

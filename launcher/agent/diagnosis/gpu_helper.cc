@@ -26,7 +26,7 @@ namespace sml::agent {
 
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr Duration kTimeout = std::chrono::seconds(10);
 
 std::string_view image() {
   return {sml_nvml_image_begin, static_cast<std::size_t>(sml_nvml_image_end - sml_nvml_image_begin)};
@@ -36,7 +36,7 @@ std::string_view image() {
 
 bool has_nvidia_driver() { return ::access("/dev/nvidiactl", F_OK) == 0; }
 
-Result<void> GpuHelper::start() {
+Result<std::vector<std::string>> GpuHelper::start() {
   const Result<os::UniqueFd> program = os::nameless_file("sml-run-nvml", image(), os::FileUse::Execute);
   if (!program) return program.error();
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
@@ -45,7 +45,7 @@ Result<void> GpuHelper::start() {
   if (!null) return null.error();
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  os::keep_trusted_folders(environment);
+  std::vector<std::string> left_out = os::keep_trusted_folders(environment, "libnvidia-ml.so.1");
   Result<pid_t> started = os::spawn_helper({.argv = {"sml-run-nvml"},
                                             .program_fd = program->get(),
                                             .stdin_fd = (*ends)[1].get(),
@@ -57,7 +57,7 @@ Result<void> GpuHelper::start() {
   os::set_nonblocking((*ends)[0].get());
   socket_.assign((*ends)[0].release());
   await();
-  return {};
+  return left_out;
 }
 
 bool GpuHelper::ask(std::function<void()> done) {
@@ -67,7 +67,7 @@ bool GpuHelper::ask(std::function<void()> done) {
 
 bool GpuHelper::ask_at_once(std::function<void()> done) {
   const TimePoint now = Clock::now();
-  if (done_ && now - asked_at_ > kPatience) devices_.clear();
+  if (done_ && now - asked_at_ > kTimeout) devices_.clear();
   if (done_ || !socket_.is_open()) return false;
   if (::send(socket_.native_handle(), "?", 1, MSG_NOSIGNAL) != 1) return false;
   done_ = std::move(done);

@@ -30,8 +30,9 @@ class GpuHelper {
   GpuHelper(const GpuHelper&) = delete;
   GpuHelper& operator=(const GpuHelper&) = delete;
 
-  // Starts the helper; call once. Error (Spawn): the helper cannot run, now or later.
-  Result<void> start();
+  // Starts the helper; call once. Returns why folders of LD_LIBRARY_PATH that have the library are skipped. Error
+  // (Spawn): the helper cannot run, now or later.
+  Result<std::vector<std::string>> start();
   // Sends a question. Calls `done` once, from the loop, when the answer has come or the helper has failed; not after
   // end(). Returns false, and never calls `done`, if the helper does not run, has not answered the last question, or
   // would cost too much processor time (os::gpu_interval()).

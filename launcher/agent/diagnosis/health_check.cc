@@ -19,7 +19,7 @@ constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
-constexpr Duration kGpuPatience =
+constexpr Duration kGpuTimeout =
     std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
 
 std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
@@ -117,13 +117,13 @@ void HealthCheck::look() {
     return answer("--health-check " + describe(*status_) + last_words());
   }
   if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
-  const Duration patience = std::chrono::milliseconds(asked_.accelerators_ms);
-  const bool waits = patience > Duration::zero();
-  const bool unknown = waits && gpus_state_ == Gpus::Unknown && passed < kGpuPatience;
+  const Duration timeout = std::chrono::milliseconds(asked_.accelerators_ms);
+  const bool waits = timeout > Duration::zero();
+  const bool unknown = waits && gpus_state_ == Gpus::Unknown && passed < kGpuTimeout;
   const std::vector<std::string> held = waits ? this->held() : std::vector<std::string>();
   if (!command_ && held.empty() && !unknown) return answer({});
-  if (!held.empty() && passed >= patience) {
-    return answer(held.front() + " is not free again after " + format_duration(patience));
+  if (!held.empty() && passed >= timeout) {
+    return answer(held.front() + " is not free again after " + format_duration(timeout));
   }
   if (waits) ask_gpus();
   tick_.expires_after(kTick);

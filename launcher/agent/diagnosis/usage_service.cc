@@ -80,8 +80,16 @@ void UsageService::arm() {
 // Starts the helper at the first tick only, so that a job that ends within a second does not wait for a library to
 // load.
 void UsageService::tick() {
-  if (std::exchange(wants_gpus_, false)) (void)gpus_.start();  // if that fails, NVIDIA's devices are not reported
+  if (std::exchange(wants_gpus_, false)) start_gpus();
   if (!gpus_.ask([this] { look(); })) look();
+}
+
+void UsageService::start_gpus() {
+  const Result<std::vector<std::string>> left_out = gpus_.start();
+  if (!left_out || context_.attempt > 1) return;  // after a failure, NVIDIA's devices are not reported
+  for (const std::string& why : *left_out) {
+    context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for NVIDIA's devices, as " + why);
+  }
 }
 
 void UsageService::look() {

@@ -34,6 +34,7 @@ class UsageService final : public HostService {
  private:
   void tell_disk_space(std::uint32_t id);
   void tick();
+  void start_gpus();
   void look();
   void arm();
 

@@ -47,14 +47,14 @@ struct Sight {
 
 // A process that has written its title over its environment (setproctitle) has none of our variables left: it has lost
 // nothing. So one is believed only while others of ours are there.
-bool has_lost(const plan::Environment& environment, const plan::Environment& offer, plan::MpiDialect speech) {
+bool has_lost(const plan::Environment& environment, const plan::Environment& offer, plan::MpiDialect dialect) {
   const auto is_ours = [](const std::string& entry) { return entry.starts_with("SML_"); };
   if (std::none_of(environment.begin(), environment.end(), is_ours)) return false;
   plan::Environment left;
   std::copy_if(offer.begin(), offer.end(), std::back_inserter(left), [&environment](const std::string& entry) {
     return std::find(environment.begin(), environment.end(), entry) != environment.end();
   });
-  return !plan::may_come(left, speech);
+  return !plan::may_come(left, dialect);
 }
 
 // `offer` are the launcher's own variables; any others count as those of another launcher.

@@ -150,10 +150,10 @@ std::string open_mpi_user(const CommandLine& line, std::span<const std::string> 
   std::string out;
   for (const std::string& file : named_programs(line, environment, files)) {
     const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };
-    const MpiDialect speech = dialect_of(linked_mpi_library(of_file));
-    if (speech == MpiDialect::Pmi) return {};
+    const MpiDialect dialect = dialect_of(linked_mpi_library(of_file));
+    if (dialect == MpiDialect::Pmi) return {};
     if (!out.empty()) continue;
-    if (speech == MpiDialect::Pmix) out = file;
+    if (dialect == MpiDialect::Pmix) out = file;
     if (is_python(file)) out = python_with_open_mpi(file, environment, files);
   }
   return out;

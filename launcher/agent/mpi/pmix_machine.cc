@@ -233,7 +233,7 @@ Result<void> Machine::on(const Abort& m) {
   answer(m.id, kSuccess);
   if (stage_of(m.rank) == nullptr) return {};
   deeds_.failures.push_back({m.rank, wire::FaultKind::Aborted, code_of(m.status),
-                             "aborted the job (MPI_Abort, code " + std::to_string(m.status) + ")"});
+                             "aborted the job (MPI_Abort or an error in MPI, code " + std::to_string(m.status) + ")"});
   return {};
 }
 

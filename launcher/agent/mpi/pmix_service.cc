@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "common/core/text.h"
+#include "common/os/spawn.h"
 #include "common/os/trust.h"
 #include "launcher/agent/core/host_files.h"
 #include "launcher/agent/mpi/pmix_library.h"
@@ -35,6 +36,16 @@ bool is_for_workers_only(const std::string& entry) {
   constexpr std::array<std::string_view, 2> kNames{"LD_PRELOAD", "LD_AUDIT"};
   const bool place = name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
   return place || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// Open MPI also looks for a program in the working directory, after PATH.
+void look_in_folders(pmix::AskSpawn& request, const plan::Environment& environment) {
+  for (pmix::SpawnedApp& app : request.apps) {
+    if (app.command.empty() || app.working_directory.empty()) continue;
+    std::string& word = app.command.front();
+    if (word.find('/') != std::string::npos || os::has_program(word, environment)) continue;
+    if (os::has_program(app.working_directory + "/" + word, environment)) word.insert(0, "./");
+  }
 }
 
 std::uint32_t usable_cpus() {
@@ -95,11 +106,21 @@ Result<void> PmixService::load() {
   return {};
 }
 
+void PmixService::find_prefix() {
+  if (plan::find_variable(request_.environment, "OPAL_PREFIX") != nullptr) return;
+  const std::string moved = plan::moved_open_mpi(request_.program, request_.environment, host_files());
+  if (moved.empty()) return;
+  if (Result<void> trusted = os::check_trust(moved); trusted) {
+    prefix_ = moved;
+  } else {
+    context_.warn("OPAL_PREFIX is not set to " + show(moved) + ", where this Open MPI was moved, as " +
+                  trusted.error().message() + "; -x OPAL_PREFIX=" + show(moved) + " sets it all the same");
+  }
+}
+
 plan::Environment PmixService::open_mpi_variables(const pmix::JobData& job) const {
   plan::Environment out = pmix::open_mpi_variables(job, request_.environment);
-  if (plan::find_variable(request_.environment, "OPAL_PREFIX") != nullptr) return out;
-  const std::string moved = plan::moved_open_mpi(request_.program, request_.environment, host_files());
-  if (!moved.empty() && os::check_trust(moved)) out.push_back("OPAL_PREFIX=" + moved);
+  if (!prefix_.empty()) out.push_back("OPAL_PREFIX=" + prefix_);
   return out;
 }
 
@@ -114,6 +135,7 @@ Result<void> PmixService::serve(const pmix::JobData& job) {
   }
   auto* serving = std::get_if<pmix::Serving>(&*answer);
   if (serving == nullptr) return Error(ErrorKind::Protocol, "libpmix's helper answered something else");
+  find_prefix();
   const plan::Environment more = open_mpi_variables(job);
   const plan::Environment same = pmix::pmix_variables(request_.environment);
   for (pmix::RankEnvironment& one : serving->ranks) {
@@ -165,8 +187,9 @@ plan::Environment PmixService::variables(Rank rank) const {
 
 void PmixService::listen() {
   helper_.listen(
-      [this](const pmix::FromHelper& message) {
+      [this](pmix::FromHelper message) {
         if (take_world(message)) return Result<void>();
+        if (auto* request = std::get_if<pmix::AskSpawn>(&message)) look_in_folders(*request, request_.environment);
         Result<void> taken = machine_->take(message);
         carry_out();
         return taken;

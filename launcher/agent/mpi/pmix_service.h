@@ -57,6 +57,7 @@ class PmixService final : public HostService {
 
  private:
   Result<void> load();
+  void find_prefix();
   plan::Environment open_mpi_variables(const pmix::JobData& job) const;
   std::vector<std::string> libraries() const;
   Result<void> serve(const pmix::JobData& job);
@@ -75,6 +76,7 @@ class PmixService final : public HostService {
   std::optional<pmix::Machine> machine_;  // nullopt: PMIx is not served
   std::unordered_map<Rank, plan::Environment> variables_;
   std::string loaded_;  // libpmix's file and version, for messages
+  std::string prefix_;  // OPAL_PREFIX for the workers; empty: not set
   std::string name_space_;
   std::string host_;  // its name
   // Spawned ranks for which the launcher has not decided yet whether they start.

@@ -50,7 +50,7 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
 [[noreturn]] void serve_as_feeder(const std::vector<FifoFeed>& feeds, int control, int report, pid_t agent) {
   constexpr int kControl = 3;
   constexpr int kReport = 4;
-  constexpr unsigned kFirstForeign = 5;
+  constexpr int kFirstForeign = 5;
   for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
@@ -63,10 +63,7 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   if (::dup2(safe_control, kControl) < 0 || ::dup2(safe_report, kReport) < 0) ::_exit(1);
-  if (::close_range(kFirstForeign, ~0U, 0) != 0) {
-    const unsigned long limit = std::min(os::descriptor_limit(), 65536UL);
-    for (unsigned long fd = kFirstForeign; fd < limit; ++fd) ::close(static_cast<int>(fd));
-  }
+  os::close_from(kFirstForeign);
   try {
     feed_fifos(feeds, kControl, kReport);
   } catch (const std::exception& e) {

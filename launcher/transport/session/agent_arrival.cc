@@ -39,7 +39,7 @@ Result<std::optional<SessionEvent>> AgentArrival::next(std::size_t unsent) {
     return Error(ErrorKind::Deploy, "no folder takes the agent: " + show(cannot->text, 500))
         .with_hint("one of ~/.cache, /dev/shm or /tmp must be writable, have 2 MB free and allow execution");
   }
-  return Error(ErrorKind::Protocol, "the far side began as a reconnect helper that nobody started");
+  return Error(ErrorKind::Protocol, "an unexpected reconnect helper answered");
 }
 
 // The script requests the agent once per folder, and only after it has consumed the bytes sent before.

@@ -218,7 +218,7 @@ void ResumableLink::ask_to_reconnect() {
 
 void ResumableLink::go_on(std::uint64_t received) {
   if (!asked_ || !sent_.acknowledge(received) || !sent_.from(received)) {
-    return give_up(Error(ErrorKind::Protocol, "broke the protocol: came back without what it had been sent"));
+    return give_up(Error(ErrorKind::Protocol, "broke the protocol: its agent resumed with missing data"));
   }
   limit_.cancel();
   pause_.cancel();

@@ -1,7 +1,6 @@
 #include "launcher/transport/ssh/login_settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,14 +13,6 @@ namespace sml::ssh {
 namespace {
 
 using Tokens = std::map<char, std::string>;
-
-template <class Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Tokens local_tokens(const LocalIdentity& self) {
   return {{'d', self.home},
@@ -98,7 +89,7 @@ class Settler {
     }
     std::optional<std::uint16_t> configured;
     if (!config_.value("port").empty()) {
-      configured = number_in<std::uint16_t>(config_.value("port"));
+      configured = parse_number<std::uint16_t>(config_.value("port"));
       if (configured.value_or(0) == 0) return bad("Port");
     }
     settings_.port = target_.port.value_or(options_.port.value_or(configured.value_or(22)));
@@ -115,7 +106,7 @@ class Settler {
     settings_.silence_limit = options_.silence_limit;
     settings_.absent_hosts = options_.absent_hosts.value_or(AbsentHosts::Fail);
     if (const std::string& text = config_.value("connectionattempts"); !text.empty()) {
-      const auto attempts = number_in<std::uint32_t>(text);
+      const auto attempts = parse_number<std::uint32_t>(text);
       if (attempts.value_or(0) == 0) return bad("ConnectionAttempts");
       if (*attempts > 1 && !options_.absent_hosts) settings_.absent_hosts = AbsentHosts::AreAwaited;
     }
@@ -178,6 +169,10 @@ class Settler {
     const std::string host = lower(alias.empty() ? settings_.host : alias);
     const bool plain = !alias.empty() || settings_.port == 22;
     settings_.key_name = plain ? host : "[" + host + "]:" + std::to_string(settings_.port);
+    for (const std::string_view keyword : {"KnownHostsCommand", "CanonicalizeHostname"}) {
+      const std::string value = lower(config_.value(lower(keyword)));
+      if (!value.empty() && value != "no" && value != "none") settings_.unread_keyword = keyword;
+    }
     const std::string strict = lower(config_.value("stricthostkeychecking"));
     const bool add =
         strict == "accept-new" || strict == "no" || strict == "off" || options_.host_keys == HostKeyPolicy::AcceptNew;

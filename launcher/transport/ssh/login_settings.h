@@ -35,6 +35,9 @@ struct LoginSettings {
   std::string host;  // HostName: the name that is resolved
   std::uint16_t port = 22;
   std::string key_name;  // looked up in known_hosts: HostKeyAlias, "host" or "[host]:port"
+  // A keyword of the config that the built-in client does not know, and that may decide which host key is the right
+  // one, or which host is meant; empty: none.
+  std::string unread_keyword;
   LocalShortcut local = LocalShortcut::No;
   int family = AF_UNSPEC;      // or AF_INET, AF_INET6
   Duration connect_timeout{};  // for each phase

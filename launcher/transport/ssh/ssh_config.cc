@@ -235,7 +235,7 @@ Result<bool> SshConfig::exec_holds(const std::string& command) const {
       return Error(ErrorKind::Config, "'" + show(tokens[token]) + "' cannot be used in Match exec");
   }
   const auto line = expand_tokens(command, tokens);
-  if (!line) return line.error();
+  if (!line) return Error(line.error()).with_hint(std::string(kUseClient));  // as for %C and %j
   if (!files_.run) return Error(ErrorKind::Config, "Match exec cannot be run");
   return files_.run(*line);
 }

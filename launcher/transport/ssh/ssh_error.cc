@@ -99,6 +99,10 @@ bool is_dropped_connection(std::string_view text) {
                      [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+std::string not_read(std::string_view keyword) {
+  return ", and the built-in SSH client does not read " + std::string(keyword) + " of the ssh config";
+}
+
 Error flooded() {
   return Error(ErrorKind::Connect, std::string(kNoServer) + ": it sends without end before the session begins")
       .with_hint("see --ssh-port");

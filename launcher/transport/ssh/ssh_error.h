@@ -11,6 +11,9 @@ namespace sml::ssh {
 // The hint of an error about a feature that the built-in client lacks.
 inline constexpr std::string_view kUseClient = "--ssh-command ssh uses the OpenSSH client instead of libssh";
 
+// The end of a message about a failure that the OpenSSH client may avoid: it reads this keyword of the ssh config.
+std::string not_read(std::string_view keyword);
+
 // The stage in which libssh failed. Channel: opening it. Command: requesting its start.
 enum class LoginStage : std::uint8_t { KeyExchange, Authentication, Channel, Command, Running };
 

@@ -69,7 +69,7 @@ class Login {
     if (auto prepared = prepare_host_keys(); !prepared) return std::move(prepared).error();
     for (int login = 1;; ++login) {
       report_("connecting", settings_.connect_timeout * static_cast<int>(addresses_.size() * kAttempts + 1));
-      if (auto connected = connect_with_patience(); !connected) return std::move(connected).error();
+      if (auto connected = connect_with_retries(); !connected) return std::move(connected).error();
       auto in = log_in();
       if (in) break;
       if (login == kLogins || !has_broken(in.error()) || !pause(kFirstPause * login)) return std::move(in).error();
@@ -88,6 +88,10 @@ class Login {
 
   // Names the resolved name if HostName of the ssh config replaces the user's.
   Error unresolved(Error error) const {
+    if (settings_.unread_keyword == "CanonicalizeHostname") {
+      error =
+          Error(error.kind(), error.message() + not_read(settings_.unread_keyword)).with_hint(std::string(kUseClient));
+    }
     if (settings_.host == settings_.name) return error;
     return std::move(error).in("HostName " + show(settings_.host) + " of the ssh config");
   }
@@ -111,7 +115,7 @@ class Login {
 
   // ---- phase: connection and key exchange, repeated while the host drops connections
 
-  Result<void> connect_with_patience() {
+  Result<void> connect_with_retries() {
     start_phase();
     Duration pause = kFirstPause;
     std::optional<Error> drop;  // more informative than the timeout of the attempt after it

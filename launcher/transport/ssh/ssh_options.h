@@ -30,7 +30,7 @@ struct SshOptions {
 };
 
 // Whether any option that describes how to log in was given.
-inline bool says_how(const SshOptions& ssh) {
+inline bool gives_ssh_options(const SshOptions& ssh) {
   return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
          !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;
 }

@@ -14,7 +14,7 @@ class OpenFolders(HostsCase):
         self.addCleanup(sh, self.bed, HOST, f"rm -rf {VICTIM} /tmp/sml-run /tmp/other /tmp/x")
 
     def cache_below(self, folder):
-        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: f"export XDG_CACHE_HOME={folder}\n")
+        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: f"export XDG_CACHE_HOME='{folder}'\n")
 
     def job(self):
         done = self.bed.sml_run("algo-1", "-H", HOST, "echo", "ran")
@@ -65,6 +65,25 @@ class OpenFolders(HostsCase):
                 self.cache_below(folder)
                 self.job()
                 self.assertEqual(sh(self.bed, HOST, "find /tmp/x -name 'agent-*'"), "")
+
+    def test_a_link_above_that_another_user_put_there(self):
+        """Of their own, or one of root's to which they gave a second name; what it leads to may be missing one or two folders."""
+        for user, made in (("tester", f"ln -s {VICTIM} /tmp/x"), ("root", f"ln -s {VICTIM} /tmp/other; ln /tmp/other /tmp/x")):
+            for folder in ("/tmp/x", "/tmp/x/y"):
+                with self.subTest(user=user, folder=folder):
+                    sh(self.bed, HOST, "rm -rf /tmp/x /tmp/other")
+                    sh(self.bed, HOST, made, user=user)
+                    self.cache_below(folder)
+                    self.job()
+                    self.assert_victim_is_as_it_was()
+
+    def test_ones_own_link_above_and_missing_folders_are_used(self):
+        sh(self.bed, HOST, "mkdir -m 755 /opt/cache; ln -s /opt/cache /home/root/cache")
+        self.addCleanup(sh, self.bed, HOST, "rm -rf /opt/cache /home/root/cache")
+        self.cache_below("/home/root/cache/a b/c/")
+        self.job()
+        self.assertRegex(sh(self.bed, HOST, "cd '/opt/cache/a b'; stat -c '%a %U' . c/sml-run; ls c/sml-run"),
+                         r"^700 root\n700 root\nagent-\S+\n$")
 
     def test_ones_own_folder_in_tmp_is_used(self):
         self.cache_below("/tmp")

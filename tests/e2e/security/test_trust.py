@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from harness import PYTHON, REPO, HostsCase, TestCase, gate, run, watchdog
+from harness import PYTHON, REPO, SML_RUN, HostsCase, TestCase, gate, run, watchdog
 from jobs import assert_says, sh, wait_for_workers
 from test_mpi import compiled, words
 
@@ -172,12 +172,13 @@ class Libraries(TrustCase):
 
     def test_a_check_says_which_folder_no_library_comes_from(self):
         sh(self.bed, HOST, 'mkdir -m 700 /tmp/job; cp "$1" /tmp/job/', str(self.program))
-        sh(self.bed, HOST, 'mkdir /tmp/lib; cp "$1" /tmp/lib/libpmix.so.2', str(self.evil), user="tester")
+        sh(self.bed, HOST, 'mkdir -p /tmp/lib /tmp/share/openmpi; cp "$1" /tmp/lib/libpmix.so.2; : > /tmp/lib/libmpi.so.40; '
+           ': > /tmp/lib/libopen-pal.so.40; : > /tmp/share/openmpi/help-mpi-errors.txt', str(self.evil), user="tester")
         done = self.bed.sml_run(HOST, "--check", "-H", f"{HOST}:2", "-np", "2", "-x", "LD_LIBRARY_PATH=/tmp/lib", "/tmp/job/program")
         self.assert_not_pwned()
         self.assert_status(done, 0)
         assert_says(self, done, rf"warning: {HOST}: LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as /tmp/lib belongs "
-                                rf"to user {TESTER}")
+                                rf"to user {TESTER}", r"OPAL_PREFIX is not set to /tmp, .*, as /tmp can be written by every user")
 
     def test_what_others_trust_their_own_user_trusts(self):
         """The same folder in a job of tester's: its library is tried, and is none; the system's serves the ranks."""
@@ -224,6 +225,19 @@ class Commands(TrustCase):
         sh(self.bed, HOST, "mkdir -m 777 /tmp/open", user="tester")
         self.plant(HOST, "/tmp/open/look", EVIL_PROGRAM + f"echo {HOST}\n")
 
+    def test_variables_in_the_working_directory(self):
+        """deepspeed takes them; a library that they name would be loaded into each worker."""
+        sh(self.bed, HOST, f"ln -sf {SML_RUN} /run/own/deepspeed; mkdir /run/own/ours; echo MINE=yes > /run/own/ours/.deepspeed_env; "
+                           f"echo {HOST} slots=1 > /run/own/hosts")
+        self.plant(HOST, "/tmp/open/.deepspeed_env", "MINE=evil\n", mode=0o644)
+        for folder, value in (("/tmp/open", ""), ("/run/own/ours", "yes")):
+            with self.subTest(folder=folder):
+                done = self.bed.exec(HOST, ["/run/own/deepspeed", "--hostfile", "/run/own/hosts", "--no_local_rank", "--no_python",
+                                            "sh", "-c", "echo mine: $MINE"], cwd=folder)
+                self.assertEqual((done.returncode, done.stdout.strip()), (0, f"mine: {value}".strip()), done)
+                said = [] if value else [rf"^warning: \.deepspeed_env is not used, as /tmp/open belongs to user {TESTER}; an option"]
+                assert_says(self, done, *said, never="is not used")
+
     def assert_refused(self, done, status, *must):
         self.assert_not_pwned()
         self.assert_status(done, status)
@@ -268,6 +282,24 @@ class Commands(TrustCase):
         self.assertEqual(done.stdout, "ran\n")
         for name in ("getent", "ssh"):
             assert_says(self, done, rf"/tmp/open/{name} is not run, as /tmp/open belongs to user {TESTER}")
+
+    def test_a_program_that_is_notified(self):
+        """The one behind it in PATH is run, and a line says so."""
+        self.plant(HOST, "/tmp/open/hook", EVIL_PROGRAM)
+        self.bed.put(HOST, "/run/own/hook", "#!/bin/sh\ncat > /run/own/notice\n", mode=0o755)
+        done = self.bed.sml_run(HOST, "--notify", "hook", "--notify-on", "end", "-np", "1", "-H", HOST, "true",
+                                env={"PATH": "/tmp/open:/run/own:/usr/bin:/bin"})
+        self.assert_refused(done, 0, rf"^warning: --notify hook: /tmp/open/hook is not run, as /tmp/open belongs to user {TESTER}")
+        self.assertIn('"end"', sh(self.bed, HOST, "cat /run/own/notice"))
+
+    def test_an_agent(self):
+        done = self.bed.sml_run(HOST, "--agent-path", "/tmp/open/look", "-H", "algo-2", "echo", "ran")
+        self.assert_refused(done, 2, f"--agent-path /tmp/open/look: is not sent to hosts, as /tmp/open belongs to user {TESTER}")
+
+    def test_a_file_of_the_lines_of_an_array(self):
+        self.plant(HOST, "/tmp/open/lines", f"id > {PWNED}\n", mode=0o644)
+        done = self.bed.sml_run(HOST, "--array-file", "/tmp/open/lines", "--array-vars", "line", "--array-index", "0", "sh", "-c", "{line}")
+        self.assert_refused(done, 2, f"--array-file /tmp/open/lines: is not obeyed, as /tmp/open belongs to user {TESTER}")
 
     @gate
     def test_a_configuration(self):

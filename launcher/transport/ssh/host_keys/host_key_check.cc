@@ -1,6 +1,7 @@
 #include "launcher/transport/ssh/host_keys/host_key_check.h"
 
 #include "common/core/text.h"
+#include "launcher/transport/ssh/ssh_error.h"
 
 namespace sml::ssh {
 namespace {
@@ -47,6 +48,11 @@ std::string how_to_add(const HostKey& shown, const LoginSettings& settings) {
 
 Error unknown(const HostKey& shown, const std::optional<KnownKey>& authority, const LoginSettings& settings) {
   const std::string what = "the host key is not known" + looked_up(settings);
+  if (!authority && !settings.unread_keyword.empty()) {
+    return Error(ErrorKind::HostKey, what + not_read(settings.unread_keyword))
+        .with_detail(print_of(shown))
+        .with_hint(std::string(kUseClient));
+  }
   if (!authority)
     return Error(ErrorKind::HostKey, what).with_detail(print_of(shown)).with_hint(how_to_add(shown, settings));
   return Error(ErrorKind::HostKey, what + ": " + print_of(shown) + "; " + show(authority->file) + " line " +
