@@ -24,7 +24,7 @@ namespace {
 
 using Print = std::function<void(const std::string&)>;
 
-constexpr int kPatienceMs = 10'000;
+constexpr int kTimeoutMs = 10'000;
 constexpr int kForEver = -1;
 constexpr int kWatchMs = 1000;
 constexpr int kFailed = 1;
@@ -82,7 +82,7 @@ int list_jobs(const ControlLine& line, const Print& print) {
 Result<std::string> ask(const JobSocket& socket, const Request& request) {
   Result<Conversation> asked = Conversation::begin(socket, request);
   if (!asked) return asked.error();
-  Result<std::optional<Answer>> answer = asked->next(kPatienceMs);
+  Result<std::optional<Answer>> answer = asked->next(kTimeoutMs);
   if (!answer) return Error(answer.error()).in(socket.called());
   if (!*answer) return Error(ErrorKind::Lost, socket.called() + " has ended");
   if (const auto* text = std::get_if<Text>(&**answer)) return text->text;
@@ -218,6 +218,7 @@ int obey(const ControlLine& line, const Print& print) {
     return refuse_unnamed(Error(ErrorKind::Usage, "stop: the job is missing; write sml-run stop and its ID"), line,
                           print);
   }
+  if (!socket->is_ours()) print(socket->called() + " is asked, as no job of yours fits");
   switch (line.word) {
     case ControlWord::Status: return show_status(*socket, line, print);
     case ControlWord::Signal: return send_signal(*socket, line, print);

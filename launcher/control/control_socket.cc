@@ -58,6 +58,8 @@ std::optional<ucred> peer_of(int fd) {
   return peer;
 }
 
+bool is_served(uid_t user) { return user == 0 || user == ::geteuid(); }
+
 Answer in_one_piece(const Result<std::string>& reply) {
   return reply ? Answer(Text{*reply}) : Answer(Refused{reply.error().message()});
 }
@@ -77,10 +79,10 @@ struct ControlSocket::State {
 
 // A connected client.
 struct ControlSocket::Visit {
-  Visit(const std::shared_ptr<State>& of, int fd, pid_t who) : state(of), socket(of->loop, fd), asker(who) {}
+  Visit(const std::shared_ptr<State>& of, int fd, const ucred& who) : state(of), socket(of->loop, fd), asker(who) {}
   std::weak_ptr<State> state;
   boost::asio::posix::stream_descriptor socket;
-  pid_t asker;
+  ucred asker;
   std::string in;
   std::string out;
   bool has_asked = false;
@@ -146,14 +148,14 @@ void ControlSocket::accept(const std::shared_ptr<State>& state) {
   os::UniqueFd fd(::accept4(state->listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd) return;
   const std::optional<ucred> peer = peer_of(fd.get());
-  if (!peer || peer->uid != ::geteuid()) return;
+  if (!peer || !is_served(peer->uid)) return;
   if (state->visits.size() >= kMostVisits) {
     const auto idle = std::find_if(state->visits.begin(), state->visits.end(),
                                    [](const std::shared_ptr<Visit>& visit) { return !visit->has_asked; });
     if (idle == state->visits.end()) return;
     leave(std::shared_ptr<Visit>(*idle));
   }
-  auto visit = std::make_shared<Visit>(state, fd.release(), peer->pid);
+  auto visit = std::make_shared<Visit>(state, fd.release(), *peer);
   state->visits.push_back(visit);
   await_bytes(visit);
 }

@@ -1,5 +1,5 @@
 // The launcher's side of sml-run ps, status, stop, signal, stacks and logs: a Unix socket in the user's runtime folder,
-// which serves this user only.
+// which serves this user, and root, who can end the job anyway. Root of another user namespace is neither.
 //
 // Runs on the loop's thread. Only send_end() may block, and no call fails the job or slows its output: a slow reader
 // loses part of the ranks' output, and receives the number of lost bytes.
@@ -12,7 +12,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <sys/types.h>
+#include <sys/socket.h>
 
 #include "common/core/error.h"
 #include "common/core/rank_set.h"
@@ -27,7 +27,7 @@ struct Handlers {
   std::function<report::JobSummary()> summary;
   // Calls `done` with the answer, once, immediately or later.
   std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
-  std::function<void(pid_t asker)> stop;  // begins the stop of the job; `asker`: the process of the client
+  std::function<void(const ucred& asker)> stop;  // begins the stop of the job; `asker`: the process of the client
   // Returns a sentence about what was done, for the requesting user. Error: it cannot be done now.
   std::function<Result<std::string>(const Request& request)> signal;
   // Calls `done` with the answer, once, later. Error: the stacks are not available now.

@@ -178,8 +178,8 @@ Error no_answer(Duration limit) {
 
 // Waits until each job has answered, or the time is over.
 void hear(std::vector<Asked>& all) {
-  const Duration patience = std::chrono::milliseconds(kAnswerWithinMs);
-  const TimePoint limit = Clock::now() + patience;
+  const Duration timeout = std::chrono::milliseconds(kAnswerWithinMs);
+  const TimePoint limit = Clock::now() + timeout;
   for (;;) {
     std::vector<pollfd> waits;
     for (Asked& one : all) {
@@ -191,7 +191,7 @@ void hear(std::vector<Asked>& all) {
     ::poll(waits.data(), waits.size(), static_cast<int>(left));
   }
   for (Asked& one : all) {
-    if (!one.answer) one.answer = Result<std::optional<Answer>>(no_answer(patience));
+    if (!one.answer) one.answer = Result<std::optional<Answer>>(no_answer(timeout));
   }
 }
 
@@ -201,7 +201,10 @@ class Hearing {
   void add(Asked one) {
     auto& answer = *one.answer;
     if (!answer) return add_note(one.socket, answer.error().message());
-    if (!*answer) return;  // it has just ended
+    if (!*answer) {
+      if (!one.socket.is_ours()) add_note(one.socket, "it has just ended, or does not answer this user");
+      return;
+    }
     const auto* refused = std::get_if<Refused>(&**answer);
     auto* summary = std::get_if<Summary>(&**answer);
     if (refused != nullptr) return add_note(one.socket, refused->why);
@@ -297,13 +300,13 @@ std::optional<Result<std::optional<Answer>>> Conversation::take() {
   }
 }
 
-Result<std::optional<Answer>> Conversation::next(int patience_ms) {
-  for (const TimePoint limit = Clock::now() + std::chrono::milliseconds(patience_ms);;) {
+Result<std::optional<Answer>> Conversation::next(int timeout_ms) {
+  for (const TimePoint limit = Clock::now() + std::chrono::milliseconds(timeout_ms);;) {
     if (auto answer = take()) return std::move(*answer);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
     pollfd ready{socket_.get(), POLLIN, 0};
-    const int n = ::poll(&ready, 1, patience_ms < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (n == 0) return no_answer(std::chrono::milliseconds(patience_ms));
+    const int n = ::poll(&ready, 1, timeout_ms < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (n == 0) return no_answer(std::chrono::milliseconds(timeout_ms));
   }
 }
 

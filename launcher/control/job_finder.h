@@ -1,5 +1,5 @@
-// Finds the jobs that run on this machine by their sockets (runtime_folder.h): this user's jobs, and for root those of
-// other users too. Linux.
+// Finds the jobs that run on this machine by their sockets (runtime_folder.h): this user's jobs, and for root, whom
+// their launchers answer, those of other users too. Linux.
 //
 // Another user's processes cannot pass for a job of this user, or hide one: this user's jobs are looked for first, a
 // job has the id that its socket is named after, and in a folder that was found only through a process named sml-run,
@@ -38,9 +38,9 @@ class Conversation {
   static Result<Conversation> begin(const JobSocket& job, const Request& request,
                                     std::size_t longest_answer = kMaxAnswer);
 
-  // Waits for the next answer; nullopt: the other side has closed the connection. `patience_ms` < 0: no time limit.
+  // Waits for the next answer; nullopt: the other side has closed the connection. `timeout_ms` < 0: no time limit.
   // Error (Timeout, Protocol).
-  Result<std::optional<Answer>> next(int patience_ms);
+  Result<std::optional<Answer>> next(int timeout_ms);
   // The same without waiting. nullopt: the next answer is incomplete; call again once fd() is readable.
   std::optional<Result<std::optional<Answer>>> take();
   int fd() const { return socket_.get(); }

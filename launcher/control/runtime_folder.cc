@@ -73,12 +73,19 @@ std::vector<std::string> names_in(int folder) {
   return out;
 }
 
-// Opens a path below `root`, resolving all links below it.
+// Opens a path below `root`, resolving all links below it. Without openat2(2), which old kernels lack and containers
+// forbid, it follows no link.
 os::UniqueFd open_within(int root, const std::string& path) {
   open_how how{};
   how.flags = kFolder;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  return os::UniqueFd(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+  os::UniqueFd out(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+  if (out || (errno != ENOSYS && errno != EPERM)) return out;
+  for (const std::string_view name : split(path.substr(1), '/')) {
+    out.reset(::openat(out ? out.get() : root, std::string(name).c_str(), kFolder));
+    if (!out) break;
+  }
+  return out;
 }
 
 }  // namespace

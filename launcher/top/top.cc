@@ -155,6 +155,7 @@ class Top {
     if (text == nullptr) return screen_.print("the job answers something else");
     Result<Snapshot> job = read_snapshot(text->text);
     if (!job) return screen_.print(job.error().message());
+    if (!job_.is_ours()) job->id = job_.job() + " of user " + std::to_string(job_.owner);
     const TimePoint now = Clock::now();
     screen_.take(std::move(*job), now - last_);
     last_ = now;

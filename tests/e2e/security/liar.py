@@ -3,6 +3,8 @@ its user's runtime folder, as launchers have. What it answers, by HOW:
 
   id      it is the job ID, which ends by stopping at once
   other   the same of a socket that is named otherwise
+  shut    nothing: it closes each connection
+  covered as `id`, but the process that listens has another name, and a child of it is named sml-run
   silent  nothing, at COUNT sockets; at its end it prints how many callers waited at once
   long    a summary of 4 MiB
   root    as `id`, but it begins as root, makes the socket in root's folder, and becomes the user 7700 then
@@ -19,6 +21,7 @@ import struct
 import sys
 
 SUMMARY, TEXT, ENDED = 64, 65, 70  # the types of launcher/control/messages.h
+STOP, LOGS = 2, 4  # topics
 
 
 def text(words):
@@ -37,7 +40,11 @@ def summary(name, command="true"):
 def answer(name, how, topic):
     if how == "long":
         return summary(name, "x" * (4 << 20))
-    return (summary(name), frame(TEXT, text("all ranks are fine\n")), frame(ENDED, b"\0" + text("stopped, as asked")))[min(topic, 2)]
+    if topic == 0:
+        return summary(name)
+    if topic in (STOP, LOGS):
+        return frame(ENDED, b"\0" + text("stopped, as asked"))
+    return frame(TEXT, text("all ranks are fine\n"))
 
 
 def listen(folder, name):
@@ -62,6 +69,17 @@ def runtime_folder(how):
     return folder
 
 
+def take_cover():
+    """Leaves the name sml-run to a child, which ends with this process, as that closes `held`."""
+    end, held = os.pipe()
+    if os.fork() == 0:
+        os.close(held)
+        os.read(end, 1)
+        os._exit(0)
+    os.close(end)
+    pathlib.Path("/proc/self/comm").write_text("other")
+
+
 def is_there(caller):
     """What it has said is left unread, so its end is seen by poll alone."""
     look = select.poll()
@@ -72,6 +90,8 @@ def is_there(caller):
 def main():
     name, how, count = sys.argv[1], sys.argv[2], int((sys.argv[3:] or ["1"])[0])
     pathlib.Path("/proc/self/comm").write_text("sml-run")
+    if how == "covered":
+        take_cover()
     folder = runtime_folder(how)
     names = [f"{name}-{n}" for n in range(count)] if how == "silent" else ["sml-0123456789abcdef" if how == "other" else name]
     servers = [listen(folder, one) for one in names]
@@ -97,7 +117,7 @@ def main():
                 continue
             with caller:
                 question = caller.recv(4096)
-                if len(question) > 9:  # behind the length, the type and the version
+                if how != "shut" and len(question) > 9:  # behind the length, the type and the version
                     caller.sendall(answer(name, how, question[9]))
 
 

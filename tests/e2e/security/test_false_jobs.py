@@ -1,9 +1,10 @@
-"""What `ps`, `status`, `logs`, `stop` and the like make of processes of another user that pretend to be launchers."""
+"""What `ps`, `status`, `logs`, `stop` and the like make of another user's jobs, and of processes that pretend to be launchers."""
 import json
 import pathlib
 
-from harness import PYTHON, HostsCase, gate
+from harness import PYTHON, HostsCase, gate, wait_until
 from jobs import sh
+from test_running_jobs import CONNECT, WORKER as ANSWERS
 
 LIAR = str(pathlib.Path(__file__).with_name("liar.py"))
 WORKER = "echo ready; exec sleep 1000"
@@ -56,6 +57,36 @@ class FalseJobs(HostsCase):
         self.assert_status(self.ask("stop", self.mine), 0)
         self.assertEqual(self.job.finish().returncode, 143)
 
+    def test_the_id_of_a_job_that_has_ended(self):
+        """Who holds it then is named with all that they answer."""
+        self.job.terminate()
+        self.job.finish()
+        self.lie(self.mine, "id")
+        for word, *more in (("status",), ("stacks",), ("logs",), ("signal", "USR1")):
+            done = self.ask(word, self.mine, *more)
+            self.assert_status(done, 0)
+            self.assertIn(f"job {self.mine} of user 7700 is asked, as no job of yours fits", done.stderr)
+
+    def test_a_process_that_listens_under_the_cover_of_another(self):
+        """A process named sml-run makes its user's sockets count, and must be the one that listens there."""
+        self.lie("sml-zfalse", "covered")
+        self.assertEqual([one["id"] for one in self.listed()], [self.mine])
+        self.assertIn("user 7700, 1 job: another process listens in its place, of user 7700", self.ask("ps").stderr)
+        self.assertIn("no job of yours has the id", self.ask("status", "sml-zfalse").stderr)
+
+    def test_who_does_not_answer_is_not_passed_over_in_silence(self):
+        self.lie("sml-zfalse", "shut")
+        self.assertIn("user 7700, 1 job: it has just ended, or does not answer this user", self.ask("ps").stderr)
+
+    def test_root_of_a_namespace_that_another_user_made_is_not_answered(self):
+        [path] = sh(self.bed, "algo-1", "ls /tmp/sml-run-0/*").split()
+        sh(self.bed, "algo-1", 'chmod 755 /tmp/sml-run-0; chmod 777 "$1"', path)  # as if it had been passed in
+        self.addCleanup(sh, self.bed, "algo-1", "chmod 700 /tmp/sml-run-0")
+        connect = [PYTHON, "-c", CONNECT, path]
+        self.assertNotEqual(self.bed.exec("algo-1", connect).stdout.strip(), "answer b''")
+        root = self.bed.exec("algo-1", ["unshare", "-Ur", *connect], user="tester")
+        self.assertIn(root.stdout.strip(), ("answer b''", "refused 32", "refused 104"), root)
+
     def test_an_id_in_the_answer_that_the_socket_has_not(self):
         self.lie(self.mine, "other")
         self.assertEqual([one["id"] for one in self.listed()], [self.mine])
@@ -98,3 +129,39 @@ class FalseJobs(HostsCase):
                 self.assertEqual([one["id"] for one in self.listed()], listed)
                 liar.finish(input="\n")
                 sh(self.bed, "algo-1", "rm -rf /tmp/root /tmp/away")
+
+
+class JobsOfOthers(HostsCase):
+    """On a host where a job of `tester` runs: what root may do with it."""
+
+    hosts = 1
+
+    def setUp(self):
+        self.job = self.enterContext(self.bed.sml_run_popen("algo-1", "-np", "1", "sh", "-c", ANSWERS, user="tester"))
+        self.job.read_until("ready 0\n")
+        [listed] = json.loads(self.ask("ps", "--format", "json").stdout)
+        self.assertEqual((listed["user"], listed["ranks"]), ("tester", 1))
+        self.name = listed["id"]
+
+    def ask(self, *words):
+        return self.bed.sml_run("algo-1", *words)
+
+    @gate
+    def test_root_sees_and_stops_it(self):
+        self.assertRegex(self.ask("ps").stdout, rf"(?m)^JOB +USER .*\n{self.name} +tester ")
+        self.assertIn("ready 0", self.ask("logs", self.name).stdout)
+        self.assert_status(self.ask("signal", self.name, "USR1"), 0)
+        wait_until(lambda: "told 0" in self.ask("logs", self.name).stdout)
+        done = self.ask("stop", self.name)
+        self.assert_status(done, 0)
+        self.assertIn(f"job {self.name} of user 7700 has ended with status 143", done.stderr)
+        ended = self.job.finish()
+        self.assertEqual(ended.returncode, 143)
+        self.assertRegex(ended.stderr, r"sml-run stop \(pid \d+, of root\)")
+
+    def test_it_is_never_meant_without_its_id(self):
+        for words in (("status",), ("logs",), ("stop",)):
+            self.assertNotEqual(self.ask(*words).returncode, 0, words)
+        self.assertIn("running", self.ask("status", self.name).stdout)
+        self.job.terminate()
+        self.assertEqual(self.job.finish().returncode, 143)
