@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "launcher/agent/core/waits.h"
 #include "launcher/agent/diagnosis/host_health.h"
 #include "launcher/agent/diagnosis/inspection.h"
+#include "launcher/agent/os/process_stat.h"
 #include "launcher/agent/stores/connection_authorizer.h"
 
 namespace sml::agent {
@@ -141,6 +143,9 @@ void Agent::greet(const wire::Hello& m) {
       .cgroup = deps_.cgroup,
       .scratch = deps_.scratch.path(),
       .reconnect_socket = reconnect_window_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
+  if (m.scratch == ScratchRule::Removed || deps_.scratch.path().empty()) return;
+  deps_.scratch.keep();
+  link_.send(wire::AgentLog{wire::LogLevel::Info, "keeps its scratch folder, " + deps_.scratch.path()});
 }
 
 // Destroys everything of the previous attempt before the next one gets its own.
@@ -166,7 +171,7 @@ void Agent::prepare(wire::Prepare& m) {
                                                        .login = login_environment_,
                                                        .ignored_signals = deps_.ignored_signals,
                                                        .descriptor_limit = descriptor_limit_},
-                                           static_cast<AttemptOwner&>(*this), grace_);
+                                           static_cast<HostAttemptOwner&>(*this), grace_);
   wire::Prepared answer = attempt_->prepare(std::move(m));
   answer.limits = os::telling_limits(descriptor_limit_);
   answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
@@ -276,6 +281,7 @@ wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
   for (const pid_t pid : deps_.processes.children()) {
     if (is_own(pid)) continue;
+    if (os::process_stat("/proc/" + std::to_string(pid)).state == 'Z') continue;  // such as a health check: reaped next
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
   }
   return out;

@@ -34,7 +34,7 @@
 
 namespace sml::agent {
 
-class Agent final : private AttemptOwner {
+class Agent final : private HostAttemptOwner {
  public:
   // The descriptors for incoming and outgoing messages. The agent takes ownership.
   struct Ends {

@@ -12,7 +12,7 @@
 
 namespace sml::agent {
 
-HostAttempt::HostAttempt(const AttemptDeps& deps, AttemptOwner& owner, Duration grace)
+HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Duration grace)
     : deps_(deps),
       owner_(owner),
       machine_(grace),
@@ -109,7 +109,7 @@ void HostAttempt::perform(HostAction action) {
     case HostAction::SignalAllDropOutput: signal_all(machine_.stop_signal()); return wake();
     case HostAction::KillAll: return signal_all(SIGKILL);
     case HostAction::SignalLeft: return orphans_.ask_to_end(SIGTERM);
-    case HostAction::EndAttempt: return end_services();  // over() is true now
+    case HostAction::EndAttempt: news_.report_memory_kills(); return end_services();  // over() is true now
   }
 }
 

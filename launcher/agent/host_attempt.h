@@ -25,9 +25,9 @@
 
 namespace sml::agent {
 
-class AttemptOwner {
+class HostAttemptOwner {
  public:
-  virtual ~AttemptOwner() = default;
+  virtual ~HostAttemptOwner() = default;
   // The state of workers has changed: the owner must call settle(), but not from within this call.
   virtual void attempt_changed() = 0;
 };
@@ -35,7 +35,7 @@ class AttemptOwner {
 class HostAttempt final : private WorkerOwner {
  public:
   // `grace` is the grace period if the launcher is lost, or if the stop does not come from it.
-  HostAttempt(const AttemptDeps& deps, AttemptOwner& owner, Duration grace);
+  HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Duration grace);
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
@@ -104,7 +104,7 @@ class HostAttempt final : private WorkerOwner {
   void end_services() const;
 
   AttemptDeps deps_;
-  AttemptOwner& owner_;
+  HostAttemptOwner& owner_;
   HostMachine machine_;
   WorkerGroup workers_;
   Orphans orphans_;

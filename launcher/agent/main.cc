@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -57,7 +56,7 @@ Flags parse(int argc, char** argv) {
 }
 
 // Closes what the login had open beside 0, 1 and 2, and the descriptor from which the start script executed the agent.
-void close_what_we_were_given() { ::syscall(SYS_close_range, 3U, ~0U, 0U); }
+void close_what_we_were_given() { sml::os::close_from(3); }
 
 // The start script executes the agent by a number in /proc; this shows its name in process lists.
 void show_name(char* word) {

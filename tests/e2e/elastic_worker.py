@@ -6,7 +6,7 @@ It does so, too, when rank 0 has heard that other hosts are there: see Notices. 
 total that is in memory alone. The worker of SLOT, HOST:LOCAL_RANK, ends before STEP with STATUS; or, where STATUS is
 "hangs", from then on only waits; or, where it is "hears", waits to hear of hosts; with a "!" behind it, in the first
 attempt alone; with "@FILE" behind it, once that is there. "deaf": nobody hears; "odd": nor can
-anybody be told where. Prints its total at the end.
+anybody be told where. Prints its total at the end. No wait has a limit here: the test has one.
 """
 import base64
 import contextlib
@@ -80,8 +80,7 @@ class Notices:
 
 
 def request(method, scope, key, body=b""):
-    with socket.create_connection(STORE, 30) as s:
-        s.settimeout(None)  # the client of Horovod waits for ever, too
+    with socket.create_connection(STORE) as s:  # the client of Horovod waits for ever, too
         s.sendall(f"{method} /{scope}/{key} HTTP/1.1\r\nHost: {STORE[0]}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         head, _, got = s.makefile("rb").read().partition(b"\r\n\r\n")
         return int(head.split()[1]), got, s.getsockname()[0]
@@ -110,17 +109,13 @@ class World:
                 address = request("GET", "global", "rank_0")[2]
                 assert request("GET", "global", "0")[0] == 404, "the store has what is of another round"
                 assert request("PUT", "global", "0", f"{address} {server.getsockname()[1]}".encode())[0] == 200
-                server.settimeout(60)
                 self.sockets = [server.accept()[0] for _ in range(self.size - 1)]
             request("DELETE", "global", "0")
         else:
-            end = time.monotonic() + 60
             while (found := request("GET", "global", "0"))[0] != 200:
-                assert time.monotonic() < end
+                time.sleep(0.01)
             address, port = found[1].decode().split()
-            self.sockets = [socket.create_connection((address, port), 30)]
-        for s in self.sockets:
-            s.settimeout(None)
+            self.sockets = [socket.create_connection((address, port))]
         self.links = [s.makefile("rwb") for s in self.sockets]
 
     def shut_down(self):
@@ -164,7 +159,7 @@ def run(world, state, steps, ends, notices):
             time.sleep(600)
         if what == "hears":
             print("listens", flush=True)
-            assert notices.news.wait(60)
+            notices.news.wait()
         elif what:
             os._exit(int(what))
         total += world.add(1)

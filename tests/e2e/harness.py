@@ -424,6 +424,15 @@ def sml_run_popen(*args, **kw):
 
 
 # -------------------------------------------------------------------- testbed
+# How long it takes until another host answers, if only that nobody listens there.
+CONNECT = """
+import socket, sys, time
+begin = time.monotonic()
+with socket.socket() as s: s.connect_ex((sys.argv[1], 22))
+print(time.monotonic() - begin)
+"""
+
+
 class Testbed:
     """A testbed of this process's own; see tests/testbed/README.md for what a host is."""
 
@@ -566,7 +575,14 @@ class Testbed:
         self._call("thaw", *hosts)
 
     def delay(self, ms, *hosts):
-        self._call("delay", *(hosts or self.names()), str(ms))
+        """Holds what these hosts send for so long, and sees that it does: a connection from there cannot be quicker."""
+        hosts = hosts or self.names()
+        self._call("delay", *hosts, str(ms))
+        for host in hosts if ms else ():
+            other = self.address(next(name for name in self._state()["hosts"] if name not in hosts))
+            took = float(self.exec(host, [PYTHON, "-c", CONNECT, other]).stdout)
+            if took < ms / 1000:
+                raise AssertionError(f"{host} is not slow: it reached {other} in {took:.3f} s, and {ms} ms were asked for")
 
     def ps(self, *hosts):
         """User processes on the hosts that are up: [{"host", "pid", "cmd", "state", "uid", ...}]."""

@@ -4,7 +4,7 @@ import shlex
 import subprocess
 
 from harness import SML_RUN, TestCase, Testbed, gate, wait_until
-from jobs import ALL_BYTES, AWKWARD, PROBE, edit_file, sh, shown
+from jobs import ALL_BYTES, AWKWARD, PROBE, assert_says, edit_file, sh, shown
 
 BOTH = ("-H", "algo-1,algo-2")  # the host on which sml-run is started, and another
 
@@ -88,11 +88,11 @@ class Environment(Bytes):
         given = {"HOME": "/run", "USER": "somebody", "LOGNAME": "somebody", "TMPDIR": "/run/x", "DISPLAY": ":7",
                  "XDG_RUNTIME_DIR": "/run/user/0", "CUDA_VISIBLE_DEVICES": "7", "SSH_CONNECTION": "here",
                  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/c", "OLDPWD": "/nowhere", "HOSTNAME": "wrong",
-                 "KEPT": "kept"}
+                 "ENV": "/run/env", "KEPT": "kept"}
         local, remote = (answer.env() for answer in self.show("env", env=given))
         self.assertEqual({k: local.get(k.encode()) for k in given}, {k: v.encode() for k, v in given.items()})
-        self.assertEqual({k: remote.get(k.encode()) for k in ("HOME", "USER", "LOGNAME", "KEPT")},
-                         {"HOME": b"/home/root", "USER": b"root", "LOGNAME": b"root", "KEPT": b"kept"})
+        self.assertEqual({k: remote.get(k.encode()) for k in ("HOME", "USER", "LOGNAME", "ENV", "KEPT")},
+                         {"HOME": b"/home/root", "USER": b"root", "LOGNAME": b"root", "ENV": b"/run/env", "KEPT": b"kept"})
         for name in ("TMPDIR", "DISPLAY", "XDG_RUNTIME_DIR", "CUDA_VISIBLE_DEVICES", "HOSTNAME",
                      "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
             self.assertNotEqual(remote.get(name.encode()), given[name].encode(), name)
@@ -240,3 +240,15 @@ class Hygiene(Bytes):
             self.assert_status(done, 0)
             plain = sh(self.bed, "algo-1", f"ssh algo-2 'ulimit -S {limit}; ulimit -H {limit}'").split()
             self.assertEqual([ln[4:] for ln in done.stdout.splitlines() if ln.startswith("[1]")], plain)
+
+    def test_limits_that_differ_between_hosts_are_warned_of_once(self):
+        """Both are reached by SSH, so that a start-up file alone makes the difference."""
+        for host in ("algo-2", "algo-1"):
+            edit_file(self, self.bed, host, "/home/root/.bashrc", lambda _: "ulimit -S -n 200\n")
+            done = self.bed.sml_run("head", *BOTH, "bash", "-c", "ulimit -n")
+            self.assert_status(done, 0)
+            self.assertIn("[1] 200\n", done.stdout)
+            if host == "algo-2":
+                assert_says(self, done, r"^warning: limits of workers differ between hosts, as those of their logins do: "
+                                        r"open files \(ulimit -n\): 200 on algo-2, \d+ on algo-1$")
+            self.assertEqual(done.stderr.count("limits of workers differ"), 1 if host == "algo-2" else 0, done)

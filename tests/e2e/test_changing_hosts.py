@@ -2,7 +2,7 @@
 import pathlib
 
 import schemas
-from harness import HostsCase, gate, wait_until
+from harness import HostsCase, gate, scaled, wait_until
 from jobs import heartbeat, ssh_config
 
 # Attempts go on until a file of that number is there, and end with what it holds.
@@ -129,6 +129,17 @@ class Changing(HostsCase):
             done = job.finish()
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, "no restart: algo-2 is out, and no spare host is left to take its place")
+
+    def test_the_time_of_the_job_passes_while_others_are_waited_for(self):
+        self.list("algo-1", "algo-2")
+        with self.start(*heartbeat(2)[0], "--elastic-timeout", "1h", "--timeout", f"{scaled(10)}s") as job:
+            self.ranks(job, 1, 4)
+            self.addCleanup(self.bed.start, "algo-2")
+            self.bed.kill("algo-2")
+            self.hear(job, "others are waited for")
+            done = job.finish()
+        self.assert_status(done, 124)
+        self.assertIn("waits between attempts included, the limit of --timeout", done.stderr)
 
     def test_a_host_that_cannot_be_reached_is_named_and_the_job_goes_on(self):
         self.list("algo-1", "algo-2")

@@ -19,6 +19,11 @@ _sml_run
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
+# As bash-completion's, which changes the words that it looks at.
+COMMAND_OFFSET = """
+_command_offset() { COMP_WORDS=("${COMP_WORDS[@]:$1}"); COMP_CWORD=$((COMP_CWORD - $1)); COMPREPLY=(offered-by-bash-completion); }
+"""
+
 # zsh completes only where a line is edited: a terminal of its own, in which what is about to be offered is printed.
 ZSH = r"""
 zmodload zsh/zpty || exit 1
@@ -41,10 +46,10 @@ def write_script(shell, folder, name):
     return path
 
 
-def bash(*words):
+def bash(*words, before=""):
     with tempfile.TemporaryDirectory() as folder:
         script = write_script("bash", folder, "sml-run")
-        out = subprocess.run(["bash", "-c", BASH, "bash", script, *words], capture_output=True, text=True, timeout=watchdog(), check=True)
+        out = subprocess.run(["bash", "-c", before + BASH, "bash", script, *words], capture_output=True, text=True, timeout=watchdog(), check=True)
     return [line for line in out.stdout.splitlines() if line]
 
 
@@ -113,6 +118,10 @@ class Completion(unittest.TestCase):
         with running_job() as (name, path):
             self.assertIn(name, bash(str(path), "stop", name[:6]))
             self.assertIn("SIGUSR1", bash(str(path), "signal", name, "SIGU"))
+
+    def test_bash_offers_words_where_bash_completion_is_loaded(self):
+        self.assertLessEqual({"offered-by-bash-completion", "status", "stop"}, set(bash("sml-run", "st", before=COMMAND_OFFSET)))
+        self.assertEqual(bash("sml-run", "-np", "2", "st", before=COMMAND_OFFSET), ["offered-by-bash-completion"])
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed (tests/run installs it)")
     def test_fish_offers_words_and_jobs(self):

@@ -242,6 +242,11 @@ class Logins(Deployment):
                   lambda text: 'command="echo only backups here" ' + text)
         self.assert_refused(self.job(), r".*only backups here")
 
+    def test_an_account_for_sftp_only(self):
+        """A key's command is to sshd what ForceCommand is."""
+        edit_file(self, self.bed, HOST, "/home/root/.ssh/authorized_keys", lambda text: 'command="internal-sftp" ' + text)
+        self.assert_refused(self.job(), r".*allows sftp connections only")
+
     def bashrc(self, text):
         edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: text)
 

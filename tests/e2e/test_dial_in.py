@@ -20,7 +20,7 @@ class NoSsh(HostsCase):
     def setUpClass(cls):
         super().setUpClass()
         for name in ("head", *cls.bed.names()):
-            cls.bed.exec(name, ["pkill", "-x", "sshd"])
+            sh(cls.bed, name, "pkill -x sshd")
 
     def start(self, place, *args, secret=SECRET, head="algo-1", name=None, env=None, **kw):
         """sml-run of one host; it is algo-(place + 1)."""
@@ -101,7 +101,7 @@ class TwoHosts(NoSsh):
     @gate
     def test_a_head_that_is_killed_ends_the_other(self):
         head, other = self.running()
-        self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
+        sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
         done = other.finish()
         self.assert_status(done, 125)
         self.assertIn("the head, algo-1 port 29399, has gone", done.stderr)
@@ -110,7 +110,7 @@ class TwoHosts(NoSsh):
     @gate
     def test_a_host_that_is_killed_ends_the_job(self):
         head, other = self.running()
-        self.bed.exec("algo-2", ["pkill", "-KILL", "-x", "sml-run"])
+        sh(self.bed, "algo-2", "pkill -KILL -x sml-run")
         done = head.finish()
         self.assert_status(done, 125)
         self.assertIn("host-1", done.stderr)
@@ -126,7 +126,7 @@ class TwoHosts(NoSsh):
                 wait_until(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8)
                 # Stopped, none sees the end of another; the kernel continues a stopped agent whose guardian dies first.
                 for signo, program in (("STOP", "(agent|guard)"), ("KILL", "agent"), ("KILL", "guard")):
-                    self.bed.exec("algo-2", ["pkill", f"-{signo}", "-x", f"sml-run-{program}"])
+                    sh(self.bed, "algo-2", f"pkill -{signo} -x 'sml-run-{program}'")
                 done = self.ends(both, 125)
                 self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
                 self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")
@@ -147,7 +147,7 @@ class TwoHosts(NoSsh):
         for place in (0, 1):
             with self.subTest(place):
                 both = self.running()
-                self.bed.exec(f"algo-{place + 1}", ["pkill", "-TERM", "-x", "sml-run"])
+                sh(self.bed, f"algo-{place + 1}", "pkill -TERM -x sml-run")
                 self.ends(both, 143)
 
 
@@ -382,7 +382,7 @@ class EightContainers(Containers):
         self.program("import time; time.sleep(1000)", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="1")
         containers = self.train_all(*NO_CLOCK)
         wait_until(lambda: sum("train.py" in p["cmd"] for p in self.bed.ps()) == 8)
-        self.bed.exec("algo-6", ["pkill", "-TERM", "-x", "sml-run"])
+        sh(self.bed, "algo-6", "pkill -TERM -x sml-run")
         self.ends(containers, 143)
 
 
@@ -503,8 +503,9 @@ class Training(Containers):
         others = self.train_all("--start-timeout", "1h", hosts=("algo-2", "algo-4"))
         for host in ("algo-2", "algo-4"):
             wait_until(lambda host=host: self.calls(host))
-        for one in self.ends([self.train("algo-1", "--start-timeout", "4s"), *others], 125):
-            self.assertIn("algo-3: not ready after 4 s", one.stderr)
+        limit = f"{scaled(4):g}"
+        for one in self.ends([self.train("algo-1", "--start-timeout", f"{limit}s"), *others], 125):
+            self.assertIn(f"algo-3: not ready after {limit} s", one.stderr)
             self.assertNotIn("started", one.stdout)
         self.assertIn("algo-3", self.failure("algo-1"))
 

@@ -239,13 +239,26 @@ class Stopping(FourHosts):
 
 
 class Memory(TestCase):
+    COUNTER = "/sys/fs/cgroup/memory.events"  # in a mount of our own
+    ROSE = f"oom_kill in {COUNTER} rose from 0 to 1"
+
+    def run_where_the_kernel_kills(self, script):
+        """Both ranks run the script, which may let the counter rise."""
+        words = ["unshare", "-m", "sh", "-ec", f"mount -t tmpfs none /sys/fs/cgroup; echo oom_kill 0 > {self.COUNTER}; exec \"$@\"",
+                 "sh", SML_RUN, "-np", "2", "sh", "-c", script]
+        return run(words)
+
     def test_a_data_loader_that_the_kernel_has_killed_is_told(self):
-        counter = "/sys/fs/cgroup/memory.events"  # in a mount of our own
-        job = (f'{SML_RUN} -np 2 sh -c "[ \\$RANK = 0 ] || exec sleep 3600; echo oom_kill 1 > {counter}; '
-               'echo DataLoader worker is killed; exit 1"')
-        done = run(["unshare", "-m", "sh", "-ec", f"mount -t tmpfs none /sys/fs/cgroup; echo oom_kill 0 > {counter}; {job}"])
+        done = self.run_where_the_kernel_kills(f"[ $RANK = 0 ] || exec sleep 3600; echo oom_kill 1 > {self.COUNTER}; "
+                                               "echo DataLoader worker is killed; exit 1")
         self.assert_status(done, 1)
-        self.assertIn(f"the kernel killed for lack of memory on that host: oom_kill in {counter} rose from 0 to 1", done.stderr)
+        assert_says(self, done, f"^  the kernel killed for lack of memory on that host: {self.ROSE}$", never="data loader has gone")
+
+    def test_one_that_no_rank_has_failed_for_is_told_once(self):
+        done = self.run_where_the_kernel_kills(f"[ $RANK = 1 ] || echo oom_kill 1 > {self.COUNTER}")
+        self.assert_status(done, 0)
+        assert_says(self, done, rf"^\S+: the kernel killed processes for lack of memory while the workers ran \({self.ROSE}\)")
+        self.assertEqual(done.stderr.count("lack of memory"), 1)
 
 
 class NothingLeft(FourHosts):

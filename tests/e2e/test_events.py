@@ -79,7 +79,13 @@ class LocalJobs(TestCase):
             self.assert_status(done, 2)
             self.assertIn(f"--events: {folder / first} is the file of --report already; give each a file of its own", done.stderr)
             self.assertEqual(done.stdout, "")
-        self.assert_status(sml_run("--events", "/dev/null", "--report", "/dev/null", "true"), 0)
+        for words in (("--report", "./new", "--events", "new"), ("--report", "new", "--failure-file", folder / "new")):
+            done = sml_run(*words, "echo", "started", cwd=folder)
+            self.assert_status(done, 2)
+            self.assertIn(f"{words[2]}: {words[3]} is the file of --report already", done.stderr)
+            self.assertEqual(done.stdout, "")
+            (folder / "new").unlink(missing_ok=True)
+        self.assert_status(sml_run("--events", "/dev/null", "--report", "/dev/null", "--failure-file", "/dev/null", "true"), 0)
 
     @gate
     def test_a_full_disk_is_one_warning(self):

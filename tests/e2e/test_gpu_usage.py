@@ -66,7 +66,7 @@ class Gpus(TestCase):
     @gate
     def test_status_report_and_timeline_show_them(self):
         with self.job() as job:
-            wait_until(lambda: "gpu0 87 %, gpu2 0 %" in self.status(job), lambda: self.status(job))
+            wait_until(lambda: "gpu[0,2] 87 0 %" in self.status(job), lambda: self.status(job))
             self.assertEqual(len(self.helpers(job)), 1)
             used = self.end(job)["accelerators"]
         self.assertEqual(used, [{"name": "gpu0", "peak_busy_percent": 87, "peak_memory_used_bytes": 20 << 30, "memory_bytes": 80 << 30},
@@ -87,6 +87,14 @@ class Gpus(TestCase):
                     wait_until(lambda: self.helpers(job))
                 self.assertEqual(self.end(job)["accelerators"], [])
                 self.assertEqual(self.helpers(job), [])
+
+    def test_a_library_that_others_can_change_is_not_loaded(self):
+        self.top.chmod(0o777)
+        said = bytearray()
+        with self.job() as job:
+            wait_until(lambda: said.extend(job.errors_so_far()) or b"no library is loaded" in said, lambda: bytes(said))
+            self.assertEqual(self.end(job)["accelerators"], [])
+        self.assertIn(f"for NVIDIA's devices, as {self.top} can be written by every user of this machine", said.decode())
 
     def restarted(self, held, *, program=HOLDER, **env):
         words = ("--max-restarts", "1", "--restart-delay", "0:0", "--no-tag", "--no-usage")

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 from harness import HostsCase, TestCase, gate, popen, run, sml_run, sml_run_popen, wait_until
+from jobs import heartbeat
 
 SLEEPS = "echo ready $RANK; exec sleep 600"
 
@@ -150,7 +151,7 @@ class Scraped(HostsCase):
         with contextlib.ExitStack() as running:
             job = running.enter_context(self.bed.sml_run_popen(
                 "head", "--metrics", "9400", "--max-restarts", "1", "--restart-delay", "0", "--max-fruitless", "0",
-                "--heartbeat-timeout", "2s", "-H", self.bed.hosts(1), "sh", "-c", program))
+                *heartbeat(2)[0], "-H", self.bed.hosts(1), "sh", "-c", program))
             server = running.enter_context(self.bed.popen("head", [
                 "prometheus", "--config.file=/tmp/prometheus.yml", "--storage.tsdb.path=/tmp/tsdb", "--web.listen-address=127.0.0.1:9490"]))
             def ask(query):

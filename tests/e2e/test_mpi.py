@@ -61,7 +61,7 @@ class OnThisMachine(TestCase):
     def test_abort_ends_the_job_with_its_code(self):
         done = sml_run("-np", "3", self.program, "abort", "7")
         self.assert_status(done, 7)
-        self.assertIn("rank 2 on localhost aborted the job (MPI_Abort, code 7)", done.stderr)
+        self.assertIn("rank 2 on localhost aborted the job (MPI_Abort or an error in MPI, code 7)", done.stderr)
 
     def test_who_leaves_without_finalize_has_failed(self):
         done = sml_run("-np", "3", self.program, "leave", "0")

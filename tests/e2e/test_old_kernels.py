@@ -1,17 +1,18 @@
 """Kernels without newer system calls, and containers that forbid them: what is not there is done without, here as on other
 hosts. A seccomp filter answers in the kernel's place."""
+import json
 import pathlib
 import platform
 import unittest
 
-from harness import PYTHON, SML_RUN, HostsCase, gate
+from harness import PYTHON, SML_RUN, HostsCase, gate, run
 from jobs import TROUBLE, assert_says, forget_agents, sh
 
 DENY = pathlib.Path(__file__).with_name("deny.py")
 LAST_OF_LINUX_3_17 = 320  # kexec_file_load
 NEWEST = 1023
 HERE = ["--host-source", "local", "-np", "2"]
-MEMFD_CREATE, PIDFD_OPEN, CLONE3 = 319, 434, 435
+MEMFD_CREATE, PIDFD_OPEN, CLONE3, OPENAT2 = 319, 434, 435, 437
 FIRST_SINCE_2019 = 424  # pidfd_send_signal: what a seccomp profile of 2019 does not know
 
 
@@ -40,6 +41,32 @@ class OldKernels(HostsCase):
                 with self.subTest(what=what, options=options):
                     forget_agents(self.bed)
                     self.assert_runs("EPERM", first, last, *options)
+
+    @gate
+    def test_what_an_agent_that_was_killed_with_its_guardian_leaves(self):
+        """The launcher ends it without the system calls for handles of processes."""
+        for error, first in (("EPERM", FIRST_SINCE_2019), ("ENOSYS", LAST_OF_LINUX_3_17 + 1)):
+            line = [PYTHON, DENY, error, str(first), str(NEWEST), SML_RUN, "--heartbeat-timeout", "1h", "--grace", "1h",
+                    "-H", "algo-1", "sh", "-c", "setsid sleep 601 & setsid sleep 602 & echo ready; exec sleep 600"]
+            with self.subTest(error=error), self.bed.popen("algo-1", line) as job:
+                job.read_until("ready")
+                sh(self.bed, "algo-1", "pkill -STOP -x 'sml-run-(agent|guard)'")  # so that neither sees the other's end
+                for program in ("sml-run-agent", "sml-run-guard"):
+                    sh(self.bed, "algo-1", f"pkill -KILL -x {program}")
+                done = job.finish()
+                self.assert_status(done, 125)
+                assert_says(self, done, r"algo-1: ended [1-9]\d* process(es)? of the job that its agent had left there$")
+                self.assertEqual(self.bed.ps(), [])
+
+    def test_jobs_in_containers_are_seen_without_openat2(self):
+        for error in ("ENOSYS", "EPERM"):
+            with self.subTest(error=error), self.bed.sml_run_popen("algo-1", "sh", "-c", "echo ready; exec sleep 600") as job:
+                job.read_until("ready")
+                [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
+                seen = run([PYTHON, DENY, error, str(OPENAT2), str(OPENAT2), SML_RUN, "ps"])
+                self.assertIn(one["id"], seen.stdout)
+                job.terminate()
+                job.finish()
 
     def test_a_failure_is_the_programs(self):
         done = self.bed.exec("algo-1", [PYTHON, DENY, "ENOSYS", str(LAST_OF_LINUX_3_17 + 1), str(NEWEST), SML_RUN, *HERE,

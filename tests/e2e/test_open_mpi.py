@@ -79,7 +79,7 @@ class OnThisMachine(TestCase):
     def test_abort_ends_the_job_with_its_code(self):
         done = sml_run("-np", "3", self.program, "abort", "7")
         self.assert_status(done, 7)
-        self.assertIn("rank 2 on localhost aborted the job (MPI_Abort, code 7)", done.stderr)
+        self.assertIn("rank 2 on localhost aborted the job (MPI_Abort or an error in MPI, code 7)", done.stderr)
 
     def test_who_leaves_without_finalize_has_failed(self):
         done = sml_run("-np", "3", self.program, "leave", "0")
@@ -267,6 +267,12 @@ class Spawning(TestCase):
                 *(f"child {r} of 3 place {r + parents} of parents {parents} sum {total}" for r in range(3)),
                 *(f"spawn {r} of {parents} together {parents + 3} sum {total}" for r in range(parents))])
 
+    def test_a_program_of_the_working_directory_needs_no_folder(self):
+        line = ("bash", "-c", "exec -a program ./program spawn 1")  # it asks for more of its own name
+        done = sml_run("--mpi", "pmix", "-H", "localhost:2", "-np", "1", *line, cwd=self.program.parent)
+        self.assert_status(done, 0)
+        self.assertEqual(words(done), ["child 0 of 1 place 1 of parents 1 sum 1", "spawn 0 of 1 together 2 sum 1"])
+
     def test_ranks_ask_at_the_same_time(self):
         done = sml_run("-H", "localhost:8", "-np", "3", self.program, "spawn-each", "1")
         self.assert_status(done, 0)
@@ -390,7 +396,7 @@ class OnHosts(HostsCase):
     def test_abort_ends_all_hosts(self):
         done = self.job("-np", "4", "-H", self.bed.hosts(1), self.program, "abort", "9")
         self.assert_status(done, 9)
-        self.assertIn("rank 3 on algo-4 aborted the job (MPI_Abort, code 9)", done.stderr)
+        self.assertIn("rank 3 on algo-4 aborted the job (MPI_Abort or an error in MPI, code 9)", done.stderr)
 
     @gate
     def test_a_rank_that_is_killed_in_a_barrier_ends_the_job(self):

@@ -166,18 +166,25 @@ class OnATerminal(TestCase):
         self.type("you\n")
         self.await_screen(lambda rows: "hello you" in rows and rows[-1] == "> ")
 
-    @gate
-    def test_one_rank_can_be_debugged_by_pdb(self):
-        (self.folder / "prog.py").write_text("x = 41\nprint('x is', x)\n")
-        self.type(shlex.join(["env", "TERM=xterm", str(SML_RUN), "-np", "1", sys.executable, "-m", "pdb", str(self.folder / "prog.py"),
-                              ":", "-np", "1", sys.executable, str(self.folder / "prog.py")]) + "\n")
-        self.await_screen(lambda rows: rows[-1] == "[0] (Pdb) ")
+    def debug_rank_0(self, words, of_the_other):
+        """In pdb, once the other of two ranks has printed that."""
+        self.type(shlex.join(["env", "TERM=xterm", str(SML_RUN), *words]) + "\n")
+        self.await_screen(lambda rows: of_the_other in rows and rows[-1] == "[0] (Pdb) ")
         for command, answer in (("next", "[0] -> print('x is', x)"), ("x = 42", "[0] (Pdb) x = 42"), ("continue", "[0] x is 42")):
             self.type(command + "\n")
             self.await_screen(lambda rows: answer in rows and rows[-1] == "[0] (Pdb) ")  # noqa: B023
         self.type("q\n")
         self.await_screen(lambda rows: rows[-1] == "> ")
+
+    @gate
+    def test_one_rank_can_be_debugged_by_pdb(self):
+        program = self.folder / "prog.py"
+        program.write_text("x = 41\nprint('x is', x)\n")
+        alone, in_pdb = [sys.executable, str(program)], [sys.executable, "-m", "pdb", str(program)]
+        self.debug_rank_0(["-np", "1", *in_pdb, ":", "-np", "1", *alone], "[1] x is 41")
         self.assertEqual(self.screen.rows.count("[1] x is 41"), 1)
+        self.screen = Screen()
+        self.debug_rank_0(["-np", "2", *in_pdb], "[1] (Pdb) ")  # which finds no input, and ends
 
     def test_it_fits_the_terminal_at_every_size(self):
         self.start("wait")

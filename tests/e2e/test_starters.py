@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import unittest
 
-from harness import REPO, SML_RUN, HostsCase, TestCase, Testbed, gate, wait_until
+from harness import REPO, SML_RUN, HostsCase, TestCase, Testbed, gate, scaled, wait_until
+from jobs import heartbeat
 
 MISSING = [program for program in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(program)]
 
@@ -210,18 +211,19 @@ class Slurm(SlurmCase):
         go = self.shared / "go"
         self.addCleanup(go.unlink, missing_ok=True)
         signal = lambda name: self.bed.exec("head", ["sh", "-c", f"kill -{name} $(cat /run/slurm/slurmctld.pid)"])  # noqa: E731
-        self.started(f"echo up; while [ ! -e {go} ]; do sleep 0.1; done; {SML} --start-timeout 3s true; echo status $?")
+        limit = f"{scaled(3):g}"
+        self.started(f"echo up; while [ ! -e {go} ]; do sleep 0.1; done; {SML} --start-timeout {limit}s true; echo status $?")
         wait_until(lambda: "up" in self.printed())
         self.addCleanup(signal, "CONT")
         signal("STOP")
         go.touch()
         wait_until(lambda: "status" in self.printed(), self.printed)
         self.assertIn("status 125", self.printed())
-        self.assertIn("3 hosts: not ready after 3 s (starting the agent): algo-[2-4]", self.printed())
+        self.assertIn(f"3 hosts: not ready after {limit} s (starting the agent): algo-[2-4]", self.printed())
 
     def test_half_of_the_nodes_are_down(self):
         self.bed.exec("head", ["true"])
-        self.started(f"{SML} --heartbeat-timeout 3s sh -c 'echo up; sleep 600'", "--no-kill")
+        self.started(f"{SML} {' '.join(heartbeat(3)[0])} sh -c 'echo up; sleep 600'", "--no-kill")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
         self.bed.kill("algo-3", "algo-4")
         wait_until(lambda: "2 hosts" in self.printed() or "algo-[3-4]" in self.printed(), self.printed)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import shlex
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import unittest
 
 from harness import (PYTHON, REPO, SML_RUN, Process, HostsCase, TestCase, Testbed, _descendants, gate, own_processes, popen,
                      sml_run, sml_run_popen, stays, wait_until)
-from jobs import assert_says, insist
+from jobs import assert_says, heartbeat, insist
 from test_dial_in import NoSsh
 
 # Saves on a stop for as long as there is no file "go", and prints meanwhile. What it does it tells by files. Rank 0 ends
@@ -126,8 +127,28 @@ class Here(Stops):
     def words(self, *options, worker=WORKER):
         return [SML_RUN, "-np", str(self.RANKS), *AN_HOUR, *options, PYTHON, "-c", worker, self.place.roots[0]]
 
-    def start(self, *options):
-        job = self.enterContext(popen(self.words(*options)))
+    def at_a_terminal(self, *words, **ends):
+        """The process, whose session's it is, and our end of it."""
+        ours, theirs = pty.openpty()
+        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs, **ends}
+        job = self.enterContext(Process(["setsid", "--ctty", *words], start_new_session=False, **ends))
+        os.close(theirs)
+        return job, ours
+
+    def begin(self, sender, *options):
+        """A job that this sender stops by job.stop()."""
+        words = self.words(*options)
+        if sender == "terminal":  # which is closed
+            job, ours = self.at_a_terminal(*words, stderr=subprocess.PIPE)
+            job.stop = lambda: os.close(ours)
+            return job
+        job = self.enterContext(popen(["timeout", "1h", *words] if sender == "timeout" else words))
+        job.stop = job.terminate if sender == "timeout" else lambda: self.send(sender, TERM)
+        return job
+
+    def start(self, *options, sender="launcher"):
+        """The same; its workers run."""
+        job = self.begin(sender, *options)
         self.place.wait("ready")
         return job
 
@@ -141,14 +162,6 @@ class Here(Stops):
 
 
 class Running(Here):
-    def at_a_terminal(self, *words):
-        """The process, whose session's it is, and our end of it."""
-        ours, theirs = pty.openpty()
-        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        job = self.enterContext(Process(["setsid", "--ctty", *words], start_new_session=False, **ends))
-        os.close(theirs)
-        return job, ours
-
     @gate
     def test_the_launcher(self):
         job = self.start()
@@ -188,9 +201,8 @@ class Running(Here):
 
     def test_timeout(self):
         """It signals its child, and then its group."""
-        job = self.enterContext(popen(["timeout", "1h", *self.words()]))
-        self.place.wait("ready")
-        job.send_signal(signal.SIGTERM)
+        job = self.start(sender="timeout")
+        job.stop()
         self.check_saved(self.place, job, None)
 
     @gate
@@ -281,8 +293,8 @@ class Stopping(Here):
     """Rank 0 has failed, and the others save."""
     RANKS = 3
 
-    def start(self, *options):
-        job = super().start(*options)
+    def start(self, *options, sender="launcher"):
+        job = super().start(*options, sender=sender)
         self.place.make("fail")
         self.place.wait("saving", (1, 2))
         return job
@@ -306,12 +318,16 @@ class Stopping(Here):
                 self.check_saved(self.place, job, 3, (1, 2))
 
     def test_timeout(self):
-        job = self.enterContext(popen(["timeout", "1h", *self.words()]))
-        self.place.wait("ready")
-        self.place.make("fail")
-        self.place.wait("saving", (1, 2))
-        job.send_signal(signal.SIGTERM)
+        job = self.start(sender="timeout")
+        job.stop()
         self.await_said(job, b"joins the stop")
+        self.check_saved(self.place, job, None, (1, 2))
+
+    def test_a_closed_terminal(self):
+        """Nobody takes what the workers print while they save."""
+        job = self.start(sender="terminal")
+        job.stop()
+        self.assertTrue(stays(lambda: job.poll() is None))
         self.check_saved(self.place, job, None, (1, 2))
 
     def test_whoever_insists_kills(self):
@@ -332,31 +348,34 @@ class WithoutWorkers(Here):
 
     def test_between_attempts(self):
         """The next one would come in an hour."""
-        for sender, status in (("launcher", 143), ("agent", None), ("guardian", None), ("ours", 143)):
+        for sender, status in (("launcher", 143), ("agent", None), ("guardian", None), ("ours", 143), ("timeout", 143), ("terminal", 129)):
             with self.subTest(sender):
                 self.setUp()
                 self.place.make("go")
-                job = self.start("--max-restarts", "1", "--restart-delay", "1h:1h")
+                job = self.start("--max-restarts", "1", "--restart-delay", "1h:1h", sender=sender)
                 self.place.make("fail")
                 self.place.wait("saved", (1,))
                 self.await_said(job, b"restart 1 of 1")
-                self.send(sender, TERM)
+                job.stop()
                 done = job.finish()
                 if status is not None:
                     self.assert_status(done, status)
 
     def test_before_the_start(self):
         """The hosts are looked at first, which takes its time."""
-        for sender, status in (("launcher", 143), ("agent", 125), ("guardian", 125), ("ours", 143)):
+        for sender, status in (("launcher", 143), ("agent", 125), ("guardian", 125), ("ours", 143), ("timeout", 143), ("terminal", 129)):
             with self.subTest(sender):
                 self.setUp()
                 folder = self.place.roots[0]
                 look = f"touch {folder}/looks; while test -e {folder}/looks; do sleep .02; done"
-                job = self.enterContext(popen(self.words("--health-check", look)))
+                job = self.begin(sender, "--health-check", look)
                 wait_until((folder / "looks").exists)
-                self.send(sender, TERM)
-                self.assert_status(job.finish(), status)
+                job.stop()
+                done = job.finish()
+                self.assert_status(done, status)
                 self.assertEqual(self.place.told("ready"), set())
+                if sender == "launcher":  # the look was killed, and is no process that could not be
+                    self.assertNotIn("could not be ended", done.stderr)
 
 
 class OnHosts(HostsCase, Stops):
@@ -409,7 +428,7 @@ class OnHosts(HostsCase, Stops):
         self.check_saved(self.place, job, 3, (1, 2, 3))
 
     def test_the_launcher_is_killed(self):
-        job = self.start("--heartbeat-timeout", "3s")
+        job = self.start(*heartbeat(3)[0])
         self.send("launcher", (signal.SIGKILL,), ["algo-1"])
         self.check_saved(self.place, job, 137)
 
@@ -496,14 +515,41 @@ class ThatCall(NoSsh, Stops):
         assert_says(self, done[0], "host-1 has been told to stop", "stopping the workers", "SIGTERM again: the workers are killed at once")
         self.assertEqual(self.place.told("saved"), set())
 
-    def test_all_of_them_while_it_stops_by_itself(self):
-        jobs = self.start_workers()
-        self.place.make("fail")
-        self.place.wait("saving", (1, 2))
+    def test_one_or_all_of_them_while_it_stops_by_itself(self):
+        for hosts in (["algo-2"], self.bed.names()):
+            with self.subTest(hosts=hosts):
+                self.setUp()
+                jobs = self.start_workers()
+                self.place.make("fail")
+                self.place.wait("saving", (1, 2))
+                for host in hosts:
+                    self.stop(host)
+                self.assertTrue(stays(lambda jobs=jobs: jobs[0].poll() is None))
+                self.check_all_saved(jobs, 3, (1, 2))
+
+    def test_one_or_all_of_them_between_attempts(self):
+        """The next one would come in an hour."""
+        for hosts in (["algo-2"], self.bed.names()):
+            with self.subTest(hosts=hosts):
+                self.setUp()
+                self.place.make("go")
+                jobs = self.start_workers("--max-restarts", "1", "--restart-delay", "1h:1h")
+                self.place.make("fail")
+                self.place.wait("saved", (1, 2))
+                self.await_said(jobs[0], b"restart 1 of 1")
+                for host in hosts:
+                    self.stop(host)
+                self.ends(jobs, 143)
+
+    def test_all_of_them_before_the_start(self):
+        """All have called, and the hosts are looked at first, which takes its time."""
+        look = "touch /run/stops/looks; while test -e /run/stops/looks; do sleep .02; done"
+        jobs = self.start_all(*AN_HOUR, "--nproc-per-node", "1", "--health-check", look, PYTHON, "-c", WORKER, "/run/stops")
+        wait_until(lambda: all((root / "looks").exists() for root in self.place.roots))
         for host in self.bed.names():
             self.stop(host)
-        self.assertTrue(stays(lambda: jobs[0].poll() is None))
-        self.check_all_saved(jobs, 3, (1, 2))
+        self.ends(jobs, 143)
+        self.assertEqual(self.place.told("ready"), set())
 
     @gate
     def test_before_it_has_called(self):
@@ -538,34 +584,70 @@ class Scancel(Stops):
             self.addCleanup(shutil.rmtree, root, ignore_errors=True)
 
     def submit(self, nodes, *options):
-        words = " ".join([str(SML_RUN), "--host-source", "slurm", *AN_HOUR, *options, PYTHON, "/run/stops/worker", "/run/stops"])
+        words = shlex.join([str(SML_RUN), "--host-source", "slurm", *AN_HOUR, *options, PYTHON, "/run/stops/worker", "/run/stops"])
         for root in self.place.roots:
             (root / "worker").write_text(WORKER)
         script = f"#!/bin/sh\n{words} > /run/stops/out 2>&1\n"
         done = self.bed.exec("head", ["sbatch", "--parsable", f"-N{nodes}", "-n2", "-o", "/run/stops/batch"], input=script)
         self.assert_status(done, 0)
-        wait_until(lambda: self.place.told("ready") == {0, 1}, lambda: self.bed.exec("head", ["sh", "-c", "squeue; sinfo -R; sinfo; cat /run/slurm/slurmctld.log"]))
         return done.stdout.strip()
+
+    def wait_until(self, probe):
+        wait_until(probe, lambda: self.bed.exec("head", ["sh", "-c", "squeue; sinfo -R; sinfo; cat /run/slurm/slurmctld.log"]))
+
+    def start(self, nodes, *options):
+        job = self.submit(nodes, *options)
+        self.wait_until(lambda: self.place.told("ready") == {0, 1})
+        return job
+
+    def printed(self):
+        return "".join((root / "out").read_text() for root in self.place.roots if (root / "out").exists())
+
+    def cancel(self, job):
+        self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
+
+    def await_end(self, job):
+        wait_until(lambda: not self.bed.exec("head", ["squeue", "-h", "-j", job]).stdout.strip())
 
     def workers(self):
         return sum("/run/stops/worker" in p["cmd"] and "sml-run" not in p["cmd"] and "srun" not in p["cmd"] for p in self.bed.ps())
 
     def check_cancelled(self, job, ranks):
-        self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
+        self.cancel(job)
         self.place.wait("saving", ranks)
         self.assertTrue(stays(lambda: self.workers() == len(ranks), looks=5))
         self.place.make("go")
-        wait_until(lambda: not self.bed.exec("head", ["squeue", "-h", "-j", job]).stdout.strip())
-        self.assertEqual(self.place.told("saved"), set(ranks), (self.place.roots[0] / "out").read_text())
+        self.await_end(job)
+        self.assertEqual(self.place.told("saved"), set(ranks), self.printed())
 
     def test_running(self):
-        self.check_cancelled(self.submit(1), (0, 1))
+        self.check_cancelled(self.start(1), (0, 1))
 
     def test_stopping(self):
-        job = self.submit(1)
+        job = self.start(1)
         self.place.make("fail")
         self.place.wait("saving", (1,))
         self.check_cancelled(job, (1,))
 
+    def test_between_attempts(self):
+        """The next one would come in an hour. Who is killed later has no last words."""
+        self.place.make("go")
+        job = self.start(1, "--max-restarts", "1", "--restart-delay", "1h:1h")
+        self.place.make("fail")
+        self.place.wait("saved", (1,))
+        wait_until(lambda: "restart 1 of 1" in self.printed(), self.printed)
+        self.cancel(job)
+        self.await_end(job)
+        self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
+
+    def test_before_the_start(self):
+        """The hosts are looked at first, which takes its time, and what looks gets the signal, too."""
+        job = self.submit(1, "--health-check", "touch /run/stops/looks; while test -e /run/stops/looks; do sleep .02; done")
+        self.wait_until(lambda: any((root / "looks").exists() for root in self.place.roots))
+        self.cancel(job)
+        self.await_end(job)
+        self.assertRegex(self.printed(), "sml-run: stopped by SIGTERM|--health-check was killed by SIGTERM")
+        self.assertEqual(self.place.told("ready"), set())
+
     def test_on_two_nodes(self):
-        self.check_cancelled(self.submit(2), (0, 1))
+        self.check_cancelled(self.start(2), (0, 1))

@@ -39,7 +39,7 @@ class Trace(HostsCase):
     @gate
     def test_a_host_whose_ranks_come_late_to_the_first_barrier_is_seen(self):
         self.addCleanup(self.bed.exec, "algo-1", ["rm", "-f", "/tmp/start.json"])
-        late = 'echo up; [ "$SML_HOST" = algo-1 ] || sleep 1; exec "$0" ring'
+        late = f'echo up; [ "$SML_HOST" = algo-1 ] || sleep {scaled(1)}; exec "$0" ring'
         with self.bed.sml_run_popen("algo-1", "--grace", "0.5s", "-x", "UCX_TLS=tcp,self,sm", "--trace", "/tmp/start.json", "-np", "4",
                                     "-H", self.bed.hosts(2), "sh", "-c", late, compiled(type(self))) as job:
             said = ""

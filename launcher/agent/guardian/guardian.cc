@@ -9,19 +9,19 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/core/stop_signals.h"
 #include "common/os/descendants.h"
+#include "common/os/fd.h"
 #include "launcher/agent/core/leftovers.h"
 
 namespace sml::agent {
 
 namespace {
 
-constexpr Duration kGuardPatience = std::chrono::seconds(5);
+constexpr Duration kGuardTimeout = std::chrono::seconds(5);
 constexpr Duration kStopLook = std::chrono::milliseconds(100);
 constexpr timespec kStopLookSpec{.tv_sec = 0, .tv_nsec = 100'000'000};
 constexpr timespec kLookFromBelow{.tv_sec = 1, .tv_nsec = 0};  // nobody tells it that the agent is stopped
@@ -38,7 +38,7 @@ sigset_t awaited_signals() {
 
 // Kills the orphans of this process until none is left; each death may bring more of them.
 void end_orphans(std::optional<os::Cgroup>& cgroup) {
-  const TimePoint give_up = Clock::now() + kGuardPatience;
+  const TimePoint give_up = Clock::now() + kGuardTimeout;
   const sigset_t awaited = awaited_signals();
   while (Clock::now() < give_up) {
     os::reap_children([](pid_t, const ExitStatus&, const Usage&) {});
@@ -56,10 +56,11 @@ class AgentWatch {
  public:
   AgentWatch(pid_t agent, const GuardianState& shared_state) : agent_(agent), shared_state_(shared_state) {}
 
-  // How the agent ends is for the agent to say; one that stands still hears nothing.
+  // A stop is never a reason to kill: an agent that is stopped is continued for it, to give its workers their grace.
   void woken(int signo) {
     stopped_ = os::is_stopped(agent_);
-    if (is_stop(signo)) ::kill(agent_, stopped_ ? SIGKILL : signo);
+    if (is_stop(signo)) ::kill(agent_, signo);
+    if (is_stop(signo) && stopped_) ::kill(agent_, SIGCONT);
     const Duration limit = std::chrono::milliseconds(shared_state_.stand_still_ms);
     if (stood_.look(stopped_, 2 * kStopLook) > limit) ::kill(agent_, SIGKILL);
   }
@@ -165,7 +166,7 @@ void SystemGuard::watch_from_below(pid_t agent) {
     cgroup_->leave();
     cgroup_->leave_to_others();
   }
-  ::syscall(SYS_close_range, 0U, ~0U, 0U);  // what is the agent's ends with it
+  os::close_from(0);  // what is the agent's ends with it
   const sigset_t awaited = awaited_signals();
   for (AgentWatch watch(agent, shared_state_); ::getppid() == agent;) {
     const int signo = ::sigtimedwait(&awaited, nullptr, watch.stopped() ? &kStopLookSpec : &kLookFromBelow);

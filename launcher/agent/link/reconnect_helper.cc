@@ -71,8 +71,8 @@ char answer_of(int agent) {
 
 }  // namespace
 
-int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds patience) {
-  const TimePoint until = Clock::now() + patience;
+int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds timeout) {
+  const TimePoint until = Clock::now() + timeout;
   ::signal(SIGPIPE, SIG_IGN);
   for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);  // it ends with its agent
   ::prctl(PR_SET_NAME, "sml-run-return");

@@ -8,8 +8,8 @@
 namespace sml::agent {
 
 // Runs as long as the agent uses the connection: sshd, whose child the helper is, would close it otherwise. `mark`
-// begins the helper's first line. `patience` is the time limit until the agent has taken the connection. Returns the
+// begins the helper's first line. `timeout` is the time limit until the agent has taken the connection. Returns the
 // exit status: 0 if the agent has sent its last message, else 1.
-int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds patience);
+int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds timeout);
 
 }  // namespace sml::agent

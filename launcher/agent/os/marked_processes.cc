@@ -103,13 +103,15 @@ std::vector<SeenProcess> abandoned(std::span<const SeenProcess> all, pid_t self)
 
 bool kill_process(const SeenProcess& process) {
   const UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0U)));
-  const bool too_old = !handle && errno == ENOSYS;
-  if (!handle && !too_old) return false;
   // The pidfd may be of a later process with this pid, but refers to the same process from now on: compare the start
   // time.
   if (read_process(process.pid).started != process.started) return false;
-  if (too_old) return ::kill(process.pid, SIGKILL) == 0;
-  return ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0U) == 0;
+  if (handle) {
+    if (::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0U) == 0) return true;
+    if (errno == ESRCH) return false;
+  }
+  // The kernel lacks one of the two calls (ENOSYS), or a container forbids it, mostly with EPERM.
+  return ::kill(process.pid, SIGKILL) == 0;
 }
 
 }  // namespace sml::os

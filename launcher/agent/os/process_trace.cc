@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
 #include "common/os/descendants.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/os/process_stat.h"
@@ -131,8 +132,7 @@ void add_peers(SocketPeers& peers, std::string_view table) {
       line.remove_prefix(words[i].size());
     }
     if (words[kState] != "01") continue;
-    ino_t inode = 0;
-    std::from_chars(words[kInode].data(), words[kInode].data() + words[kInode].size(), inode);
+    const ino_t inode = parse_number<ino_t>(words[kInode]).value_or(0);
     if (inode != 0) peers.emplace_back(inode, endpoint(words[kRemote]));
   }
 }

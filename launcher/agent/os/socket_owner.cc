@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "common/core/text.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -89,12 +90,6 @@ std::string in_table(const Endpoint& end) {
 bool equal_but_for_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::uint32_t number(std::string_view text) {
-  std::uint32_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 Endpoint mapped(const Endpoint& end) {
@@ -178,7 +173,8 @@ std::optional<SocketOwner> find_owner(const TcpEnds& ends, std::string_view tabl
     const bool plain = equal_but_for_case(words[kLocal], local) && equal_but_for_case(words[kRemote], remote);
     if (plain ||
         (equal_but_for_case(words[kLocal], local_mapped) && equal_but_for_case(words[kRemote], remote_mapped))) {
-      return owner(number(words[kInode]), number(words[kUid]));
+      return owner(parse_number<std::uint32_t>(words[kInode]).value_or(0),
+                   parse_number<std::uint32_t>(words[kUid]).value_or(0));
     }
   }
   return std::nullopt;

@@ -153,7 +153,7 @@ void PmiServer::abort(const Request& r) {
   std::string_view words = pmi_text(r.message, "message");
   if (words.empty()) words = pmi_text(r.message, "msg");
   r.client.end();
-  std::string why = "aborted the job (MPI_Abort, code " + number(code) + ")";
+  std::string why = "aborted the job (MPI_Abort or an error in MPI, code " + number(code) + ")";
   if (!words.empty() && words != "abort") why += ", saying \"" + show(words, kLongestWords) + "\",";
   actions_.emplace_back(PmiAborted{r.rank, status_of(code), std::move(why)});
 }

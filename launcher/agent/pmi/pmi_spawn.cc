@@ -1,6 +1,5 @@
 #include "launcher/agent/pmi/pmi_spawn.h"
 
-#include <charconv>
 #include <optional>
 
 #include "common/core/text.h"
@@ -37,9 +36,8 @@ Result<std::size_t> number_in(const wire::PmiMessage& part, const std::string& k
                               std::size_t most) {
   const std::string* text = part.find(key);
   if (text == nullptr) return without;
-  std::size_t out = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), out);
-  if (error == std::errc() && end == text->data() + text->size() && out <= most) return out;
+  const auto count = parse_number<std::size_t>(*text);
+  if (count && *count <= most) return *count;
   return bad_spawn("with \"" + show(*text, 40) + "\" as " + key);
 }
 
@@ -145,6 +143,12 @@ void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, c
     program.allowed = std::move(allowed).value_or(std::vector<plan::CountRange>());
   }
   if (key == "hostfile") request_.refusal = "names a file of hosts (hostfile), and only hosts of the job can be used";
+  if (key == "arch") {
+    request_.refusal =
+        "wants \"" + show(value, 100) + "\" as the architecture (arch), which cannot be chosen; name hosts (host)";
+  }
+  if (key == "file")
+    request_.refusal = "names a file of further settings (file), which is not read; set info keys instead";
   if (key != "host" && key != "hosts") return;
   for (const std::string_view name : split(value, ',')) {
     if (!name.empty()) program.hosts.emplace_back(trim(name, " "));

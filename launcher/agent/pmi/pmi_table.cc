@@ -1,7 +1,6 @@
 #include "launcher/agent/pmi/pmi_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "common/core/text.h"
@@ -53,13 +52,6 @@ constexpr PmiRow kRows[] = {
     {D::Two, "spawn", V::Spawn, "spawn-response", {}},
 };
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 Error broken(const PmiRow& row, const std::string& what) {
   return Error(ErrorKind::Protocol, "sent \"" + std::string(row.name) + "\" " + what);
 }
@@ -68,7 +60,7 @@ Result<void> check_field(const PmiRow& row, const PmiField& field, const std::st
   const std::string key(field.key);
   switch (field.form) {
     case PmiForm::Number:
-      if (number_in(value)) return {};
+      if (parse_number<std::int64_t>(value)) return {};
       return broken(row, "with \"" + show(value, 40) + "\" as " + key + ", which is no number");
     case PmiForm::Key:
       if (value.size() > wire::kPmiKey) {
@@ -111,7 +103,7 @@ Result<void> check_pmi(const PmiRow& row, const wire::PmiMessage& message) {
 
 std::int64_t pmi_number(const wire::PmiMessage& message, std::string_view key, std::int64_t without) {
   const std::string* value = message.find(key);
-  return value == nullptr ? without : number_in(*value).value_or(without);
+  return value == nullptr ? without : parse_number<std::int64_t>(*value).value_or(without);
 }
 
 std::string_view pmi_text(const wire::PmiMessage& message, std::string_view key) {

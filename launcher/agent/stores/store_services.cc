@@ -6,14 +6,14 @@
 namespace sml::agent {
 
 void StoreAuthorization::start(const wire::Start&) {
-  keeper_ = std::make_unique<ConnectionAuthorizer>(
+  authorizer_ = std::make_unique<ConnectionAuthorizer>(
       context_.loop, context_.callers, [this] { return context_.network.own_addresses(); }, context_.attempt,
       [this](const wire::AskPeerOwnership& ask) { context_.send(ask); });
 }
 
 void StoreAuthorization::handle(const wire::ToAgent& message) {
-  if (const auto* take_verdicts = std::get_if<wire::PeerVerdicts>(&message); take_verdicts != nullptr && keeper_)
-    keeper_->take_verdicts(*take_verdicts);
+  if (const auto* take_verdicts = std::get_if<wire::PeerVerdicts>(&message); take_verdicts != nullptr && authorizer_)
+    authorizer_->take_verdicts(*take_verdicts);
 }
 
 Result<void> StoreService::check(wire::Prepared& answer) {
@@ -31,7 +31,7 @@ void StoreService::others_start(const wire::Start& message) {
 void StoreService::start(const wire::Start& message) {
   constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
   if (leaves_port(message.stores)) return;
-  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), authorization_.keeper(),
+  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), authorization_.authorizer(),
                   StoreServer::Settings{.name = name(),
                                         .hosts = message.stores.hosts,
                                         .most_clients = os::descriptor_limit() / kShare,

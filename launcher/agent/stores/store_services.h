@@ -23,11 +23,11 @@ class StoreAuthorization final : public HostService {
   void start(const wire::Start&) override;
   void handle(const wire::ToAgent& message) override;
 
-  ConnectionAuthorizer& keeper() { return *keeper_; }  // call after start()
+  ConnectionAuthorizer& authorizer() { return *authorizer_; }  // call after start()
 
  private:
   const ServiceContext& context_;
-  std::unique_ptr<ConnectionAuthorizer> keeper_;
+  std::unique_ptr<ConnectionAuthorizer> authorizer_;
 };
 
 // The common part of the stores. check() reserves a port: processes within `reach` can connect to it from then on, and

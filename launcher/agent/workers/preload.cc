@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -85,9 +84,8 @@ std::optional<std::variant<pid_t, SpawnFailed>> parse_answer(const std::string& 
   const std::vector<std::string_view> words = split(text, ' ');
   if (words.size() != 1 && words.size() != 3) return std::nullopt;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const char* end = words[i].data() + words[i].size();
-    const auto [at, error] = std::from_chars(words[i].data(), end, numbers[i]);
-    if (error != std::errc() || at != end || numbers[i] < 0) return std::nullopt;
+    numbers[i] = parse_number<int>(words[i]).value_or(-1);
+    if (numbers[i] < 0) return std::nullopt;
   }
   child = numbers[0];
   if (words.size() == 1) return child > 0 ? std::optional<std::variant<pid_t, SpawnFailed>>(child) : std::nullopt;

@@ -35,6 +35,15 @@ void RankNews::send_evidence(const Worker& worker) const {
     deps_.link.send(wire::OutOfMemory{.kills = kills->count, .evidence = std::move(kills->evidence)});
 }
 
+void RankNews::report_memory_kills() const {
+  const auto kills = deps_.oom_watch.look();
+  if (!kills) return;
+  deps_.link.send(wire::AgentLog{wire::LogLevel::Warning,
+                                 "the kernel killed processes for lack of memory while the workers ran (" +
+                                     kills->evidence +
+                                     "); if a data loader has gone, give the job fewer of them or more memory"});
+}
+
 bool RankNews::report(wire::RankFault fault) {
   if (!faults_.insert(fault.rank).second) return false;
   deps_.link.send(std::move(fault));

@@ -17,6 +17,9 @@ class RankNews {
 
   // Sends a worker's pending report, if it has one.
   void report(Worker& worker);
+  // To be called when all have ended: warns of processes that the kernel has killed for lack of memory, if no rank's
+  // failure came with that evidence.
+  void report_memory_kills() const;
   // Sends the fault, unless one of that rank was sent before: the first counts. Returns whether it was sent.
   bool report(wire::RankFault fault);
   // Reports an event that a state machine ignored, for debugging.

@@ -56,17 +56,17 @@ void add_requested(HostServices& out, const std::vector<wire::ServiceRequest>& r
 }
 
 // The MPI dialect by which a program would find the other ranks, as far as it is known before it runs.
-struct Speech {
-  plan::MpiDialect speech = plan::MpiDialect::Unknown;
+struct AppDialect {
+  plan::MpiDialect dialect = plan::MpiDialect::Unknown;
   PmixNeed need = PmixNeed::Sure;
 };
 
 // A guess does not count if the user has chosen the dialect.
-Speech dialect_of(std::uint32_t app, plan::PmiMode pmi_mode, const WorkerEnvironments& environments) {
+AppDialect dialect_of(std::uint32_t app, plan::PmiMode pmi_mode, const WorkerEnvironments& environments) {
   const plan::MpiFinding found = environments.find_mpi(app);
-  if (plan::dialect_of(found.library) != plan::MpiDialect::Unknown) return {found.speech, PmixNeed::Sure};
+  if (plan::dialect_of(found.library) != plan::MpiDialect::Unknown) return {found.dialect, PmixNeed::Sure};
   if (!plan::is_chosen_by_hosts(pmi_mode) || found.chance == plan::MpiChance::No) return {};
-  return {found.speech, PmixNeed::Perhaps};
+  return {found.dialect, PmixNeed::Perhaps};
 }
 
 // The same on all hosts, and different from any other job's or attempt's.
@@ -85,7 +85,7 @@ class MpiServices {
               const ServiceContext& context)
       : plan_(plan), workers_(workers), shares_(shares), environments_(environments), context_(context) {
     for (std::uint32_t app = 0; app < environments.count(); ++app)
-      speeches_.push_back(dialect_of(app, plan.mpi.pmi_mode, environments));
+      dialects_.push_back(dialect_of(app, plan.mpi.pmi_mode, environments));
   }
 
   // Null if no worker may use it.
@@ -117,7 +117,7 @@ class MpiServices {
   std::span<const ResourceAssignment> shares_;
   const WorkerEnvironments& environments_;
   const ServiceContext& context_;
-  std::vector<Speech> speeches_;  // by app
+  std::vector<AppDialect> dialects_;  // by app
 };
 
 PmiDialects dialects_of(plan::PmiMode pmi_mode) {
@@ -139,18 +139,18 @@ std::unique_ptr<HostService> MpiServices::pmi() const {
   std::vector<Rank> speakers;
   for (const wire::Worker* worker : workers_) {
     const std::optional<plan::RankRun> run = shape.run_of(worker->rank);
-    const bool offered = plan::offers_pmi(plan_.mpi.pmi_mode, speeches_[worker->app].speech);
+    const bool offered = plan::offers_pmi(plan_.mpi.pmi_mode, dialects_[worker->app].dialect);
     if (!run || !offered || !may_meet(*worker)) continue;
     world.ranks.push_back({worker->rank, run->program});
     if (may_speak(*worker)) speakers.push_back(worker->rank);
   }
   if (world.ranks.empty() && !is_late(wire::WireUp::Pmi)) return nullptr;
-  const auto offers_both = [this](const Speech& one) {
-    return plan::offers_pmi(plan_.mpi.pmi_mode, one.speech) && plan::offers_pmix(plan_.mpi.pmi_mode, one.speech);
+  const auto offers_both = [this](const AppDialect& one) {
+    return plan::offers_pmi(plan_.mpi.pmi_mode, one.dialect) && plan::offers_pmix(plan_.mpi.pmi_mode, one.dialect);
   };
   plan::Environment choice;
   const plan::Environment& theirs = environments_.shared(workers_.empty() ? 0 : workers_.front()->app);
-  if (std::any_of(speeches_.begin(), speeches_.end(), offers_both)) choice = plan::choice_variables(theirs);
+  if (std::any_of(dialects_.begin(), dialects_.end(), offers_both)) choice = plan::choice_variables(theirs);
   return std::make_unique<PmiService>(context_, std::move(world), std::move(speakers), std::move(choice));
 }
 
@@ -188,12 +188,12 @@ std::unique_ptr<HostService> MpiServices::pmix() const {
   const bool room_is_unsaid = plan_.mpi.shape.universe == 0;
   if (plan_.mpi.shape.slots < 2 || plan_.mpi.host >= plan_.mpi.shape.hosts.size()) return nullptr;
   for (const wire::Worker* worker : workers_) {
-    const Speech& speech = speeches_[worker->app];
-    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.pmi_mode, speech.speech) || !may_speak(*worker)) continue;
-    const bool is_seen = speech.speech != plan::MpiDialect::Unknown && speech.need == PmixNeed::Sure;
+    const AppDialect& dialect = dialects_[worker->app];
+    if (!may_meet(*worker) || !plan::offers_pmix(plan_.mpi.pmi_mode, dialect.dialect) || !may_speak(*worker)) continue;
+    const bool is_seen = dialect.dialect != plan::MpiDialect::Unknown && dialect.need == PmixNeed::Sure;
     const bool is_named = plan_.mpi.pmi_mode == plan::PmiMode::Pmix;
     if (alone && room_is_unsaid && !is_seen && !is_named) continue;
-    PmixNeed need = alone ? PmixNeed::Perhaps : speech.need;
+    PmixNeed need = alone ? PmixNeed::Perhaps : dialect.need;
     if (is_named) need = PmixNeed::Sure;
     return std::make_unique<PmixService>(context_, pmix_request(worker->app, worker->environment, need));
   }

@@ -78,10 +78,10 @@ plan::CommandLine WorkerEnvironments::command_line(std::uint32_t index) const {
 plan::MpiFinding WorkerEnvironments::find_mpi(std::uint32_t index) const {
   plan::MpiFinding out{.library = mpi_library(index), .chance = mpi_chances_[index]};
   if (plan::has_process_manager(shared_[index])) out.owner = plan::MpiOwner::Other;
-  out.speech = plan::dialect_of(out.library);
-  if (out.speech != plan::MpiDialect::Unknown || out.chance == plan::MpiChance::No) return out;
+  out.dialect = plan::dialect_of(out.library);
+  if (out.dialect != plan::MpiDialect::Unknown || out.chance == plan::MpiChance::No) return out;
   out.seen_in = plan::open_mpi_user(command_line(index), shared_[index], host_files());
-  if (!out.seen_in.empty()) out.speech = plan::MpiDialect::Pmix;
+  if (!out.seen_in.empty()) out.dialect = plan::MpiDialect::Pmix;
   return out;
 }
 
