@@ -178,8 +178,8 @@ Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, 
   const std::string folder = here.config_folder();
   if (folder.empty() || !here.share_secret) return no_secret();
   const std::string path = default_secret_file(folder);
-  const Duration patience = std::min(options.start_timeout, kSharedIsThere);
-  if (Result<void> there = here.share_secret(path, maker, patience); !there) {
+  const Duration timeout = std::min(options.start_timeout, kSharedIsThere);
+  if (Result<void> there = here.share_secret(path, maker, timeout); !there) {
     return Error(there.error()).with_hint(std::string(advice_on_secrets()));
   }
   const FoundSecret secret = own_secret(here);

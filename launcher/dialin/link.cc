@@ -354,7 +354,7 @@ class TlsLink final : public Link, public std::enable_shared_from_this<TlsLink> 
   }
 
   Error why_unproved() const {
-    if (end_ != End::Protocol) return Error(ErrorKind::Lost, "the connection ended before anything was proved");
+    if (end_ != End::Protocol) return Error(ErrorKind::Lost, "the connection closed before authentication");
     return Error(ErrorKind::Auth, "the two sides do not have the same secret");
   }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/nameless_file.h"
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
 
@@ -100,13 +100,12 @@ std::string read_all(int fd, TimePoint end) {
 
 // Runs a program with `input` as its standard input. Without output if it does not start, or hangs.
 ToolEnd run_tool(std::vector<std::string> argv, string_view input) {
-  os::UniqueFd in(::memfd_create("sml-run", MFD_CLOEXEC));
-  const bool filled = in && os::write_all(in.get(), input) && ::lseek(in.get(), 0, SEEK_SET) == 0;
+  const Result<os::UniqueFd> in = os::nameless_file("sml-run", input, os::FileUse::Read);
   Result<os::Pipe> out = os::make_pipe();
   const Result<os::UniqueFd> rest = os::open_dev_null();
-  if (!filled || !out || !rest) return {};
+  if (!in || !out || !rest) return {};
   const Result<pid_t> pid = os::spawn_helper(
-      {.argv = std::move(argv), .stdin_fd = in.get(), .stdout_fd = out->write.get(), .stderr_fd = rest->get()});
+      {.argv = std::move(argv), .stdin_fd = in->get(), .stdout_fd = out->write.get(), .stderr_fd = rest->get()});
   out->write.reset();
   if (!pid) return {};
   ToolEnd end{read_all(out->read.get(), Clock::now() + kToolLimit)};

@@ -1,7 +1,8 @@
 #include "launcher/dialin/place_hint.h"
 
 #include <array>
-#include <charconv>
+
+#include "common/core/text.h"
 
 namespace sml::dialin {
 
@@ -32,11 +33,7 @@ constexpr std::array kNumberings{
 std::optional<std::uint32_t> number_in(const plan::Environment& environment, string_view name) {
   const std::string* entry = plan::find_variable(environment, name);
   if (entry == nullptr) return std::nullopt;
-  const string_view text = plan::value_of(*entry);
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::uint32_t>(plan::value_of(*entry));
 }
 
 }  // namespace

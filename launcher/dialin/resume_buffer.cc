@@ -28,7 +28,7 @@ Duration longest_pause(Duration heartbeat_timeout) {
   return std::min(kLongest, heartbeat_timeout / 5);
 }
 
-Duration patience_with_break(Duration took, Duration heartbeat_timeout) {
+Duration reconnect_limit(Duration took, Duration heartbeat_timeout) {
   constexpr Duration kCall = std::chrono::milliseconds(500);
   return std::min(longest_pause(heartbeat_timeout) + kCall + 2 * took, heartbeat_timeout);
 }

@@ -49,6 +49,6 @@ Duration longest_pause(Duration heartbeat_timeout);
 // How long an end waits for a new connection after a break: until the peer has noticed the break and has reconnected.
 // `took`: the time that its first connection took, an estimate for the next one. At most `heartbeat_timeout`. The time
 // is short, since an end that was killed never comes back.
-Duration patience_with_break(Duration took, Duration heartbeat_timeout);
+Duration reconnect_limit(Duration took, Duration heartbeat_timeout);
 
 }  // namespace sml::dialin

@@ -115,9 +115,8 @@ Result<HeadPlace> parse_head(string_view text) {
   }
   if (!plan::valid_host_name(out.name)) return bad;
   if (port.empty()) return out;
-  const auto [end, error] = std::from_chars(port.data() + 1, port.data() + port.size(), out.port);
-  const bool whole = error == std::errc() && end == port.data() + port.size() && port.front() == ':' && out.port != 0;
-  return whole ? Result<HeadPlace>(out) : bad;
+  out.port = parse_number<std::uint16_t>(port.substr(1)).value_or(0);
+  return port.front() == ':' && out.port != 0 ? Result<HeadPlace>(out) : bad;
 }
 
 Result<HeadPlace> named_head(const plan::LaunchPlan& plan) {
@@ -175,17 +174,19 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
   settings.place = dialin::PlaceRule::ChosenByHead;
 }
 
-// Where each host says for itself how many workers it has, and in which role.
+// Where each host says for itself how many workers it has, and in which role. Hosts that come to a running job, or go,
+// have to be alike.
 bool each_says_its_share(const Options& options, const plan::LaunchPlan& plan) {
   const bool wanted = options.dial_in.shares_are == SharesAre::OfEachHost && names_are_made_up(plan);
-  return wanted && !options.dial_in.least && plan.map.hosts.size() > 1 && is_even(options) && options.presets.empty() &&
+  const bool hosts_stay = !options.dial_in.least || options.restart.max == 0;
+  return wanted && hosts_stay && plan.map.hosts.size() > 1 && is_even(options) && options.presets.empty() &&
          options.more_programs.empty();
 }
 
 // The head learns all of them before it plans the job; who knows its place wishes it.
 void say_share(dialin::Settings& settings, const Options& options, const plan::LaunchPlan& plan) {
   settings.share = {plan.map.hosts[settings.own_index].slots, options.role};
-  settings.least_hosts = static_cast<std::uint32_t>(plan.map.hosts.size());
+  settings.least_hosts = options.dial_in.least.value_or(static_cast<std::uint32_t>(plan.map.hosts.size()));
   if (settings.own_index == 0 || settings.place == dialin::PlaceRule::ChosenByHead) return;
   settings.place = dialin::PlaceRule::ChosenByHead;
   settings.preferred = settings.own_index;
@@ -302,7 +303,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
   tell(fmt::format("telling the head, {} port {}", show(settings.head), settings.port));
   const dialin::Outcome outcome =
       dialin::dial({.settings = settings,
-                    .patience = options.start_timeout,
+                    .timeout = options.start_timeout,
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -42,14 +41,6 @@ std::string value_in(const plan::Environment& environment, string_view name) {
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
-template <class Number>
-std::optional<Number> parse_number(string_view text, int base = 10) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool is_socket(int fd) {
   struct stat info {};
   return fd > STDERR_FILENO && ::fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode);
@@ -62,10 +53,7 @@ class PmiCall {
  public:
   // `wait` outlives this.
   PmiCall(os::UniqueFd server, const SpaceWait& wait)
-      : server_(std::move(server)),
-        wait_(wait),
-        end_(Clock::now() + wait.patience),
-        say_at_(Clock::now() + kSayAfter) {}
+      : server_(std::move(server)), wait_(wait), end_(Clock::now() + wait.timeout), say_at_(Clock::now() + kSayAfter) {}
 
   // Sends the message, and returns the reply, which must have that name and no bad status.
   Result<wire::PmiMessage> ask(wire::PmiWriter message, string_view reply) {
@@ -104,7 +92,7 @@ class PmiCall {
     if (ready < 0 && errno == EINTR) return {};
     if (left <= 0 && next != end_) {
       say_at_ = end_;
-      wait_.print("waiting for the other hosts of the step, up to " + format_duration(wait_.patience));
+      wait_.print("waiting for the other hosts of the step, up to " + format_duration(wait_.timeout));
       return {};
     }
     if (left <= 0) {
@@ -136,7 +124,7 @@ class PmiCall {
 
 wire::PmiWriter command(string_view name) { return wire::PmiWriter(wire::PmiDialect::One, name); }
 
-Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration patience) {
+Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration timeout) {
   if (space.descriptor >= 0) {
     const int fd = space.descriptor;
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // it is no concern of the workers
@@ -150,7 +138,7 @@ Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration patience
       names::addresses_of(space.server.substr(0, colon), *port, AF_UNSPEC);
   if (!addresses) return addresses.error();
   const net::CancelToken never;
-  return net::connect_to(*addresses, patience, never);
+  return net::connect_to(*addresses, timeout, never);
 }
 
 // A client that connects says who it is; the server answers with more than is needed here.
@@ -162,7 +150,7 @@ Result<void> announce(PmiCall& call, const std::string& id) {
 
 Result<SpaceWord> exchange(const StepSpace& space, std::uint32_t tasks, const std::optional<SpaceWord>& own,
                            const SpaceWait& wait) {
-  Result<os::UniqueFd> server = connect_to_server(space, wait.patience);
+  Result<os::UniqueFd> server = connect_to_server(space, wait.timeout);
   if (!server) return server.error();
   PmiCall call(std::move(*server), wait);
   if (space.descriptor < 0) {

@@ -36,12 +36,12 @@ std::optional<SpaceWord> parse_word(std::string_view value);
 
 // How long to wait for the other tasks, and where to print after 5 s that they are awaited.
 struct SpaceWait {
-  Duration patience{};
+  Duration timeout{};
   std::function<void(const std::string& text)> print;
 };
 
 // The first task passes `own`, which it publishes; the others pass nullopt. Every task gets the SpaceWord of the first.
-// Blocks until all tasks have called this, or `wait.patience` has passed. `tasks`: their number, for the error text.
+// Blocks until all tasks have called this, or `wait.timeout` has passed. `tasks`: their number, for the error text.
 // The space cannot be used again. Error: Timeout, Protocol or Lost, or that of a failed connection to the PMI server;
 // it names the space and what was waited for.
 Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks, const std::optional<SpaceWord>& own,

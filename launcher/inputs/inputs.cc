@@ -72,9 +72,8 @@ Result<std::string> leave_out(plan::HostList& list, RestartOptions& restart, con
   if (list.calls && (!restart.exclude.file.empty() || exchanges)) {
     return Error(
         ErrorKind::Usage,
-        "--exclude-file, and --exclude-after without --min-hosts or --min-np: hosts that call each other reckon "
-        "who is where at the start, and cannot be exchanged; start sml-run on one host only, which reaches the "
-        "others");
+        "--exclude-file, and --exclude-after without --min-hosts or --min-np: where hosts call each other, the list of "
+        "hosts is fixed at the start; start sml-run on one host only, which connects to the others");
   }
   const Result<std::vector<std::string>> out = leave_out_excluded(list.hosts, restart.exclude, here);
   if (!out) return out.error();
@@ -304,7 +303,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (!shares) return shares.error();
   Result<plan::JobMap> map = map_ranks(*hosts, options, *shares, *layout);
   if (!map) return with_missing_count(map.error(), options, *layout, *hosts);
-  if (Result<void> enough = check_least(options.restart.least, *map); !enough) return enough.error();
+  if (Result<void> enough = check_least(options.restart, *map); !enough) return enough.error();
   add_spares(*map, std::move(*spares), restart.discovery);
   if (Result<void> there = check_named_ranks(options, *map); !there) return there.error();
   plan::LaunchPlan plan;

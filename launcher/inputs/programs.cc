@@ -72,7 +72,7 @@ Result<plan::Environment> user_environment(const Options& options, const Program
   plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
   for (std::string& warning : exported.warnings) add_once(warnings, std::move(warning));
-  if (options.restart.elastic == Elastic::Horovod && plan::says_mpi(out)) {
+  if (options.restart.elastic == Elastic::Horovod && plan::sets_mpi(out)) {
     return Error(ErrorKind::Usage,
                  "hvd.elastic knows Gloo alone, so that HOROVOD_CONTROLLER=mpi, or --mpi of "
                  "horovodrun, cannot be had with --elastic horovod; leave it out");

@@ -110,13 +110,13 @@ Result<void> make_secret_file(const std::string& path) {
       .with_hint("hosts that have it would be shut out: remove it first");
 }
 
-Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration patience) {
+Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration timeout) {
   if (maker == SecretMaker::ThisHost) {
     const Result<MadeSecret> made = make_unless_there(path);
     return made ? Result<void>() : made.error();
   }
   const std::string folder = path.substr(0, path.rfind('/'));
-  const TimePoint end = Clock::now() + patience;
+  const TimePoint end = Clock::now() + timeout;
   while (true) {
     if (::access(path.c_str(), F_OK) == 0) return {};
     if (Clock::now() >= end) break;
@@ -131,7 +131,7 @@ Result<void> share_secret_file(const std::string& path, SecretMaker maker, Durat
       ErrorKind::Timeout,
       fmt::format("the hosts of this job share no secret, by which they know each other: {}, which the first of "
                   "them makes where they share a home, has not appeared here in {}",
-                  show(path), format_duration(patience)));
+                  show(path), format_duration(timeout)));
 }
 
 void forget_variable(char* const* environment, const std::string& name) {

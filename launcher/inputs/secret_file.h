@@ -49,9 +49,9 @@ Result<void> make_secret_file(const std::string& path);
 enum class SecretMaker : std::uint8_t { ThisHost, Another };
 
 // Makes sure that the user's secret is there. ThisHost: makes the file, unless it exists. Another: waits for another
-// host to make it, and looks five times a second until `patience` has passed; blocks. No host ever sees an incomplete
+// host to make it, and looks five times a second until `timeout` has passed; blocks. No host ever sees an incomplete
 // file. Error (Config or Timeout): names the path.
-Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration patience);
+Result<void> share_secret_file(const std::string& path, SecretMaker maker, Duration timeout);
 
 // Overwrites a variable in the memory that the kernel shows in /proc/PID/environ, and removes it from the environment
 // of child processes. Call at the start of main(): no other thread may read the environment.

@@ -38,7 +38,7 @@ struct ThisHost {
   // See read_secret_file().
   std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
   // See share_secret_file(). Null: the hosts share no folder.
-  std::function<Result<void>(const std::string& path, SecretMaker maker, Duration patience)> share_secret{};
+  std::function<Result<void>(const std::string& path, SecretMaker maker, Duration timeout)> share_secret{};
   std::function<bool(const std::string& path)> exists;
   std::function<std::uint32_t()> count_gpus;          // by nvidia-smi -L; 0 without it
   std::function<std::uint32_t()> count_neuron_cores;  // by neuron-ls; 0 without it

@@ -12,15 +12,13 @@ using fake::Init;
 
 namespace {
 
-constexpr unsigned kWatchdog = 120;  // seconds
-
 // A script that shows a line, and its rank.
 Words show(const std::string& text) { return {"--nproc-per-node", "1", "--no-tag", "sh", "-c", "echo " + text}; }
 
 }  // namespace
 
 TEST_CASE("calling hosts: a host without workers is waited for and ends with the others") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const Words one{"--np", "1", "--nproc-per-node", "1"};
   Copies both;
@@ -35,7 +33,7 @@ TEST_CASE("calling hosts: a host without workers is waited for and ends with the
 }
 
 TEST_CASE("calling hosts: the plans of all are equal") {
-  Init init(kWatchdog);
+  Init init;
   const fake::ScratchFolder folder;
   const std::string config =
       folder.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1", "algo-2"]})");
@@ -52,7 +50,7 @@ TEST_CASE("calling hosts: the plans of all are equal") {
 }
 
 TEST_CASE("calling hosts: each has its own environment but not the secret") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const Words words = Words{"-x", "GIVEN=g"} + show("$RANK $OF_HOST $GIVEN ${SML_JOB_SECRET-none}");
   Copies both;
@@ -63,7 +61,7 @@ TEST_CASE("calling hosts: each has its own environment but not the secret") {
 }
 
 TEST_CASE("calling hosts: what is asked of the hosts themselves is asked alike") {
-  Init init(kWatchdog);
+  Init init;
   const fake::ScratchFolder folder;
   for (const Words& words : {Words{"--no-usage"}, Words{"--hang-report", folder / "hang"}, Words{"--rank-monitor"},
                              Words{"--health-check", "test -d /tmp"}}) {
@@ -79,7 +77,7 @@ TEST_CASE("calling hosts: what is asked of the hosts themselves is asked alike")
 }
 
 TEST_CASE("calling hosts: much output comes over whole") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const auto done =
       finish(hosts.start_all({"--show-ranks", "1", "--no-tag", "--nproc-per-node", "1", "seq", "1000000"}), 0);
@@ -90,7 +88,7 @@ TEST_CASE("calling hosts: much output comes over whole") {
 }
 
 TEST_CASE("calling hosts: a restart is made on the hosts that have called") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const Words restart{"--max-restarts", "2", "--restart-delay", "0:0", "--max-fruitless", "0", "--nproc-per-node", "1"};
   const auto done =
@@ -104,7 +102,7 @@ TEST_CASE("calling hosts: a restart is made on the hosts that have called") {
 }
 
 TEST_CASE("calling hosts: one that allows fewer restarts than the head does not go along") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, {"--max-restarts", "2", "--nproc-per-node", "1", "false"}));
@@ -113,7 +111,7 @@ TEST_CASE("calling hosts: one that allows fewer restarts than the head does not 
 }
 
 TEST_CASE("calling hosts: a late host is waited for") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, show("$RANK")));
@@ -124,7 +122,7 @@ TEST_CASE("calling hosts: a late host is waited for") {
 }
 
 TEST_CASE("calling hosts: a late head is called again") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   std::unique_ptr<Copy> other;
   {  // somebody who hangs up twice is no head either
@@ -144,7 +142,7 @@ TEST_CASE("calling hosts: a late head is called again") {
 }
 
 TEST_CASE("calling hosts: one that has no plan tells the head why, whoever comes first") {
-  Init init(kWatchdog);
+  Init init;
   const Words run = kNoClock + Words{"--nproc-per-node", "1", "sh", "-c", "echo started"};
   const std::uint32_t first = GENERATE(0U, 1U);
   const auto [words, said] = GENERATE(table<Words, std::string>(
@@ -167,7 +165,7 @@ TEST_CASE("calling hosts: one that has no plan tells the head why, whoever comes
 }
 
 TEST_CASE("calling hosts: one whose program is missing ends all at once") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const Words one = kNoClock + Words{"--nproc-per-node", "1"};
   Copies both;
@@ -180,7 +178,7 @@ TEST_CASE("calling hosts: one whose program is missing ends all at once") {
 }
 
 TEST_CASE("calling hosts: a dry run calls nobody") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"true"}));
@@ -191,7 +189,7 @@ TEST_CASE("calling hosts: a dry run calls nobody") {
 }
 
 TEST_CASE("calling hosts: a host or a head that never comes is named") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   check_says(finish(*hosts.start(0, {"--start-timeout", "1s", "true"}), 125),
              "host-1: not ready after 1 s (it has not called)");
@@ -200,7 +198,7 @@ TEST_CASE("calling hosts: a host or a head that never comes is named") {
 }
 
 TEST_CASE("calling hosts: one that never comes is told from one that waits for its place") {
-  Init init(kWatchdog);
+  Init init;
   const Hosts hosts(3);
   const auto start = [&](const std::string& timeout) {
     const std::string head = "localhost:" + std::to_string(hosts.port());
@@ -220,7 +218,7 @@ TEST_CASE("calling hosts: one that never comes is told from one that waits for i
 }
 
 TEST_CASE("calling hosts: another secret is refused on both sides") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"true"}));
@@ -233,7 +231,7 @@ TEST_CASE("calling hosts: another secret is refused on both sides") {
 }
 
 TEST_CASE("calling hosts: strangers disturb nobody") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"true"}));
@@ -258,7 +256,7 @@ TEST_CASE("calling hosts: strangers disturb nobody") {
 }
 
 TEST_CASE("calling hosts: one of an earlier attempt is refused and leaves") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"--attempt", "2", "true"}));
@@ -269,7 +267,7 @@ TEST_CASE("calling hosts: one of an earlier attempt is refused and leaves") {
 }
 
 TEST_CASE("calling hosts: a head of an earlier attempt is outlasted") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const auto old = hosts.start(0, kNoClock + Words{"--attempt", "1", "true"});
   Copies both(2);
@@ -282,7 +280,7 @@ TEST_CASE("calling hosts: a head of an earlier attempt is outlasted") {
 }
 
 TEST_CASE("calling hosts: one that reckons with another job ends all at once and is told why") {
-  Init init(kWatchdog);
+  Init init;
   const auto [words, said] = GENERATE(table<Words, std::string>(
       {{Words{"--nproc-per-node", "2"}, R"(it has "2" for the workers of each host, and the head "1")"},
        {Words{"--check"}, R"(it has "yes" for --check, and the head "no")"},
@@ -298,7 +296,7 @@ TEST_CASE("calling hosts: one that reckons with another job ends all at once and
 }
 
 TEST_CASE("calling hosts: one without workers that cannot take part ends all at once, too") {
-  Init init(kWatchdog);
+  Init init;
   const Words mode = GENERATE(Words{}, Words{"--check"});
   CAPTURE(mode);
   Hosts hosts(2);
@@ -311,7 +309,7 @@ TEST_CASE("calling hosts: one without workers that cannot take part ends all at 
 }
 
 TEST_CASE("calling hosts: one that takes another number of hosts for all is told why, and the head at once") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2), more(3);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"true"}));
@@ -323,7 +321,7 @@ TEST_CASE("calling hosts: one that takes another number of hosts for all is told
 }
 
 TEST_CASE("calling hosts: one that is here already is not let in again") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(3);
   Copies all;
   all.push_back(hosts.start(0, kNoClock + show("$RANK")));
@@ -335,7 +333,7 @@ TEST_CASE("calling hosts: one that is here already is not let in again") {
 }
 
 TEST_CASE("calling hosts: each runs its own command in its own directory") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const fake::ScratchFolder one, two;
   Copies both;
@@ -345,7 +343,7 @@ TEST_CASE("calling hosts: each runs its own command in its own directory") {
 }
 
 TEST_CASE("calling hosts: a stop before the head is there") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const auto other = hosts.start(1, {"--grace", "1s", "--start-timeout", "1h", "true"});
   until_heeds_stops(*other);
@@ -354,7 +352,7 @@ TEST_CASE("calling hosts: a stop before the head is there") {
 }
 
 TEST_CASE("calling hosts: what is wrong with the line is said before anything is started") {
-  Init init(kWatchdog);
+  Init init;
   const Words two{"--nnodes", "2"};
   const Words second = two + Words{"--node-rank", "1"};
   const auto says = [](const Words& words, const Words& environment, const std::string& said) {
@@ -373,7 +371,7 @@ TEST_CASE("calling hosts: what is wrong with the line is said before anything is
 }
 
 TEST_CASE("calling hosts: where a platform tells of hosts that share no secret it is said what to do") {
-  Init init(kWatchdog);
+  Init init;
   const fake::ScratchFolder folder;
   const auto says = [](const Words& words, const Words& environment, const std::string& said) {
     Copy copy(Words{kProgram} + words, Hosts::environment(environment, ""));
@@ -391,7 +389,7 @@ TEST_CASE("calling hosts: where a platform tells of hosts that share no secret i
 }
 
 TEST_CASE("calling hosts: one on which attempts fail is left out") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(3);
   const auto done = finish(
       hosts.start_all(
@@ -407,7 +405,7 @@ TEST_CASE("calling hosts: one on which attempts fail is left out") {
 }
 
 TEST_CASE("calling hosts: a node of another job of AWS Batch is refused") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(0);
   const auto node = [&](const std::string& job, const std::string& index, const Words& more) {
     return Hosts::environment(
@@ -426,7 +424,7 @@ TEST_CASE("calling hosts: a node of another job of AWS Batch is refused") {
 // ---- a check
 
 TEST_CASE("calling hosts: what one host lacks decides the status of a check on both") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const Words check{"--check", "--nproc-per-node", "1"};
   Copies both;
@@ -440,20 +438,21 @@ TEST_CASE("calling hosts: what one host lacks decides the status of a check on b
 }
 
 TEST_CASE("calling hosts: a check of a host that never calls") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
+  const std::string seconds = time_to_call();
   for (const std::string ranks : {"1", "2"}) {  // it has no rank, or one
     CAPTURE(ranks);
     const Ended done = finish(
-        *hosts.start(0, {"--check", "--start-timeout", "1s", "--np", ranks, "--nproc-per-node", "1", "true"}), 125);
+        *hosts.start(0, {"--check", "--start-timeout", seconds, "--np", ranks, "--nproc-per-node", "1", "true"}), 125);
     CHECK(done.out.find("ready") < done.out.find("not called"));
     CHECK(holds(done.out, "not called"));
-    check_says(done, "host-1: not ready after 1 s (it has not called)");
+    check_says(done, "host-1: not ready after " + seconds + " s (it has not called)");
   }
 }
 
 TEST_CASE("calling hosts: a job is not checked by halves") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   Copies both;
   both.push_back(hosts.start(0, kNoClock + Words{"--check", "true"}));
@@ -465,7 +464,7 @@ TEST_CASE("calling hosts: a job is not checked by halves") {
 }
 
 TEST_CASE("calling hosts: a stop of a check while a host is waited for") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(2);
   const auto head = hosts.start(0, kNoClock + Words{"--check", "--nproc-per-node", "1", "true"});
   hosts.until_head_listens();
@@ -479,7 +478,7 @@ TEST_CASE("calling hosts: a stop of a check while a host is waited for") {
 }
 
 TEST_CASE("calling hosts: a stop of a host that has called ends the check of all") {
-  Init init(kWatchdog);
+  Init init;
   Hosts hosts(3);  // the third never comes
   Copies both;
   for (const std::uint32_t place : {0U, 1U}) both.push_back(hosts.start(place, kNoClock + Words{"--check", "true"}));

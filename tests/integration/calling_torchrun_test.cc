@@ -1,5 +1,7 @@
 // Lines of torchrun that are the same on every host, in a few copies of sml-run over loopback: who comes first is the
 // head, the others call it. tests/e2e/test_dial_in.py and test_elastic_torchrun.py have what needs hosts of their own.
+#include <filesystem>
+
 #include "tests/support/copies.h"
 #include "tests/support/fake_init.h"
 
@@ -9,7 +11,6 @@ using fake::Init;
 
 namespace {
 
-constexpr unsigned kWatchdog = 120;  // seconds
 const Words kJoinForAnHour{"--rdzv-conf=join_timeout=3600"};
 
 // Group rank, rank, size of the world and what the host says of itself.
@@ -31,7 +32,7 @@ Words last_call(const std::string& seconds) { return {"--rdzv-conf=last_call_tim
 }  // namespace
 
 TEST_CASE("calling torchrun: a stop of one that waits for the others ends all") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");  // the third never comes
   Copies both;
   both.push_back(job.start_head(kJoinForAnHour, {"true"}));
@@ -42,7 +43,7 @@ TEST_CASE("calling torchrun: a stop of one that waits for the others ends all") 
 }
 
 TEST_CASE("calling torchrun: the numbers of Slurm or Kubernetes stand") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   Copies all;
   for (const std::string number : {"0", "2", "1"}) {
@@ -57,7 +58,7 @@ TEST_CASE("calling torchrun: the numbers of Slurm or Kubernetes stand") {
 }
 
 TEST_CASE("calling torchrun: a late host is waited for") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   Copies all;
   all.push_back(job.start_head({}, kShow));
@@ -68,7 +69,7 @@ TEST_CASE("calling torchrun: a late host is waited for") {
 }
 
 TEST_CASE("calling torchrun: a host that leaves while others are waited for may come again") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   Copies all;
   all.push_back(job.start_head({}, kShow));
@@ -83,7 +84,7 @@ TEST_CASE("calling torchrun: a host that leaves while others are waited for may 
 }
 
 TEST_CASE("calling torchrun: slots and roles are those of each host's own line") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   const Words show{"sh", "-c",
                    "echo $RANK/$WORLD_SIZE $GROUP_RANK/$GROUP_WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $ROLE_NAME "
@@ -106,7 +107,7 @@ TEST_CASE("calling torchrun: slots and roles are those of each host's own line")
 }
 
 TEST_CASE("calling torchrun: slots and roles that differ stay through a restart") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2");
   const Words show{"sh", "-c",
                    "echo $SML_ATTEMPT $RANK/$WORLD_SIZE $ROLE_NAME $ROLE_RANK; [ $SML_ATTEMPT = 2 ] || exit 5"};
@@ -120,7 +121,7 @@ TEST_CASE("calling torchrun: slots and roles that differ stay through a restart"
 }
 
 TEST_CASE("calling torchrun: hosts that know their places have slots of their own, too") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2");
   Copies both;
   both.push_back(placed(job, "0", {"--nproc-per-node=1", "--no-python"}, "h0"));
@@ -128,8 +129,27 @@ TEST_CASE("calling torchrun: hosts that know their places have slots of their ow
   CHECK(sorted_lines(finish(both, 0)[0].out) == Words{"0 0 3 h0", "1 1 3 h1", "1 2 3 h1"});
 }
 
+TEST_CASE("calling torchrun: hosts that know their places write files in folders of their own") {
+  Init init;
+  const Torchrun job("2");
+  const fake::ScratchFolder folder;
+  Copies both;
+  for (const std::string place : {"0", "1"}) {
+    const Words files{"--nproc-per-node=1", "--no-python", "--redirects=3", "--log-dir=" + (folder / place)};
+    both.push_back(placed(job, place, files, "h" + place));
+  }
+  finish(both, 0);
+  for (const std::string place : {"0", "1"}) {
+    Words texts;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder / place)) {
+      if (file.path().filename() == "stdout.log") texts.push_back(fake::read_file(file.path()));
+    }
+    CHECK(texts == Words{place + " " + place + " 2 h" + place + "\n"});
+  }
+}
+
 TEST_CASE("calling torchrun: one that cannot take part ends all at once") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("4");  // the fourth never comes
   const auto [line, status, said] = GENERATE(table<Words, int, std::string>(
       {{Words{"--nnodes=3"}, 125, R"(cannot take part: it has "3" for the number of hosts, and the head "4")"},
@@ -150,7 +170,7 @@ TEST_CASE("calling torchrun: one that cannot take part ends all at once") {
 }
 
 TEST_CASE("calling torchrun: a host that never comes is named") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   const std::string seconds = time_to_call();
   Copies both;
@@ -163,7 +183,7 @@ TEST_CASE("calling torchrun: a host that never comes is named") {
 }
 
 TEST_CASE("calling torchrun: one host too many is refused") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   Copies all;
   const Words waits{"sh", "-c", "echo up; exec sleep 600"};
@@ -177,7 +197,7 @@ TEST_CASE("calling torchrun: one host too many is refused") {
 }
 
 TEST_CASE("calling torchrun: jobs of two names do not mix") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   const auto head = job.start_head({"--rdzv-id=one", "--start-timeout=1h"}, {"true"});
   check_says(finish(*job.start({"--rdzv-id=two"}, {"true"}), 125),
@@ -187,7 +207,7 @@ TEST_CASE("calling torchrun: jobs of two names do not mix") {
 }
 
 TEST_CASE("calling torchrun: another secret is refused") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3");
   const auto head = job.start_head({"--start-timeout=1h"}, {"true"});
   const Words other = Hosts::environment({}, "another secret of a length");
@@ -197,7 +217,7 @@ TEST_CASE("calling torchrun: another secret is refused") {
 }
 
 TEST_CASE("calling torchrun: all that is missing is told at once") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("4:2");
   const Ended done = finish(*job.start({}, {"true"}, Hosts::environment({}, "")), 2);
   CHECK(done.err.starts_with("sml-run: 2 things are missing, or cannot be had: (1) --nnodes: \"4:2\" "));
@@ -209,7 +229,7 @@ TEST_CASE("calling torchrun: all that is missing is told at once") {
 // ---- where the number of hosts may vary
 
 TEST_CASE("calling torchrun: those that have come at the last call make the job") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4");
   Copies both;
   const std::string seconds = time_to_call();
@@ -223,7 +243,7 @@ TEST_CASE("calling torchrun: those that have come at the last call make the job"
 }
 
 TEST_CASE("calling torchrun: two on one host find each other") {
-  Init init(kWatchdog);
+  Init init;
   for (const std::string nnodes : {"1:2", "2"}) {
     CAPTURE(nnodes);
     const Torchrun job(nnodes);
@@ -235,8 +255,19 @@ TEST_CASE("calling torchrun: two on one host find each other") {
   }
 }
 
+TEST_CASE("calling torchrun: slots and roles are those of each host that has come") {
+  Init init;
+  const Torchrun job("2:3");
+  const Words show{"sh", "-c", "echo $RANK/$WORLD_SIZE $GROUP_RANK/$GROUP_WORLD_SIZE $ROLE_NAME $ROLE_RANK"};
+  const Words calls = last_call(time_to_call());
+  Copies both;
+  both.push_back(job.start_head(calls + Words{"--nproc-per-node=1", "--role=a"}, show));
+  both.push_back(job.start(calls + Words{"--nproc-per-node=2", "--role=b"}, show));
+  CHECK(sorted_lines(finish(both, 0)[0].out) == Words{"0/3 0/2 a 0", "1/3 1/2 b 0", "2/3 1/2 b 1"});
+}
+
 TEST_CASE("calling torchrun: nobody is waited for when all are there") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:3");
   Copies all;
   all.push_back(job.start_head(last_call("3600"), kShow));
@@ -245,13 +276,13 @@ TEST_CASE("calling torchrun: nobody is waited for when all are there") {
 }
 
 TEST_CASE("calling torchrun: one host may do") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("1:4");
   CHECK(sorted_lines(finish(*job.start(last_call("0"), kShow), 0).out) == Words{"0 0 2", "0 1 2"});
 }
 
 TEST_CASE("calling torchrun: too few end with a reason everywhere") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("3:4");
   Copies both;
   const std::string seconds = time_to_call();
@@ -264,7 +295,7 @@ TEST_CASE("calling torchrun: too few end with a reason everywhere") {
 }
 
 TEST_CASE("calling torchrun: a stop while hosts are waited for ends all") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4");
   Copies both;
   both.push_back(job.start_head(last_call("600"), {"true"}));
@@ -277,7 +308,7 @@ TEST_CASE("calling torchrun: a stop while hosts are waited for ends all") {
 }
 
 TEST_CASE("calling torchrun: one that comes later is turned away where no restart can let it in") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4");
   Copies both;
   both.push_back(job.start_head(last_call("0"), kFirstWaits));
@@ -290,7 +321,7 @@ TEST_CASE("calling torchrun: one that comes later is turned away where no restar
 }
 
 TEST_CASE("calling torchrun: another range is refused") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4"), other("1:4");
   const auto head = job.start_head({}, {"true"});
   const Words calls{"--rdzv-endpoint=localhost:" + std::to_string(job.port())};
@@ -300,7 +331,7 @@ TEST_CASE("calling torchrun: another range is refused") {
 }
 
 TEST_CASE("calling torchrun: where the number of hosts may vary each has the same workers, and its place as it comes") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4");
   check_says(finish(*job.start({"--map-by", "node"}, {"true"}), 2),
              "--nnodes 2:4: each host has the workers of --nproc-per-node; --np, --npernode, --map-by and --rankfile "
@@ -310,7 +341,7 @@ TEST_CASE("calling torchrun: where the number of hosts may vary each has the sam
 }
 
 TEST_CASE("calling torchrun: a check of a job whose number of hosts may vary") {
-  Init init(kWatchdog);
+  Init init;
   const Torchrun job("2:4");
   Copies both;
   for (int i = 0; i < 2; ++i) both.push_back(job.start(Words{"--check"} + last_call("1"), {"true"}));

@@ -138,9 +138,9 @@ TEST_CASE("dial-in: a connection that has broken is waited for until the host kn
   CHECK(longest_pause(5s) == 1s);
   CHECK(longest_pause(2s) == 400ms);
   CHECK(longest_pause(60s) == 1s);
-  CHECK(patience_with_break(0ms, 5s) == 1500ms);
-  CHECK(patience_with_break(200ms, 5s) == 1900ms);
-  CHECK(patience_with_break(9s, 5s) == 5s);  // nobody is waited for longer than one who is silent
+  CHECK(reconnect_limit(0ms, 5s) == 1500ms);
+  CHECK(reconnect_limit(200ms, 5s) == 1900ms);
+  CHECK(reconnect_limit(9s, 5s) == 5s);  // nobody is waited for longer than one who is silent
 }
 
 TEST_CASE("dial-in: what is no message is refused") {
@@ -508,8 +508,13 @@ TEST_CASE("dial-in: under the name torchrun each host says for itself how many w
   CHECK(placed.preferred == 2U);
   CHECK(line({"--master-addr=h", "--node-rank=0"}).own_index == 0);
 
+  const Settings some = line({"--rdzv-endpoint=h:7", "--nnodes=2:3"});
+  CHECK(some.share == plan::HostShare{2, "trainer"});
+  CHECK(some.least_hosts == 2U);
+  CHECK(some.terms == line({"--rdzv-endpoint=h:7", "--nnodes=2:3", "--nproc-per-node=4", "--role=reader"}).terms);
+
   for (const std::vector<std::string>& alike :
-       {std::vector<std::string>{"--map-by", "node"}, {"--nnodes=2:3", "--role=default"}}) {
+       {std::vector<std::string>{"--map-by", "node"}, {"--nnodes=2:3", "--max-restarts=1", "--role=default"}}) {
     CAPTURE(alike);
     std::vector<std::string> words = alike;
     words.insert(words.begin(), "--rdzv-endpoint=h:7");

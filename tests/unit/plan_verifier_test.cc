@@ -131,8 +131,8 @@ TEST_CASE("dial-in: the name under which PMIx knows the ranks is the head's, and
     return plan_with([&](wire::Prepare& p) { p.mpi.name_space = name; }, part);
   };
   CHECK(named("456789ef") == "");
-  CHECK(named("") == "a namespace that is none");
-  CHECK(named("../x") == "a namespace that is none");
+  CHECK(named("") == "a namespace of PMIx that is no plain name");
+  CHECK(named("../x") == "a namespace of PMIx that is no plain name");
 }
 
 TEST_CASE("dial-in: a head asks for no command but the health check of this host, and calls nobody there") {
@@ -158,7 +158,7 @@ TEST_CASE("dial-in: a rank monitor, and its limits, are as this host has been as
   ExpectedPlan own = part_of(plan_of_two());
   const auto offer = [](wire::Prepare& p) { p.monitor.offer = plan::RankMonitorOffer::Yes; };
   CHECK(plan_with(offer, own) ==
-        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
+        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
   own.prepare.monitor = {.offer = plan::RankMonitorOffer::Yes, .first_ms = 5};
   CHECK_FALSE(plan_with([](wire::Prepare& p) { p.monitor.first_ms = 6; }, own).empty());
 }
@@ -300,6 +300,23 @@ TEST_CASE("dial-in: a host runs its own command in its own directory, whatever t
   CHECK(*passed == wire::encode(wire::ToAgent(part.prepare)));
 }
 
+TEST_CASE("dial-in: a host writes its own log files, whatever the head says") {
+  ExpectedPlan part = part_of(plan_of_two());
+  part.prepare.logs.max_size = 4096;
+  for (wire::Worker& worker : part.prepare.workers) worker.stdout_log = "/scratch/own/log";
+  PlanVerifier check = check_of(part);
+  REQUIRE(feed(check, hello()).empty());
+  wire::Prepare prepare = part.prepare;
+  prepare.logs = {.max_size = 0, .overwrite = wire::LogOverwrite::Yes};
+  for (wire::Worker& worker : prepare.workers) worker.stdout_log = "/etc/cron.d/x";
+  const Result<std::string> passed = check.pass(wire::encode(wire::ToAgent(prepare)));
+  REQUIRE(passed.has_value());
+  CHECK(*passed == wire::encode(wire::ToAgent(part.prepare)));
+  CHECK(plan_with([](auto& p) { p.workers[0].stdout_log.clear(); }, part) == "another file for the output of rank 2");
+  CHECK(plan_with([](auto& p) { p.workers[0].stderr_log = "/tmp/x"; }, part) ==
+        "another file for the output of rank 2");
+}
+
 TEST_CASE("dial-in: a head that wants another variable or input is refused") {
   const ExpectedPlan part = part_of(plan_of_two());
   CHECK(plan_with([](wire::Prepare&) {}, part) == "");
@@ -326,16 +343,16 @@ TEST_CASE("dial-in: a head that wants another variable or input is refused") {
               p.channels.push_back({"a", "/etc", {}, {}});
             },
             part) ==
-        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
+        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
   CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) ==
-        "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
+        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
 }
 
 TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
   const ExpectedPlan part = part_of(plan_of_two());
   CHECK(start_with(start_at("10.0.0.1"), part) == "");
-  CHECK(start_with(start_at("a b"), part) == "a meeting point that is no address");
-  CHECK(start_with(start_at(""), part) == "a meeting point that is no address");
+  CHECK(start_with(start_at("a b"), part) == "a MASTER_ADDR that is no address");
+  CHECK(start_with(start_at(""), part) == "a MASTER_ADDR that is no address");
   wire::Start start = start_at("10.0.0.1");
   start.rendezvous.push_back("LD_PRELOAD=/x");
   CHECK(start_with(start, part) == "another value of the variable LD_PRELOAD");
@@ -371,14 +388,14 @@ TEST_CASE("dial-in: variables of presets may differ in addresses and ports only"
 TEST_CASE("dial-in: a head says each thing once, in its order, and a check starts nothing") {
   const ExpectedPlan part = part_of(plan_of_two());
   PlanVerifier hasty = check_of(part);
-  CHECK(feed(hasty, part.prepare) == kRefused + "a conversation in another order");
+  CHECK(feed(hasty, part.prepare) == kRefused + "messages in another order");
   PlanVerifier again = check_of(part);
   CHECK(feed(again, hello()).empty());
   CHECK(feed(again, start_at("10.0.0.1")) == kRefused + "a start out of turn");
   CHECK(feed(again, part.prepare).empty());
   CHECK(feed(again, part.prepare) == kRefused + "a second plan");
   CHECK(feed(again, wire::StdinData{Rank(2), "x"}) == kRefused + "input for a rank that reads none");
-  CHECK(feed(again, hello()) == kRefused + "a conversation in another order");
+  CHECK(feed(again, hello()) == kRefused + "messages in another order");
 
   ExpectedPlan looked_at = part;
   looked_at.starts = Starts::No;
@@ -387,7 +404,7 @@ TEST_CASE("dial-in: a head says each thing once, in its order, and a check start
   PlanVerifier other = check_of(part);
   wire::Hello strange = hello();
   strange.job_id = "../x";
-  CHECK(feed(other, strange) == kRefused + "a job whose name is none");
+  CHECK(feed(other, strange) == kRefused + "a job id that is no plain name");
   strange.job_id = "another";  // in which this host has no part
   CHECK(feed(other = check_of(part), strange) == kRefused + "workers, and this host has none");
   strange = hello();

@@ -30,6 +30,12 @@ constexpr Duration kTellLimit = std::chrono::seconds(5);
 constexpr Duration kLookAround = std::chrono::milliseconds(100);
 constexpr Duration kAliveInterval = std::chrono::seconds(5);
 
+using Addresses = Result<std::vector<std::string>>;  // of a host, numeric
+
+bool has(const std::vector<std::string>& addresses, const std::string& address) {
+  return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+}
+
 class DialledTransport final : public transport::AgentTransport {
  public:
   DialledTransport(asio::any_io_executor loop, std::shared_ptr<PeerSlot> slot, std::string mark)
@@ -173,17 +179,16 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       return sweep();
     }
     if (const std::optional<Refused> refused = list_.refuse(introduction)) {
-      return refuse(peer, *refused, introduction.index);
+      refuse(peer, *refused);
+      if (settles_all(refused->reason)) give_up_caller(peer, introduction, refused->text);
+      return;
     }
     peer.hear_out();
     if (introduction.index == kAnyPlace) return let_wait(peer, introduction);
     if (plan_.settings.callers == Callers::Anywhere) return let_in(peer, introduction);
-    asio::post(pool_, [this, here = here_, loop = loop_, introduction, weak = weak_to(peer)] {
-      Result<std::vector<std::string>> addresses = addresses_of(introduction.host);
-      asio::post(loop, [this, here, introduction, weak, addresses = std::move(addresses)] {
-        const std::shared_ptr<Peer> caller = weak.lock();
-        if (*here && caller && !caller->gone()) check_address(*caller, introduction, addresses);
-      });
+    look_up(introduction.host, [this, introduction, weak = weak_to(peer)](const Addresses& addresses) {
+      const std::shared_ptr<Peer> caller = weak.lock();
+      if (caller && !caller->gone()) check_address(*caller, introduction, addresses);
     });
   }
 
@@ -210,7 +215,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
  private:
   // Reports the refusal and sends it to the caller. But if no place is free while a broken peer is waited for, the
   // caller may be that host, started again: closes its connection only, so that it calls again.
-  void refuse(Peer& peer, const Refused& refused, std::uint32_t place = kAnyPlace) {
+  void refuse(Peer& peer, const Refused& refused) {
     const bool no_place = refused.reason == Reason::Twice || refused.reason == Reason::Full;
     if (no_place && std::any_of(peers_.begin(), peers_.end(), [](const auto& one) { return one->is_broken(); })) {
       peer.give_way();
@@ -218,22 +223,34 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     }
     say_about(peer, refused.text);
     peer.turn_away(refused);
-    if (settles_all(refused.reason)) give_up_place(peer, place, refused.text);
   }
-  // Whether the refusal is final for a host of this job, so that the others need not wait for it. Not where hosts are
-  // known by name: the caller's address has not been checked yet, and it may be a stranger.
+  // Whether the refusal is final for a host of this job, so that the others need not wait for it.
   bool settles_all(Reason reason) const {
     const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
-    return is_final && plan_.settings.callers == Callers::Anywhere && plan_.settings.needs_all() && !most_;
+    return is_final && plan_.settings.needs_all() && !most_;
   }
-  void give_up_place(const Peer& peer, std::uint32_t place, const std::string& text) {
+  // Gives up the place of a refused caller. Where hosts are known by name, the caller may be a stranger: its address
+  // has to be one of the host that it claims to be.
+  void give_up_caller(const Peer& peer, const Introduction& introduction, const std::string& text) {
+    const std::string from = peer.ends().far;
+    if (plan_.settings.callers == Callers::Anywhere) return give_up_place(introduction.index, from, text);
+    const std::vector<std::string>& hosts = plan_.settings.hosts;
+    const auto claimed = std::find(hosts.begin(), hosts.end(), introduction.host);
+    if (claimed == hosts.end()) return;
+    const auto place = static_cast<std::uint32_t>(claimed - hosts.begin());
+    look_up(introduction.host, [this, place, from, text](const Addresses& addresses) {
+      if (addresses && has(*addresses, from) && !ending_) give_up_place(place, from, text);
+    });
+  }
+  // `place`: kAnyPlace, or one that the job does not have, stands for the first free one.
+  void give_up_place(std::uint32_t place, const std::string& from, const std::string& text) {
     const std::vector<bool> promised = promised_places();
     if (place >= slots_.size()) {
       for (place = 0; place < slots_.size() && (list_.taken()[place] || promised[place]); ++place) continue;
     }
     if (place >= slots_.size() || list_.taken()[place]) return;
     PeerSlot& slot = *slots_[place];
-    slot.why_not = Error(ErrorKind::Spawn, "it has called from " + peer.ends().far + " and cannot take part: " + text)
+    slot.why_not = Error(ErrorKind::Spawn, "it has called from " + from + " and cannot take part: " + text)
                        .with_hint("start every host with the same sml-run and the same number of hosts and workers");
     some_are_refused_ = true;
     slot.send_end(*slot.why_not);
@@ -293,11 +310,20 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     return found == peers_.end() ? std::weak_ptr<Peer>() : std::weak_ptr<Peer>(*found);
   }
 
-  void check_address(Peer& peer, const Introduction& introduction, const Result<std::vector<std::string>>& addresses) {
+  // Calls `then` on the loop's thread, unless the coordinator has been destroyed by then.
+  void look_up(const std::string& host, std::function<void(const Addresses&)> then) {
+    asio::post(pool_, [here = here_, loop = loop_, host, then = std::move(then)] {
+      asio::post(loop, [here, addresses = addresses_of(host), then] {
+        if (*here) then(addresses);
+      });
+    });
+  }
+
+  void check_address(Peer& peer, const Introduction& introduction, const Addresses& addresses) {
     if (!addresses) {
       return refuse(peer, list_.refusal(Reason::Address, introduction.host + ": " + addresses.error().message()));
     }
-    if (std::find(addresses->begin(), addresses->end(), peer.ends().far) == addresses->end()) {
+    if (!has(*addresses, peer.ends().far)) {
       return refuse(peer,
                     list_.refusal(Reason::Address, peer.ends().far + " is not an address of " + introduction.host));
     }

@@ -41,7 +41,7 @@ bool IncomingLauncher::send_end(const transport::RunEnd& end, std::function<void
 
 void IncomingLauncher::close() {
   head_.reset();
-  threads_.leave();
+  threads_.abandon();
 }
 
 }  // namespace sml::dialin

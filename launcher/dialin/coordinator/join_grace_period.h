@@ -11,11 +11,11 @@ namespace sml::dialin {
 
 class JoinGracePeriod {
  public:
-  // `patience`: the longest time from `now` until the job begins or fails. `wait`: the grace period for more hosts once
+  // `timeout`: the longest time from `now` until the job begins or fails. `wait`: the grace period for more hosts once
   // `least` are here. As in torch's rendezvous, hosts that come during the grace period do not extend it ("last call"
   // in torch/distributed/elastic/rendezvous/dynamic_rendezvous.py).
-  JoinGracePeriod(std::uint32_t least, std::uint32_t most, Duration patience, Duration wait, TimePoint now)
-      : least_(least), most_(most), wait_(wait), end_(now + patience) {}
+  JoinGracePeriod(std::uint32_t least, std::uint32_t most, Duration timeout, Duration wait, TimePoint now)
+      : least_(least), most_(most), wait_(wait), end_(now + timeout) {}
 
   // Whether there are enough hosts. JustNow: there are, and the grace period begins with this call. Known: there were
   // enough before.
@@ -23,7 +23,7 @@ class JoinGracePeriod {
   // `hosts`: the number that are here now, the coordinator included. It may have fallen: below the minimum it ends the
   // grace period.
   Enough count(std::uint32_t hosts, TimePoint now);
-  // Wait: ask again at deadline(). TooFew: the patience has passed, and the job fails.
+  // Wait: ask again at deadline(). TooFew: the timeout has passed, and the job fails.
   enum class Answer : std::uint8_t { Wait, Begin, TooFew };
   Answer at(TimePoint now) const;
   // When at() returns something other than Wait at the latest, if the number of hosts does not change.
@@ -35,7 +35,7 @@ class JoinGracePeriod {
   std::uint32_t least_;
   std::uint32_t most_;
   Duration wait_;
-  TimePoint end_;  // of the patience
+  TimePoint end_;  // of the timeout
   std::uint32_t hosts_ = 1;
   std::optional<TimePoint> called_;  // when the grace period began; nullopt: there are too few hosts
 };

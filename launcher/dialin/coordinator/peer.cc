@@ -43,7 +43,7 @@ Peer::Peer(const boost::asio::any_io_executor& loop, PeerOwner& owner, std::shar
       id_(id),
       ends_{near_address(fd), far_address(fd)},
       longest_(longest),
-      patience_timer_(loop) {
+      reconnect_timer_(loop) {
   net::leave_silence_to_user(fd, longest_);
   link_->start(*this);
 }
@@ -55,7 +55,7 @@ void Peer::turn_away(const Refused& refused) {
 
 void Peer::give_way() {
   link_->abandon();
-  patience_timer_.cancel();
+  reconnect_timer_.cancel();
   gone_ = true;
 }
 
@@ -118,13 +118,13 @@ void Peer::link_bytes(std::span<const char> bytes) {
 
 void Peer::handle(const Introduction& m) {
   introduced_ = true;
-  patience_ = patience_with_break(Clock::now() - called_at_, longest_);
+  reconnect_limit_ = reconnect_limit(Clock::now() - called_at_, longest_);
   owner_.peer_introduces(*this, m);
 }
 
 void Peer::handle(const Reconnect& m) {
   introduced_ = true;
-  patience_ = patience_with_break(Clock::now() - called_at_, longest_);
+  reconnect_limit_ = reconnect_limit(Clock::now() - called_at_, longest_);
   owner_.peer_reconnects(*this, m);
 }
 
@@ -152,8 +152,8 @@ void Peer::link_closed(const Error& why) {
   if (!may_return) return leave(why);
   broken_ = true;
   owner_.peer_disconnected(*this);
-  patience_timer_.expires_after(patience_);
-  patience_timer_.async_wait([this, weak = weak_from_this(), why](boost::system::error_code error) {
+  reconnect_timer_.expires_after(reconnect_limit_);
+  reconnect_timer_.async_wait([this, weak = weak_from_this(), why](boost::system::error_code error) {
     const std::shared_ptr<Peer> self = weak.lock();
     if (!error && self && !gone_) leave(why);
   });

@@ -162,9 +162,9 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   Ends ends_;
   TimePoint called_at_ = Clock::now();
   TimePoint received_at_ = called_at_;
-  Duration longest_;     // the longest wait for a reconnect
-  Duration patience_{};  // the wait for a reconnect after a break of this connection
-  boost::asio::steady_timer patience_timer_;
+  Duration longest_;            // the longest wait for a reconnect
+  Duration reconnect_limit_{};  // the wait for a reconnect after a break of this connection
+  boost::asio::steady_timer reconnect_timer_;
   std::optional<Stay> stay_;  // nullopt: not let in
   std::optional<Unplaced> waits_;
   plan::HostShare share_;

@@ -9,20 +9,20 @@
 
 namespace sml::dialin {
 
-Quorum::Quorum(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
+Quorum::Quorum(boost::asio::io_context& loop, Settings settings, Duration timeout, Latecomers latecomers,
                std::function<void(const std::string& text)> print)
     : loop_(loop),
       settings_(std::move(settings)),
-      patience_(patience),
+      timeout_(timeout),
       latecomers_(latecomers),
       print_(std::move(print)),
       threads_(1, 1),
       timer_(loop),
       signals_(loop),
-      last_call_(settings_.least_hosts.value_or(1), static_cast<std::uint32_t>(settings_.hosts.size()), patience,
+      last_call_(settings_.least_hosts.value_or(1), static_cast<std::uint32_t>(settings_.hosts.size()), timeout,
                  settings_.last_call, Clock::now()) {}
 
-Quorum::~Quorum() { threads_.leave(); }
+Quorum::~Quorum() { threads_.abandon(); }
 
 Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   ::signal(SIGPIPE, SIG_IGN);
@@ -81,7 +81,7 @@ void Quorum::look() {
 }
 
 Error Quorum::too_few() const {
-  const std::string limit = format_duration(patience_);
+  const std::string limit = format_duration(timeout_);
   if (!settings_.needs_all()) {
     return Error(ErrorKind::Timeout, "after " + limit + " there are " + sml::pluralize(last_call_.hosts(), "host") +
                                          ", fewer than the " + std::to_string(*settings_.least_hosts) +

@@ -24,9 +24,9 @@ namespace sml::dialin {
 // Must outlive the coordinator that it opens, also after take_head(): it has the threads that look up names.
 class Quorum {
  public:
-  // Only run() and give_up() run `loop`; between and after them it is the caller's. `patience`: the time within which
+  // Only run() and give_up() run `loop`; between and after them it is the caller's. `timeout`: the time within which
   // the minimum number of hosts must be here.
-  Quorum(boost::asio::io_context& loop, Settings settings, Duration patience, Latecomers latecomers,
+  Quorum(boost::asio::io_context& loop, Settings settings, Duration timeout, Latecomers latecomers,
          std::function<void(const std::string& text)> print);
   ~Quorum();
 
@@ -58,7 +58,7 @@ class Quorum {
 
   boost::asio::io_context& loop_;
   Settings settings_;
-  Duration patience_;
+  Duration timeout_;
   Latecomers latecomers_;
   std::function<void(const std::string& text)> print_;
   transport::BlockingThreads threads_;

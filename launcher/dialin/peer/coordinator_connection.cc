@@ -224,7 +224,7 @@ void CoordinatorConnection::broke(const Error& why) {
   why_ = why;
   state_ = State::Broken;
   drop(std::move(now_));
-  limit_.expires_after(patience_with_break(took_, heartbeat_timeout_) + kOnTheWay);
+  limit_.expires_after(reconnect_limit(took_, heartbeat_timeout_) + kOnTheWay);
   limit_.async_wait([this, cancel = cancel_](boost::system::error_code error) {
     if (!error && !cancel->cancelled() && state_ == State::Broken) give_up(why_);
   });

@@ -54,8 +54,8 @@ bool may_change(const Refused& refused, std::uint32_t own_attempt) {
   return refused.reason == Reason::Address;
 }
 
-DialMachine::DialMachine(Duration patience, Duration grace, TimePoint now)
-    : grace_(grace), give_up_at_(now + patience), deadline_(give_up_at_) {}
+DialMachine::DialMachine(Duration timeout, Duration grace, TimePoint now)
+    : grace_(grace), give_up_at_(now + timeout), deadline_(give_up_at_) {}
 
 DialAction DialMachine::on(DialEvent event, TimePoint now) {
   if (state_ == S::Over) return A::None;  // late
@@ -78,7 +78,7 @@ void DialMachine::hurry(TimePoint until, TimePoint now) {
   if (deadline_) deadline_ = std::min(*deadline_, state_ == S::Resting ? now : give_up_at_);
 }
 
-// Each rest is longer than the last; none goes beyond the end of the patience.
+// Each rest is longer than the last; none goes beyond the end of the timeout.
 DialAction DialMachine::rest(TimePoint now) {
   if (now >= give_up_at_) {
     state_ = S::Over;

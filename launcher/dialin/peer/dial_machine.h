@@ -50,13 +50,13 @@ class DialMachine {
  public:
   static constexpr Duration kFirstRest = std::chrono::milliseconds(10);
   static constexpr Duration kLongestRest = std::chrono::seconds(1);
-  // In Waiting: how much longer than the patience to wait for the coordinator, which sends its own timeout as outcome.
+  // In Waiting: how much longer than the timeout to wait for the coordinator, which sends its own timeout as outcome.
   static constexpr Duration kLinger = std::chrono::seconds(10);
   static constexpr Duration kConfirm = std::chrono::seconds(12);  // after the grace: for SIGKILL, and to reap processes
 
-  // `patience`: the time that the coordinator may take to accept this host. `grace`: the time that workers have to end
+  // `timeout`: the time that the coordinator may take to accept this host. `grace`: the time that workers have to end
   // when the coordinator is gone.
-  DialMachine(Duration patience, Duration grace, TimePoint now);
+  DialMachine(Duration timeout, Duration grace, TimePoint now);
 
   [[nodiscard]] DialAction on(DialEvent event, TimePoint now);
   // A stop signal is to be sent to a coordinator that has not accepted this host yet: gives up at `until` at the
@@ -71,7 +71,7 @@ class DialMachine {
   DialAction rest(TimePoint now);
 
   Duration grace_;
-  TimePoint give_up_at_;        // when the patience ends
+  TimePoint give_up_at_;        // when the timeout ends
   Duration rest_ = kFirstRest;  // the next pause between attempts
   DialState state_ = DialState::Calling;
   std::optional<TimePoint> deadline_;

@@ -13,6 +13,7 @@
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
+#include "common/os/side_thread.h"
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/peer/coordinator_connection.h"
 #include "launcher/dialin/peer/dial_machine.h"
@@ -36,9 +37,10 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   Dialler(const DialPlan& plan, const transport::AgentImage& image,
           const std::function<void(const std::string&)>& print, std::unique_ptr<Credentials> credentials)
       : plan_(plan),
-        print_(print),
+        print_([this, print](const std::string& text) { printer_.post([print, text] { print(text); }, [] {}); }),
+        printer_(loop_->get_executor()),
         credentials_(std::move(credentials)),
-        machine_(plan.patience, plan.grace, Clock::now()),
+        machine_(plan.timeout, plan.grace, Clock::now()),
         deadline_timer_(loop_->get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                                 .passed = [this] { dispatch(DialEvent::Deadline); }}),
         waiting_timer_(*loop_),
@@ -57,6 +59,9 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     call_.begin();
     loop_->run();
     agent_.end_what_it_left(print_);
+    boost::system::error_code ignored;
+    signals_.clear(ignored);  // so that they end a wait for a terminal that takes nothing
+    static_cast<void>(printer_.finish(Duration::max()));
     return std::move(outcome_);
   }
 
@@ -97,10 +102,13 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     waiting_timer_.expires_at(pace_.due());
     waiting_timer_.async_wait([this](boost::system::error_code error) {
       if (error || (!is_outside() && machine_.state() != DialState::Resting)) return;
+      const TimePoint now = Clock::now();
       const bool proved = machine_.state() == DialState::Waiting;
       print_((proved ? "waiting for the other hosts of the job at " : "waiting for the head, ") + where() +
-             (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")"));
-      pace_.printed(Clock::now());
+             (proved || last_fault_.message().empty() ? std::string() : " (" + last_fault_.message() + ")") + ", " +
+             format_duration(std::chrono::floor<std::chrono::seconds>(pace_.waited(now))) + " of " +
+             format_duration(plan_.timeout));
+      pace_.printed(now);
       tell_waiting();
     });
   }
@@ -220,7 +228,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     outcome_.fault =
         Error(refused ? ErrorKind::Auth : ErrorKind::Timeout,
               (refused ? "cannot join the job at " + where()
-                       : "the head, " + where() + ", was not there after " + format_duration(plan_.patience)) +
+                       : "the head, " + where() + ", was not there after " + format_duration(plan_.timeout)) +
                   ": " + why)
             .with_hint(refused ? "start every host with the same secret, program and options"
                                : "--start-timeout waits longer");
@@ -264,12 +272,12 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     const bool is_in = machine_.state() == DialState::Serving;
     stop_asked_ = signo;
     if (!is_in && (!plan_.settings.needs_all() || effect == os::StopEffect::Insists)) return leave_unanswered();
-    print_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
-                 : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
-                       format_duration(plan_.grace));
     if (!is_in) machine_.hurry(Clock::now() + plan_.grace, Clock::now());
     deadline_timer_.arm();
     ask_to_stop();
+    print_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
+                 : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
+                       format_duration(plan_.grace));
   }
 
   void ask_to_stop() {
@@ -286,8 +294,9 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   }
 
   const DialPlan& plan_;
-  const std::function<void(const std::string&)>& print_;
+  const std::function<void(const std::string&)> print_;  // on the thread of printer_, as a terminal may take nothing
   std::shared_ptr<asio::io_context> loop_ = std::make_shared<asio::io_context>(1);
+  os::SideThread printer_;
   std::unique_ptr<Credentials> credentials_;
   std::optional<PlanVerifier> check_;  // once the coordinator has sent Welcome
   std::optional<Error> distrust_;      // the request of the coordinator that does not match this host's plan

@@ -19,7 +19,7 @@ namespace sml::dialin {
 
 struct DialPlan {
   Settings settings;
-  Duration patience{};  // how long the coordinator may take to accept this host
+  Duration timeout{};  // how long the coordinator may take to accept this host
   // The time that workers have to end when the coordinator is gone; also the longest time to deliver a stop signal to
   // it.
   Duration grace{};
@@ -47,8 +47,8 @@ struct Outcome {
 // Blocks until the job has ended; this thread runs the loop. INT, TERM, HUP and QUIT ask the coordinator to stop the
 // job. Before it has accepted this host, they end this host's part: at once if the job can begin without it or if the
 // signal is repeated, else once the coordinator has received the stop, or after the grace. `print` takes progress
-// messages for people. On return no agent, worker or connection is left, but a name look-up may still be running on a
-// thread that cannot be stopped: exit by _Exit().
+// messages for people, on a thread of its own, and may block. On return no agent, worker or connection is left, but a
+// name look-up may still be running on a thread that cannot be stopped: exit by _Exit().
 Outcome dial(const DialPlan& plan, const transport::AgentImage& image,
              const std::function<void(const std::string& text)>& print);
 

@@ -132,15 +132,18 @@ Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   return compare_variables(theirs.user_environment, own.user_environment);
 }
 
-Result<void> compare_worker(const wire::Worker& theirs, const wire::Worker& own) {
+// Replaces the names of log files by this host's own; compares the rest, and which streams have a file.
+Result<void> settle_worker(wire::Worker& theirs, const wire::Worker& own) {
   const std::string rank = fmt::format("rank {}", own.rank.value());
   if (theirs.rank != own.rank || theirs.local_rank != own.local_rank || theirs.app != own.app) {
     return differs("other ranks");
   }
   if (theirs.stdin_source != own.stdin_source) return differs("another standard input of " + rank);
-  if (theirs.stdout_log != own.stdout_log || theirs.stderr_log != own.stderr_log) {
+  if (theirs.stdout_log.empty() != own.stdout_log.empty() || theirs.stderr_log.empty() != own.stderr_log.empty()) {
     return differs("another file for the output of " + rank);
   }
+  theirs.stdout_log = own.stdout_log;
+  theirs.stderr_log = own.stderr_log;
   return compare_variables(theirs.environment, own.environment);
 }
 
@@ -159,7 +162,7 @@ Result<void> check_rendezvous(const plan::Environment& theirs, plan::TorchStore 
                            .port = port_in(theirs, "MASTER_PORT"),
                            .horovod_port = port_in(theirs, "HOROVOD_GLOO_RENDEZVOUS_PORT"),
                            .torch_store = torch_store};
-  if (!is_address(meeting.address)) return differs("a meeting point that is no address");
+  if (!is_address(meeting.address)) return differs("a MASTER_ADDR that is no address");
   return compare_variables(theirs, plan::rendezvous_environment(meeting));
 }
 
@@ -199,7 +202,7 @@ Result<void> PlanVerifier::check_welcome(const Welcome& welcome, const Settings&
 
 Result<void> PlanVerifier::take_mark(string_view mark) {
   mark_ = mark;
-  return agree(is_plain_name(mark), "a mark that is none");
+  return agree(is_plain_name(mark), "a mark that is no plain name");
 }
 
 Result<std::string> PlanVerifier::pass(std::span<const char> bytes) {
@@ -216,13 +219,13 @@ Result<std::string> PlanVerifier::pass(std::span<const char> bytes) {
 
 Result<void> PlanVerifier::check(wire::ToAgent& message) {
   const bool is_hello = std::holds_alternative<wire::Hello>(message);
-  if (is_hello != (due_ == Due::Hello)) return differs("a conversation in another order");
+  if (is_hello != (due_ == Due::Hello)) return differs("messages in another order");
   return std::visit([this](auto& m) { return check_one(m); }, message);
 }
 
 Result<void> PlanVerifier::check_one(const wire::Hello& hello) {
   due_ = Due::Prepare;
-  if (!is_plain_name(hello.job_id)) return differs("a job whose name is none");
+  if (!is_plain_name(hello.job_id)) return differs("a job id that is no plain name");
   job_id_ = hello.job_id;
   if (Result<void> reckoned = reckon({.job_id = job_id_}); !reckoned) return reckoned;
   return agree(hello.host == own_->host,
@@ -268,7 +271,7 @@ Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
   if (!preload.modules.empty())
     preload.limit_ms = prepare.preload.limit_ms;  // follows --start-timeout, which the coordinator decides
   if (std::string& random = own_->prepare.mpi.name_space; !random.empty()) {
-    if (!is_plain_name(prepare.mpi.name_space)) return differs("a namespace that is none");
+    if (!is_plain_name(prepare.mpi.name_space)) return differs("a namespace of PMIx that is no plain name");
     random = prepare.mpi.name_space;
   }
   const wire::Prepare& own = own_->prepare;
@@ -278,12 +281,12 @@ Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
   }
   if (prepare.workers.size() != own.workers.size()) return differs("another number of workers");
   for (std::size_t i = 0; i < own.workers.size(); ++i) {
-    if (Result<void> same = compare_worker(prepare.workers[i], own.workers[i]); !same) return same;
+    if (Result<void> same = settle_worker(prepare.workers[i], own.workers[i]); !same) return same;
   }
+  prepare.logs = own.logs;
   // Compares all other fields, also those that may be added later.
-  return agree(
-      wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
-      "other options of binding, devices, interfaces, channels, logs, preloaded modules, usage or the rank monitor");
+  return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
+               "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
 }
 
 Result<void> PlanVerifier::check_one(const wire::Start& start) {
@@ -311,7 +314,9 @@ Result<void> PlanVerifier::check_one(const wire::AskHealth& ask) const {
 }
 
 // The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
-Result<void> PlanVerifier::check_one(const wire::ReconnectRequest&) const { return differs("a way back to its agent"); }
+Result<void> PlanVerifier::check_one(const wire::ReconnectRequest&) const {
+  return differs("a reconnect to its agent");
+}
 
 // Hosts that call take part in no Horovod elastic job: its messages would go to ports of this host.
 Result<void> PlanVerifier::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }

@@ -1,6 +1,6 @@
 // Checks that the coordinator sends to this host's agent only what this host has computed itself. So someone who has
-// guessed or stolen the job key can start here only what this host was asked to start anyway. The command and the
-// working directory are always this host's own, whatever the coordinator sends. Pure.
+// guessed or stolen the job key can start here only what this host was asked to start anyway. The command, the
+// working directory and the names of log files are always this host's own, whatever the coordinator sends. Pure.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/core/text.h"
@@ -63,10 +62,8 @@ std::optional<StepCall> parse_step_call(std::span<const std::string> arguments) 
     if (!plan::valid_host_name(address)) return std::nullopt;
     call.addresses.emplace_back(address);
   }
-  const std::string& port = arguments[4];
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), call.port);
-  if (error != std::errc() || end != port.data() + port.size() || call.port == 0) return std::nullopt;
-  if (call.addresses.empty() || !is_variable(call.secret_variable)) return std::nullopt;
+  call.port = parse_number<std::uint16_t>(arguments[4]).value_or(0);
+  if (call.port == 0 || call.addresses.empty() || !is_variable(call.secret_variable)) return std::nullopt;
   return call;
 }
 

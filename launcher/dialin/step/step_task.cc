@@ -35,7 +35,7 @@ namespace asio = boost::asio;
 
 constexpr Duration kStepConnectLimit = std::chrono::seconds(3);
 constexpr Duration kStepPause = std::chrono::milliseconds(100);
-constexpr Duration kPatience = std::chrono::seconds(20);   // until the launcher has answered for the first time
+constexpr Duration kTimeout = std::chrono::seconds(20);    // until the launcher has answered for the first time
 constexpr int kMostUnproved = 3;                           // connections to someone who does not have the key
 constexpr Duration kTakesLeave = std::chrono::seconds(5);  // for the last words to be read
 
@@ -46,7 +46,7 @@ class StepTask final : private LinkEvents {
         credentials_(std::move(credentials)),
         signals_(loop_),
         timer_(loop_),
-        give_up_at_(Clock::now() + kPatience) {
+        give_up_at_(Clock::now() + kTimeout) {
     for (const int signo : os::heeded_stops()) signals_.add(signo);
   }
   ~StepTask() override { cancel_->cancel(); }

@@ -17,9 +17,8 @@ Result<std::vector<plan::Host>> take_spares(plan::HostList& list, const RestartO
                      (restart.discovery.is_on() && restart.discovery.callers == DiscoveryOptions::Callers::AtStart))) {
     return Error(
         ErrorKind::Usage,
-        "--spares, --max-hosts, --exclude-for, --watch-hosts and --host-discovery-script: hosts that call each "
-        "other reckon who is where at the start, and cannot be exchanged; start sml-run on one host only, "
-        "which reaches the others");
+        "--spares, --max-hosts, --exclude-for, --watch-hosts and --host-discovery-script: where hosts call each other, "
+        "the list of hosts is fixed at the start; start sml-run on one host only, which connects to the others");
   }
   if (count == 0) return std::vector<plan::Host>();
   if (count >= list.hosts.size()) {
@@ -62,7 +61,8 @@ Result<void> check_discovery(const Options& options) {
                "hosts that change (--host-discovery-script, --watch-hosts); let the list leave hosts out");
 }
 
-Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map) {
+Result<void> check_least(const RestartOptions& restart, const plan::JobMap& map) {
+  const plan::LeastSize& least = restart.least;
   const std::uint32_t hosts = map.group_world_size();
   if (least.hosts && hosts < *least.hosts) {
     return Error(ErrorKind::Usage, fmt::format("--min-hosts {}: only {} of the hosts have ranks", *least.hosts, hosts));
@@ -70,7 +70,7 @@ Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map) 
   if (least.ranks && map.world_size() < *least.ranks) {
     return Error(ErrorKind::Usage, fmt::format("--min-np {}: there are only {} ranks", *least.ranks, map.world_size()));
   }
-  if (least.may_shrink() && !map.roles.empty()) {
+  if (least.may_shrink() && restart.max > 0 && !map.roles.empty()) {
     return Error(ErrorKind::Usage, "--min-hosts and --min-np: a job of several programs keeps its size");
   }
   return {};

@@ -24,7 +24,7 @@ void add_spares(plan::JobMap& map, std::vector<plan::Host> spares, const Discove
 Result<void> check_discovery(const Options& options);
 // Error (Usage): the job is smaller at its start than the smallest size to which it may shrink, or has several programs
 // and so cannot shrink.
-Result<void> check_least(const plan::LeastSize& least, const plan::JobMap& map);
+Result<void> check_least(const RestartOptions& restart, const plan::JobMap& map);
 
 // The number of ranks at the start on `hosts`, whose slots are known; nullopt: one per slot. With --max-np: all slots
 // up to that number, but not fewer than --np.
