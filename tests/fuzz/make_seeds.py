@@ -81,6 +81,8 @@ def plans():
     pong = types_of("common/wire/messages.h", "ToLauncher", 64)["Pong"]
     put("agent_protocol_validator", "bytes", b"\x00" + frame(pong, u64(1, 5)))
     put("connection_limiter", "flood", bytes([127, 1, 0] * 40 + [0, 2, 0] + [255, 1, 1] * 20 + [0, 1, 0] * 5 + [129, 0, 255]))
+    append, acknowledge, forget = 0, 2, 3
+    put("resumable_stream", "some", bytes([append, 32, acknowledge, 2, append, 16, forget, 8, acknowledge, 4]))
 
 
 # ---- first lines (common/wire/handshake.h); the target's mark is "m"

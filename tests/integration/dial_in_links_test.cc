@@ -20,6 +20,7 @@
 #include "launcher/dialin/peer/coordinator_connection.h"
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
+#include "tests/support/watchdog.h"
 
 using namespace sml;
 using namespace sml::dialin;
@@ -28,7 +29,7 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr Duration kHeartbeat = 2s;
+const Duration kHeartbeat = fake::scaled(2s);
 [[maybe_unused]] const auto kIgnored = ::signal(SIGPIPE, SIG_IGN);  // as every program that has links does
 
 Settings two_hosts() {
@@ -189,7 +190,7 @@ class Job final : public transport::TransportEvents, public CoordinatorConnectio
     run_loop();
   }
   void run_loop() {
-    limit_.expires_after(60s);
+    limit_.expires_after(fake::watchdog());
     limit_.async_wait([this](boost::system::error_code error) {
       if (!error) loop_->stop();
     });
@@ -337,7 +338,7 @@ TEST_CASE("dial-in: who comes back without the ticket, or with another, is turne
   Caller guesses(job, Reconnect{std::string(32, '0'), 0});
   Caller has_none(job, Reconnect{"", 0});
   for (const Caller* caller : {&guesses, &has_none}) {
-    while (!caller->answer()) REQUIRE(job.loop().run_one_for(10s) == 1);
+    while (!caller->answer()) REQUIRE(job.loop().run_one_for(fake::watchdog()) == 1);
     REQUIRE(std::holds_alternative<Refused>(*caller->answer()));
     CHECK(std::get<Refused>(*caller->answer()).reason == Reason::Gone);
   }

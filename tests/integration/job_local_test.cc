@@ -16,6 +16,7 @@
 #include "launcher/os/stop_rule.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
+#include "tests/support/watchdog.h"
 
 using namespace sml;
 using namespace std::chrono_literals;
@@ -197,7 +198,8 @@ TEST_CASE("check: a host that cannot be reached hides none, and a stop ends it")
   CHECK(has(end.err, "sml-run: refused1: "));
   CHECK(has(end.err, "sml-run: shut: "));
 
-  const auto late = run(hosts.arguments("u@a,u@silent", {"--check", "--start-timeout", "1", "true"}));
+  const auto late =
+      run(hosts.arguments("u@a,u@silent", {"--check", "--start-timeout", fake::scaled_option(2s), "true"}));
   CHECK(late.status == 125);
   CHECK(has(late.out, "\nsilent no answer "));
   CHECK(has(late.out, "\na      ready "));
@@ -241,7 +243,7 @@ TEST_CASE("job: arguments arrive byte for byte") {
 }
 
 TEST_CASE("job: the status is that of the worker that failed first by itself") {
-  Init init(60);
+  Init init;
   struct Row {
     const char* script;
     int status;
@@ -350,7 +352,7 @@ TEST_CASE("job: output that the disk does not take is no success") {
 }
 
 TEST_CASE("job: stop signals end it, with their status") {
-  Init init(60);
+  Init init;
   for (const auto& [signo, status] :
        {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}, std::pair{SIGQUIT, 131}}) {
     Run job({"-np", "2", "sh", "-c", "echo ready; exec sleep 1000"});
@@ -366,14 +368,14 @@ TEST_CASE("job: stop signals end it, with their status") {
 
 TEST_CASE("job: a second stop half a second later kills at once") {
   Init init;
-  Run job({"--grace", "1000s", kEcho, "stubborn"});
+  Run job({"--grace", "1h", kEcho, "stubborn"});
   CHECK(job.out_line() == "ready");
   while (!has(job.err_line(), "rank")) {
   }
   job.kill(SIGTERM);
   while (!has(job.err_line(), "send it again, half a second from now or later")) {
   }
-  std::this_thread::sleep_for(os::StopRule::kInsistAfter);
+  std::this_thread::sleep_for(os::StopRule::kInsistAfter);  // counted from before that line
   job.kill(SIGTERM);
   const auto end = job.end();
   CHECK(end.status == 143);
@@ -423,7 +425,7 @@ TEST_CASE("job: nothing is left when sml-run is killed") {
   CHECK(fake::runs(daemon));
   job.kill(SIGKILL);
   CHECK(job.end().status == 1000 + SIGKILL);
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
   CHECK_FALSE(fake::runs(daemon));
   CHECK_FALSE(fake::runs(other));
 }
@@ -465,7 +467,7 @@ TEST_CASE("job: a killed agent is a lost host") {
 }
 
 TEST_CASE("job: 256 workers") {
-  Init init(60);
+  Init init;
   const auto end = run({"-np", "256", "--oversubscribe", "-H", "localhost:256", "sh", "-c", "echo $RANK"});
   CHECK(end.status == 0);
   const Words lines = sorted_lines(end.out);
@@ -476,7 +478,7 @@ TEST_CASE("job: 256 workers") {
 // ---- several hosts
 
 TEST_CASE("hosts: agents are sent, ranks placed, lines merged, statuses told; the second job finds the agents there") {
-  Init init(60);
+  Init init;
   FakeHosts hosts;
   for (int round = 0; round < 2; ++round) {
     const auto end =
@@ -559,9 +561,11 @@ TEST_CASE("hosts: a program that is missing there is 127, and the host is named"
 TEST_CASE("hosts: one that does not answer in time is named with what it was at") {
   Init init;
   FakeHosts hosts;
-  const auto end = run(hosts.arguments("u@h1,u@silent-1", {"--start-timeout", "1s", "sh", "-c", "echo never"}));
+  const std::string timeout = fake::scaled_option(2s);
+  const auto end = run(hosts.arguments("u@h1,u@silent-1", {"--start-timeout", timeout, "sh", "-c", "echo never"}));
   CHECK(end.status == 125);
-  CHECK(has(end.err, "silent-1: not ready after 1 s (starting the agent)"));
+  CHECK(has(end.err, "silent-1: not ready after "));
+  CHECK(has(end.err, " (starting the agent)"));
   CHECK(init.nothing_left());
 }
 
@@ -605,5 +609,5 @@ TEST_CASE("hosts: nothing is left on any when sml-run is killed") {
   for (int i = 0; i < 4; ++i) job.out_line();
   job.kill(SIGKILL);
   CHECK(job.end().status == 1000 + SIGKILL);
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
 }

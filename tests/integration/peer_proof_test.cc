@@ -15,6 +15,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
+#include "tests/support/watchdog.h"
 
 using namespace sml;
 using namespace sml::dialin;
@@ -124,7 +125,7 @@ Met meet(std::shared_ptr<PeerProof> of_host, std::shared_ptr<PeerProof> of_head)
   REQUIRE(::connect(host.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   os::UniqueFd head;
   while (!head) head = accept_one(listener->get());
-  boost::asio::steady_timer limit(loop, 60s);
+  boost::asio::steady_timer limit(loop, fake::watchdog());
   limit.async_wait([&](boost::system::error_code error) {
     if (!error) loop.stop();
   });
@@ -167,7 +168,7 @@ TEST_CASE("peer proof: the head believes no credential of another user or connec
         std::array<std::string, 2>{"its credential is for another connection",
                                    "the head turns this host away: its credential is for another connection"});
   CHECK(refused(std::make_shared<NoAuthority>()) ==
-        std::array<std::string, 2>{"the connection ended before anything was proved", "the authority is away"});
+        std::array<std::string, 2>{"the connection closed before authentication", "the authority is away"});
 }
 
 TEST_CASE("peer proof: who has the key and shows no credential is not let in") {

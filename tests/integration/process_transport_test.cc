@@ -23,6 +23,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
 #include "tests/support/skip.h"
+#include "tests/support/watchdog.h"
 
 using namespace sml;
 using namespace sml::transport;
@@ -51,7 +52,7 @@ struct Events final : TransportEvents {
 
 wire::Hello quick_hello() {
   wire::Hello hello;
-  hello.heartbeat_timeout_ms = 10000;
+  hello.heartbeat_timeout_ms = 3'600'000;
   return hello;
 }
 
@@ -67,7 +68,7 @@ struct Stage {
   }
   // Runs the loop until the condition holds; false when that takes too long.
   bool until(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + 10s;
+    const auto end = std::chrono::steady_clock::now() + fake::watchdog();
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
       loop.restart();
@@ -239,7 +240,7 @@ TEST_CASE("a helper's end is told once, with its status") {
     const os::Child child(loop.get_executor(), *pid, [&](ExitStatus status) { ends.push_back(std::move(status)); });
     CHECK(child.pid() == *pid);
     loop.restart();
-    loop.run_for(10s);
+    loop.run_for(fake::watchdog());
     REQUIRE(ends.size() == 1);
     return ends[0];
   };
@@ -332,7 +333,7 @@ bool installed(const std::string& shell) {
 }  // namespace
 
 TEST_CASE("script: the agent is wanted once, cached, and taken from there the next time, in any shell") {
-  Init init(120);
+  Init init;
   for (const std::string shell : {"sh", "dash", "bash", "zsh", "csh", "fish", "ksh"}) {
     if (!installed(shell)) continue;
     CAPTURE(shell);
@@ -470,7 +471,7 @@ TEST_CASE("script: an upload that breaks off leaves nothing") {
   host.wanted();
   host.send(host.image().bytes().substr(0, 100'000));
   host.hang_up();
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
   CHECK(files_in(home.path()).empty());
   CHECK(std::filesystem::is_empty(runtime.path()));
 }
@@ -484,7 +485,7 @@ TEST_CASE("script: who is not sent the whole agent asks for it in no other folde
   host.send(host.image().bytes().substr(0, 1000));
   host.end_input();
   CHECK(host.line().empty());
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
 }
 
 TEST_CASE("script: an agent that is not whole is sent again") {
@@ -507,7 +508,7 @@ TEST_CASE("script: an agent that is not whole is sent again") {
 }
 
 TEST_CASE("script: whatever the login's variables are") {
-  Init init(60);
+  Init init;
   for (const std::string inner : {"dash", "bash --posix", "zsh --emulate sh"}) {
     if (!installed(inner.substr(0, inner.find(' ')))) continue;
     CAPTURE(inner);
@@ -545,7 +546,7 @@ TEST_CASE("script: a folder that the login's variables name is not removed when 
   host.log_in("sh", "/bin/sh", {.start_s = 1});
   host.wanted();
   CHECK(host.line().empty());  // it waits no longer
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
   CHECK(std::filesystem::exists(kept));
 }
 
@@ -557,7 +558,7 @@ TEST_CASE("script: the next login after a broken upload works") {
   host.wanted();
   host.send(host.image().bytes().substr(0, 1));
   host.hang_up();
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
   host.log_in();
   host.wanted();
   host.send_agent();
@@ -573,7 +574,7 @@ TEST_CASE("script: a file of an upload that was killed goes with an upload an ho
   host.wanted();
   ::kill(-host.pid(), SIGKILL);
   host.hang_up();
-  CHECK(init.nothing_left(10s));
+  CHECK(init.nothing_left());
   const std::string cache = home / ".cache/sml-run";
   const std::vector<std::string> left = files_in(cache);
   REQUIRE(left.size() == 1);

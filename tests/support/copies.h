@@ -22,6 +22,7 @@
 #include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
+#include "tests/support/watchdog.h"
 
 namespace sml::copies {
 
@@ -217,11 +218,11 @@ class Hosts {
   }
 
   void until_head_listens() const {
-    REQUIRE(fake::eventually([this] { return connections(port_, "0A", 1) > 0; }, std::chrono::minutes(1)));
+    REQUIRE(fake::eventually([this] { return connections(port_, "0A", 1) > 0; }));
   }
   // So many hosts have a connection to the head.
   void until_called(int hosts) const {
-    REQUIRE(fake::eventually([&] { return connections(port_, "01", 1) == hosts; }, std::chrono::minutes(1)));
+    REQUIRE(fake::eventually([&] { return connections(port_, "01", 1) == hosts; }));
   }
 
  private:
@@ -238,14 +239,11 @@ inline void until_heeds_stops(const Copy& copy) {
     }
     return false;
   };
-  REQUIRE(fake::eventually(heeds, std::chrono::minutes(1)));
+  REQUIRE(fake::eventually(heeds));
 }
 
 // In seconds: long enough for another host to call, also on a slow machine.
-inline std::string time_to_call() {
-  const char* factor = std::getenv("MACHINE_FACTOR");
-  return std::to_string(std::lround(3 * (factor == nullptr ? 1.0 : std::max(1.0, std::atof(factor)))));
-}
+inline std::string time_to_call() { return std::to_string(std::lround(3 * fake::machine_factor())); }
 
 // ---- torchrun, which tells no host which one it is
 

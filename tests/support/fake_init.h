@@ -19,6 +19,7 @@
 
 #include "launcher/agent/os/cgroup.h"
 #include "tests/support/catch.h"
+#include "tests/support/watchdog.h"
 
 namespace sml::fake {
 
@@ -47,7 +48,7 @@ inline bool runs(pid_t pid) {
 // Looks again and again until `condition` holds; false when `limit` is over. For facts about other processes that no
 // descriptor tells.
 template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+bool eventually(Condition condition, std::chrono::milliseconds limit = watchdog()) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -58,11 +59,12 @@ bool eventually(Condition condition, std::chrono::milliseconds limit = std::chro
 
 class Init {
  public:
-  explicit Init(unsigned limit_s = 30) {
+  Init() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1L);
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGALRM, &Init::give_up);
-    ::alarm(limit_s);
+    // Twice, so that a single wait that hangs fails first, and says what it waited for.
+    ::alarm(static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(2 * watchdog()).count()));
   }
   ~Init() {
     ::alarm(0);
@@ -71,9 +73,9 @@ class Init {
   Init(const Init&) = delete;
   Init& operator=(const Init&) = delete;
 
-  // True when every process of the test has ended within `limit`; collects them.
-  bool nothing_left(std::chrono::milliseconds limit = std::chrono::seconds(5)) {
-    return eventually([] { return collect(); }, limit);
+  // Waits until every process of the test has ended, and collects them; false when some stay.
+  bool nothing_left() {
+    return eventually([] { return collect(); });
   }
 
  private:
@@ -130,13 +132,13 @@ inline std::string read_file(const std::string& path) {
   return out.str();
 }
 
-// Reads a descriptor to its end, or until nothing has come for `limit`.
-inline std::string read_all(int fd, std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+// Reads a descriptor to its end.
+inline std::string read_all(int fd) {
   std::string out;
   char buffer[65536];
   for (;;) {
     pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
-    if (::poll(&p, 1, static_cast<int>(limit.count())) <= 0) return out;
+    if (::poll(&p, 1, static_cast<int>(watchdog().count())) <= 0) return out;
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return out;

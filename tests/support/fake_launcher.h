@@ -18,6 +18,7 @@
 #include "common/wire/handshake.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_init.h"
+#include "tests/support/watchdog.h"
 
 namespace sml::fake {
 
@@ -56,7 +57,7 @@ class Launcher {
   void send(const wire::ToAgent& message) { REQUIRE(os::write_all(socket_.get(), wire::encode(message))); }
 
   // The next message, whatever it is; none when the agent has closed, or nothing has come for `limit`.
-  std::optional<wire::ToLauncher> next(std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+  std::optional<wire::ToLauncher> next(std::chrono::milliseconds limit = watchdog()) {
     for (;;) {
       auto message = decoder_.next();
       REQUIRE(message.has_value());
@@ -103,7 +104,7 @@ class Launcher {
     return {.version = wire::kProtocolVersion,
             .job_id = "test",
             .host = "here",
-            .heartbeat_timeout_ms = 60000,
+            .heartbeat_timeout_ms = 3'600'000,
             .grace_ms = 5000,
             .credit = credit};
   }
@@ -168,9 +169,9 @@ class Launcher {
     pid_ = -1;
   }
   // The agent has exited, however; without reading what it says.
-  bool leaves(std::chrono::milliseconds limit) {
+  bool leaves() {
     int raw = 0;
-    const bool left = eventually([&] { return ::waitpid(pid_, &raw, WNOHANG) == pid_; }, limit);
+    const bool left = eventually([&] { return ::waitpid(pid_, &raw, WNOHANG) == pid_; });
     if (left) pid_ = -1;
     return left;
   }
