@@ -1,7 +1,6 @@
 #include "common/os/connections.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/small_file.h"
 
@@ -47,17 +47,10 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return out;
 }
 
-template <class T>
-T number(std::string_view text, int base = 10) {
-  T value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return value;
-}
-
 // "00000000000000000000000001000000:D204" → 0xD204
 std::uint16_t port_of(std::string_view address) {
   cut(address, ':');
-  return number<std::uint16_t>(address, 16);
+  return parse_number<std::uint16_t>(address, 16).value_or(0);
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -86,7 +79,7 @@ pid_t group_of(const std::string& process) {
   const std::size_t end = stat.rfind(')');
   if (end == std::string::npos) return 0;
   const std::vector<std::string_view> words = words_of(std::string_view(stat).substr(end + 1));
-  return words.size() > kGroup ? number<pid_t>(words[kGroup]) : 0;
+  return words.size() > kGroup ? parse_number<pid_t>(words[kGroup]).value_or(0) : 0;
 }
 
 // Adds the sockets of a family that listen; false if the kernel does not answer.
@@ -132,7 +125,7 @@ std::set<ino_t> sockets_connected_to(std::uint16_t port, std::string_view table)
   while (!table.empty()) {
     const std::vector<std::string_view> words = words_of(cut(table, '\n'));
     if (words.size() <= kInode || words[kState] != kEstablished || port_of(words[kRemote]) != port) continue;
-    if (const auto inode = number<ino_t>(words[kInode]); inode != 0) out.insert(inode);
+    if (const auto inode = parse_number<ino_t>(words[kInode]).value_or(0); inode != 0) out.insert(inode);
   }
   return out;
 }
@@ -157,7 +150,7 @@ std::optional<Listener> listener_on(std::uint16_t port, std::string_view table) 
   while (!table.empty()) {
     const std::vector<std::string_view> words = words_of(cut(table, '\n'));
     if (words.size() <= kInode || words[kState] != kListening || port_of(words[kLocal]) != port) continue;
-    return Listener{number<uid_t>(words[kUser]), number<ino_t>(words[kInode])};
+    return Listener{parse_number<uid_t>(words[kUser]).value_or(0), parse_number<ino_t>(words[kInode]).value_or(0)};
   }
   return std::nullopt;
 }
@@ -185,7 +178,7 @@ std::optional<PortHolder> holder_of_port(std::uint16_t port) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string process = "/proc/" + name;
     if (!holds_one_of(process, {listener->socket})) continue;
-    holder.pid = number<pid_t>(name);
+    holder.pid = parse_number<pid_t>(name).value_or(0);
     holder.program = read_small_file(process + "/comm");
     while (holder.program.ends_with('\n')) holder.program.pop_back();
     break;

@@ -1,5 +1,6 @@
 #include "common/os/fd.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 namespace sml::os {
 
@@ -47,6 +49,12 @@ void ensure_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);  // the lowest free number is this one; stays open over exec
   }
+}
+
+void close_from(int first) {
+  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
+  const int end = static_cast<int>(std::min(descriptor_limit(), 65536UL));
+  for (int fd = first; fd < end; ++fd) ::close(fd);
 }
 
 void set_nonblocking(int fd) {

@@ -53,6 +53,10 @@ Result<UniqueFd> open_empty_input();
 // Opens 0, 1 and 2 on /dev/null if they are closed, so that no later descriptor of this process gets their numbers.
 void ensure_standard_descriptors();
 
+// Closes all descriptors from `first` on. Without close_range(2), which old kernels lack and containers forbid, those
+// below the soft limit, at most 65536. Makes system calls only.
+void close_from(int first);
+
 void set_nonblocking(int fd);
 
 // Returns a descriptor that becomes readable when `fd` has one of the epoll `events`. Asio makes a descriptor that it

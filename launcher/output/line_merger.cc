@@ -70,6 +70,8 @@ void LineMerger::add_with_returns(Source source, std::string_view bytes) {
 // Passes on the current line of the source, which `text` ends.
 void LineMerger::pass_on(Source source, std::string_view text) {
   Line& line = lines_[source];
+  const bool has_tags = last_ == kNobody || !lines_[last_].tag.empty() || !line.tag.empty();
+  if (!has_tags && text.back() == '\r') at_return_ = false;  // the state before may be overwritten
   begin(source);
   if (!line.partial.empty()) {
     out_ += line.partial;

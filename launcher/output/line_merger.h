@@ -7,8 +7,9 @@
 // prompt, which is text whose line has not ended, is passed on as such a piece by show_prompt().
 //
 // On a terminal, a line that ended with \r is still visible and would be overwritten by the next one: a line of another
-// source therefore begins with \n, so that no text appears behind another source's tag. A prompt above which other
-// lines were written can be repeated below them, and needs no kContinues there.
+// source therefore begins with \n, so that no text appears behind another source's tag. Without tags a line that ends
+// with \r does not: the progress bars of several sources share a line, as where they write to the terminal themselves.
+// A prompt above which other lines were written can be repeated below them, and needs no kContinues there.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "launcher/output/stream_routes.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/core/text.h"
 
@@ -12,10 +11,8 @@ namespace {
 constexpr std::uint32_t kMost = 3;
 
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t most) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::uint32_t>(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "launcher/output/tag_template.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -85,8 +84,8 @@ Result<TagTemplate::Part> TagTemplate::parse_word(std::string_view inside, std::
     return bad_template(fmt::format("{{{}}} takes no width; write {{{}}}", show(inside, 40), name), column);
   }
   const std::string_view width = inside.substr(colon + 1);
-  const auto [end, error] = std::from_chars(width.data(), width.data() + width.size(), part.width);
-  if (error != std::errc() || end != width.data() + width.size() || part.width > kMaxWidth) {
+  part.width = parse_number<std::uint32_t>(width).value_or(kMaxWidth + 1);
+  if (part.width > kMaxWidth) {
     return bad_template(fmt::format("\"{}\" is not a width from 0 to {}, as in {{rank:4}}", show(width, 40), kMaxWidth),
                         column);
   }

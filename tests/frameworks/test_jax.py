@@ -24,9 +24,9 @@ class Jax(FrameworkCase):
         self.assert_said(self.here("sml-run", "-np", "2", *exports, PYTHON, script("jax_train.py")), LINE, 2)
         self.assert_said(self.on_hosts("sml-run", "-H", self.bed.hosts(1), *exports, PYTHON, script("jax_train.py")), LINE, 3)
 
-    def test_without_either_no_rank_runs_alone(self):
+    def test_without_either_no_rank_runs_alone_and_the_preset_is_named(self):
         done = self.here("sml-run", "-np", "2", PYTHON, script("jax_train.py"))
-        self.assert_failed(done, 1, "coordinator_address should be defined")
+        self.assert_failed(done, 1, "coordinator_address should be defined", "known cause: JAX .* --preset jax")
         self.assertNotIn("summed by", done.stdout)
 
     def test_a_failing_rank(self):

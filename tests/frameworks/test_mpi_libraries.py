@@ -6,6 +6,7 @@ import tempfile
 
 from frameworks import VENV
 from harness import PYTHON, SML_RUN, HostsCase, watchdog
+from jobs import sh
 from test_mpi import SOURCE, words
 
 NEEDS_THE_NETWORK = True
@@ -112,6 +113,17 @@ class Libraries(HostsCase):
             self.assert_status(done, 0)
             self.assertEqual(said(done), sorted(f"session {t} of rank {r} of 4 sum 6" for t in range(3) for r in range(4)))
 
+    def names_the_rank_that_was_killed(self, program):
+        """The others, which see its connections close, abort for that reason within the same moment."""
+        hosts = self.bed.hosts(2, self.bed.names()[:2])
+        for _ in range(6):
+            with self.bed.sml_run_popen("algo-1", "--grace", "1h", "-np", "4", "-H", hosts, program, "wait") as job:
+                job.read_until("all wait\n")
+                sh(self.bed, "algo-2", "kill -KILL $(pgrep -x program | tail -n 1)")
+                done = job.finish()
+            self.assert_status(done, 137)
+            self.assertRegex(done.stderr, "(?m)^sml-run: rank [23] on algo-2 was killed by SIGKILL")
+
     def test_mpich_5(self):
         program = self.check("mpich==5.0.2", "HOME/bin/mpicc")
         self.spawns_back(program)
@@ -129,6 +141,8 @@ class Libraries(HostsCase):
         self.assert_status(done, 6)
         self.assertRegex(done.stderr, r"(?m)^\[1\] .*An error occurred in MPI_Send$")
         self.assertIn("MPI_ERR_RANK: invalid rank", done.stderr)
+        self.assertIn("rank 1 on algo-2 aborted the job (MPI_Abort or an error in MPI, code 6)", done.stderr)
+        self.names_the_rank_that_was_killed(program)
         self.spawns_back(program)
         self.spawns(program)
         self.founds_groups(program)

@@ -59,6 +59,8 @@ TEST_CASE("known sentences name the cause, wherever they stand in the last words
       {"OSError: [Errno 98] Address already in use", CauseKind::Root, "a port that it needs is taken"},
       {"RuntimeError: use_libuv was requested but PyTorch was build without libuv support", CauseKind::Root,
        "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
+      {"ValueError: coordinator_address should be defined.", CauseKind::Root,
+       "JAX does not know the address of rank 0, which --preset jax lets it find"},
       {"slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***", CauseKind::Root,
        "the batch system took the hosts away"},
       {kLostPeer, CauseKind::Cascade, "a rank that it worked with has gone"},

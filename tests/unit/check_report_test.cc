@@ -99,6 +99,23 @@ TEST_CASE("hosts that are fine make a table and no words") {
             "program: /usr/bin/python3 on algo-[1-2]"});
 }
 
+TEST_CASE("a terminal of 80 columns gets limits and space in a table of their own") {
+  CheckReport report = report_of(2);
+  report.hosts[1].name = "ip-10-0-13-27.eu-central-1.compute.internal";
+  const std::string table = check_table(report, 80);
+  for (const std::string& line : lines_of(table)) CHECK(line.size() <= 80);
+  report.hosts[1].name = "algo-2";
+  CHECK(lines_of(check_table(report, 80)) ==
+        std::vector<std::string>{"HOST   STATE  TRIP CLOCK CORES    MEMORY GPUS ADDRESS",
+                                 "algo-1 ready 0.2ms  0.0s    64 250G/256G    8 10.0.0.1",
+                                 "algo-2 ready 0.2ms  0.0s    64 250G/256G    8 10.0.0.2", "",
+                                 "HOST   FILES PROCS LOCKED       SHM     DISK      WDIR",
+                                 "algo-1    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T",
+                                 "algo-2    1K   61K  unlim 128G/128G 50G/100G 900G/1.2T",
+                                 "program: /usr/bin/python3 on algo-[1-2]"});
+  CHECK(check_table(report, 120) == check_table(report));
+}
+
 TEST_CASE("what the hosts offer for MPI has a line of its own") {
   CheckReport report = report_of(2);
   for (HostCheck& host : report.hosts) host.mpi = {{{"pmix"}, "linked with libmpi.so.40"}};

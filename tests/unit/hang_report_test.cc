@@ -46,6 +46,16 @@ TEST_CASE("hang report: equal stacks are one line, and the odd one is named") {
               "ranks 0-1,3:", "    barrier (c10d.py:9)", "    main (train.py:3)"});
 }
 
+TEST_CASE("hang report: a row whose stack is below fits 80 columns behind the name of the program") {
+  const std::string frame = "all_reduce (" + std::string(60, 'd') + "/distributed_c10d.py:2806)";
+  const std::string stack = "Thread 1 (idle): \"MainThread\"\n    " + frame + "\n    main (train.py:3)\n";
+  const Lines lines = hang_table("t", {{trace(0, 5s, stack), trace(1, 5s, stack), trace(2, 5s, "")}, {}}, map_of_two());
+  CHECK(lines[2].size() + std::string("sml-run: ").size() == 80);
+  CHECK(lines[2].starts_with("  0-1    algo-1  sleeping   0:05  all_reduce ("));
+  CHECK(lines[3] == "  2      algo-2  sleeping   0:05  futex");
+  CHECK(std::find(lines.begin(), lines.end(), "    " + frame) != lines.end());
+}
+
 TEST_CASE("hang report: who has a stack where most have none is not the odd one, but who has none is") {
   const auto says_odd = [](const Traces& traces) {
     const Lines lines = hang_table("where the ranks are", traces, map_of_two());

@@ -347,6 +347,27 @@ TEST_CASE("on a terminal nobody writes over a line that another left standing wi
   CHECK(s.take() == "[0] 30%\r\n[1] b\n");
 }
 
+TEST_CASE("on a terminal progress bars without tags share a line, which other lines do not write over") {
+  LineMerger merger(LineMerger::For::Terminal);
+  const LineMerger::Source a = merger.add_source("");
+  const LineMerger::Source b = merger.add_source("");
+  merger.add(a, "\r10%");  // as tqdm writes its states
+  merger.add(b, "\r11%");
+  merger.add(a, "\r20%");
+  merger.add(b, "\r21%");
+  CHECK(merger.output() == "\r\r10%\r11%\r");
+  merger.add(a, "\n");
+  merger.add(b, "\n");
+  CHECK(merger.output() == "\r\r10%\r11%\r\n20%\n21%\n");
+  merger.add(b, "30%\r");
+  merger.add_own_line("sml-run: note");
+  CHECK(merger.output().ends_with("30%\r\nsml-run: note\n"));
+  merger.set_tag(b, "[1] ");
+  merger.add(b, "40%\r");
+  merger.add(a, "40%\r");
+  CHECK(merger.output().ends_with("[1] 40%\r\n40%\r"));
+}
+
 TEST_CASE("on a terminal colours of an unfinished line do not reach the next") {
   Screen s;
   s.merger.add(s.a, "\x1b[31m" + letters(kMaxLine));

@@ -1,6 +1,8 @@
 #include "launcher/transport/ssh/login_settings.h"
 
 #include "launcher/transport/ssh/certificate.h"
+#include "launcher/transport/ssh/host_keys/host_key_check.h"
+#include "launcher/transport/ssh/ssh_error.h"
 #include "tests/support/catch.h"
 
 using namespace sml::ssh;
@@ -83,6 +85,18 @@ TEST_CASE("unknown host keys are added only where that is said", "[ssh]") {
   CHECK(settled("", {"a", "", ""}, accept).unknown_host_keys == UnknownHostKeys::Add);
   CHECK(settled("UserKnownHostsFile ~/x /dev/null", {"a", "", ""}).known_hosts ==
         std::vector<std::string>{"/nonexistent/me/x", "/dev/null"});
+}
+
+TEST_CASE("where the config has a keyword for host keys that is not read, an unknown key is refused with its name",
+          "[ssh]") {
+  CHECK(settled("KnownHostsCommand none\nCanonicalizeHostname no", {"a", "", ""}).unread_keyword.empty());
+  CHECK(settled("CanonicalizeHostname yes", {"a", "", ""}).unread_keyword == "CanonicalizeHostname");
+  const LoginSettings settings = settled("KnownHostsCommand /usr/bin/keys-of %H", {"a", "", ""});
+  const auto refused = check_host_key({"ssh-ed25519", "AAAA"}, {}, settings);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message() ==
+        "the host key is not known, and the built-in SSH client does not read KnownHostsCommand of the ssh config");
+  CHECK(refused.error().hint() == kUseClient);
 }
 
 TEST_CASE("when a host that is this machine may be started without ssh", "[ssh]") {

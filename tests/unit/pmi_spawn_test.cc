@@ -127,8 +127,14 @@ TEST_CASE("PMI: what can be said and nobody here can do is refused in words") {
   PmiSpawnReader reader;
   REQUIRE(*reader.add(PmiDialect::One, message({{"execname", "a"}, {"nprocs", "0"}})));
   CHECK(reader.take().refusal == "asks for no rank of \"a\"");
-  REQUIRE(*reader.add(
-      PmiDialect::One,
-      message({{"execname", "a"}, {"info_num", "1"}, {"info_key_0", "hostfile"}, {"info_val_0", "hosts"}})));
-  CHECK(reader.take().refusal == "names a file of hosts (hostfile), and only hosts of the job can be used");
+  const auto refusal_of = [&reader](const char* key, const char* value) {
+    REQUIRE(*reader.add(PmiDialect::One,
+                        message({{"execname", "a"}, {"info_num", "1"}, {"info_key_0", key}, {"info_val_0", value}})));
+    return reader.take().refusal;
+  };
+  CHECK(refusal_of("hostfile", "hosts") == "names a file of hosts (hostfile), and only hosts of the job can be used");
+  CHECK(refusal_of("arch", "sun4") ==
+        "wants \"sun4\" as the architecture (arch), which cannot be chosen; name hosts (host)");
+  CHECK(refusal_of("file", "more") ==
+        "names a file of further settings (file), which is not read; set info keys instead");
 }

@@ -98,7 +98,10 @@ TEST_CASE("Match exec runs the line where it can still matter", "[ssh]") {
             .has_value());
   CHECK(lines == std::vector<std::string>{"test a-h-9-u-me-%"});
   CHECK_FALSE(read("Match exec \"ping %h\"\n", "a;id").has_value());
-  CHECK_FALSE(read("Match exec \"ping %Z\"\n", "a").has_value());
+  const auto unknown = read("Match exec \"test -e /run/%C\"\n", "a");
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().message() == "/config line 1: 'test -e /run/%C' in the ssh config has an unknown %-token");
+  CHECK(unknown.error().hint().find("--ssh-command ssh") != std::string::npos);
   CHECK(lines.size() == 1);
 }
 

@@ -163,3 +163,17 @@ TEST_CASE("status: hosts on which ranks are spawned are among the others") {
   CHECK(with_disk[2] == table[2]);
   CHECK(with_disk[3] == "  b     ready      1  disk 3.0 GiB free");
 }
+
+TEST_CASE("status: 80 columns have all accelerators of a host, as the rest of its use comes after them") {
+  constexpr std::uint64_t kGibi = std::uint64_t{1} << 30;
+  Told job({"algo-1"});
+  HostUse use{1900 * kGibi, 2000 * kGibi, {}};
+  for (const char* name : {"gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"})
+    use.accelerators.push_back({.name = name, .busy_percent = 100});
+  job.start_all(1s);
+  job.tell(HostInUse{HostIndex(0), use}, 2s);
+  const LiveUses uses{.disks = {{"algo-1", {.free_bytes = 3 * kGibi, .total_bytes = 8 * kGibi}}}};
+  const std::string row = status_table(job.progress, kStart + 3s, uses)[2];
+  CHECK(row.ends_with(", memory 1.9 TiB of 2.0 TiB, disk 3.0 GiB free"));
+  CHECK(cut_lines(row, 80).find("  gpu[0-7] 100 100 100 100 100 100 100 100 %") != std::string::npos);
+}

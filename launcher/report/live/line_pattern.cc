@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "common/core/text.h"
 
@@ -23,11 +22,7 @@ RE2::Options options() {
 }
 
 std::optional<std::uint64_t> number_in(const re2::StringPiece& text) {
-  std::uint64_t number = 0;
-  if (text.data() == nullptr) return std::nullopt;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  return parse_number<std::uint64_t>({text.data(), text.size()});
 }
 
 }  // namespace

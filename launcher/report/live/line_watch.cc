@@ -128,12 +128,12 @@ std::optional<NoProgress> LineWatch::on_time(TimePoint now) const {
   Phase missed = Phase::NotWatched;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     const State& state = ranks_[rank];
-    const std::optional<Duration> patience = limit(state.phase);
-    if (!patience || now - state.since < *patience || (out && state.phase != missed)) continue;
+    const std::optional<Duration> timeout = limit(state.phase);
+    if (!timeout || now - state.since < *timeout || (out && state.phase != missed)) continue;
     if (!out) {
       missed = state.phase;
       const auto which = missed == Phase::AwaitsFirst ? NoProgress::Limit::First : NoProgress::Limit::Every;
-      out = NoProgress{RankSet(), which, *patience, rule_.pattern.text()};
+      out = NoProgress{RankSet(), which, *timeout, rule_.pattern.text()};
     }
     out->ranks.add(rank);
   }

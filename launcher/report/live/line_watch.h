@@ -38,7 +38,7 @@ struct NoProgress {
   enum class Then : std::uint8_t { AsAfterFailures, JobEnds };  // whether a restart may follow, or never does
   RankSet ranks;
   Limit limit = Limit::First;
-  Duration patience{};    // the time that they had
+  Duration timeout{};     // the time that they had
   std::string pattern{};  // empty for the limits of --warn-silent
   Then then = Then::AsAfterFailures;
 };

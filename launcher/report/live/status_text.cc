@@ -97,20 +97,29 @@ std::string state_text(const JobProgress::RankLine& rank, TimePoint now) {
   return show(rank.status, kLongestHostName) + (ran ? " after " + clock_text(rank.end - rank.start) : "");
 }
 
-// "  memory 3.2 GiB of 64.0 GiB, disk 81.0 GiB free, card0 87 %"
+// "gpu[0-1] 87 3 %"
+std::string accelerators_text(const std::vector<AcceleratorUse>& accelerators) {
+  std::vector<std::string> names;
+  std::string busy;
+  for (const AcceleratorUse& one : accelerators) {
+    names.push_back(one.name);
+    busy += fmt::format(" {}", one.busy_percent);
+  }
+  return show(fold_names(names)) + busy + " %";
+}
+
+// "  card0 87 %, memory 3.2 GiB of 64.0 GiB, disk 81.0 GiB free": a narrow terminal cuts off the end.
 std::string use_text(const JobProgress::Host& host, const LiveUses& uses) {
-  const HostPeaks& peaks = host.peaks;
-  std::string out;
-  if (peaks.last.memory_total > 0) {
-    out = fmt::format("  memory {} of {}", bytes_text(peaks.last.memory_used), bytes_text(peaks.last.memory_total));
+  const HostUse& last = host.peaks.last;
+  std::vector<std::string> parts;
+  if (!last.accelerators.empty()) parts.push_back(accelerators_text(last.accelerators));
+  if (last.memory_total > 0) {
+    parts.push_back(fmt::format("memory {} of {}", bytes_text(last.memory_used), bytes_text(last.memory_total)));
   }
   if (const auto disk = uses.disks.find(host.name); disk != uses.disks.end()) {
-    out += fmt::format("{} disk {} free", out.empty() ? " " : ",", bytes_text(disk->second.free_bytes));
+    parts.push_back(fmt::format("disk {} free", bytes_text(disk->second.free_bytes)));
   }
-  for (const AcceleratorUse& one : peaks.last.accelerators) {
-    out += fmt::format("{} {} {} %", out.empty() ? " " : ",", show(one.name), one.busy_percent);
-  }
-  return out;
+  return parts.empty() ? "" : fmt::format("  {}", fmt::join(parts, ", "));
 }
 
 // "     CPU     MEMORY": two columns more, or none.

@@ -62,6 +62,9 @@ constexpr Sentence kSentences[] = {
     {"bdb.BdbQuit", kRoot, kDebuggerWords},
     // torch as packaged by Debian 13
     {"was build without libuv", kRoot, "this torch is built without libuv, which -x USE_LIBUV=0 lets it do without"},
+    // jax.distributed.initialize() without arguments
+    {"coordinator_address should be defined", kRoot,
+     "JAX does not know the address of rank 0, which --preset jax lets it find"},
     // slurmstepd
     {"DUE TO PREEMPTION", kRoot, kPreempted},
     {"DUE TO TIME LIMIT", kRoot, kTimeLimit},

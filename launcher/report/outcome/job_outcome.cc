@@ -167,15 +167,15 @@ std::string send_end(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& e
 std::string tell_stalled(const AttemptFacts::Stalled& stalled) {
   const NoProgress& what = stalled.what;
   if (what.limit == NoProgress::Limit::SilenceOfAll) {
-    return "stopped: no rank has printed anything for " + format_duration(what.patience) + " (--on-silent)";
+    return "stopped: no rank has printed anything for " + format_duration(what.timeout) + " (--on-silent)";
   }
   if (what.limit == NoProgress::Limit::Silence) {
     return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed nothing for " +
-           format_duration(what.patience) + ", while others have (--on-silent)";
+           format_duration(what.timeout) + ", while others have (--on-silent)";
   }
   const bool first = what.limit == NoProgress::Limit::First;
   return "stopped: " + stalled.who + (what.ranks.size() == 1 ? " has" : " have") + " printed no line that matches \"" +
-         show(what.pattern, 100) + "\" " + (first ? "in the first " : "for ") + format_duration(what.patience) +
+         show(what.pattern, 100) + "\" " + (first ? "in the first " : "for ") + format_duration(what.timeout) +
          " (--watch)";
 }
 

@@ -67,7 +67,7 @@ Json no_progress_json(const NoProgress& what) {
   return {{"ranks", std::move(ranks)},
           {"pattern", what.pattern.empty() ? Json() : Json(what.pattern)},
           {"limit", name_of(what.limit)},
-          {"limit_s", in_seconds(what.patience)}};
+          {"limit_s", in_seconds(what.timeout)}};
 }
 
 Json attempt_json(const AttemptRecord& attempt) {
