@@ -69,6 +69,7 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
        .called = called,
        .exists = here.exists,
        .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
+       .check_trust = here.check_trust,
        .read_file = [&here](const std::string& path, std::size_t limit) { return read_own_file(here, path, limit); },
        .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
   if (!parsed) {

@@ -11,7 +11,11 @@ ANYWHERE = re.compile(r"\b(is|are|be|been|was|were) told\b")
 # Words that GLOSSARY.md has replaced, as parts of names in the code.
 OLD_NAMES = re.compile(r"\b(Reach|LoginReach|CallReach|LocalReach|SshReach|CommandReach|AgentConduct|AttemptConduct|AnswersConduct|Judgement|Chore|Guest|"
                        r"GuestList|Entrance|Doorkeeper|Roster|HealthGate|LateHosts|PlanGrowth|Additions|LastingLink|LinkHold|ReturnDoor|Unheard|Vouch|Ruled|"
-                       r"MpiMeeting|LoneMpi|HostedAgent|OwnPart|HeadsChoice|PlanCheck|CheckpointPause|Decider|Verdict|Happening|culprit|Occurrence|Obstacle|Pact)\b")
+                       r"MpiMeeting|LoneMpi|HostedAgent|OwnPart|HeadsChoice|PlanCheck|CheckpointPause|Decider|Verdict|Happening|culprit|Occurrence|Obstacle|Pact|"
+                       r"Surroundings|Around|Conduct|Wish|Said|Told|GoesOn|Meetings?|Speech|MpiSpeech|StoreDoor|NoticeDoor|Door|Callee|CallOwner|LastCall|"
+                       r"Preparation|messenger|Shares|WorkerShare|Chatter|Inquiry|Questions|HostPoll|UseLooks|Fruitless|IsOurs|AskVouch|Seat|Facts|Untold|"
+                       r"patience|keeper)\b")
+ITEM = re.compile(r"^\s*([*-] |\| )")  # begins an item of a list, or a row of a table, of Markdown
 # a comment of a line, not the inside of a string
 COMMENT = re.compile(r"""^(?P<code>(?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|/(?!/))*)//\s?(?P<text>.*)$""")
 
@@ -37,8 +41,27 @@ def comments(path):
         yield begun, " ".join(words)
 
 
+# Adjacent string literals, which are one text.
+TEXT = re.compile(r'"(?:\\.|[^"\\])*"(?:\s*"(?:\\.|[^"\\])*")*')
+
+
+def sentences_of_help(path):
+    """(line, sentence) of the texts in a file of option rows."""
+    source = path.read_text()
+    for found in TEXT.finditer(source):
+        text = re.sub(r'"\s*"', "", found.group()[1:-1])
+        for sentence in re.split(r"(?<=[.:;?]) (?=[A-Z])", text):
+            yield source.count("\n", 0, found.start()) + 1, sentence
+
+
+def documents(tracked):
+    """Manual pages and documents; those of tests/ are not for readers of the product."""
+    notes = [REPO / name for name in tracked if name.endswith(".md") and (REPO / name).is_file()]
+    return (*sorted((REPO / "man").iterdir()), *notes)
+
+
 def main():
-    tracked = subprocess.run(["git", "-C", REPO, "ls-files", "common", "launcher"], stdout=subprocess.PIPE, text=True, check=True)
+    tracked = subprocess.run(["git", "-C", REPO, "ls-files", "common", "launcher", "*.md", ":!tests"], stdout=subprocess.PIPE, text=True, check=True)
     bad = 0
     for name in tracked.stdout.split():
         if not name.endswith((".h", ".cc", ".c")) or not (REPO / name).is_file():
@@ -53,9 +76,15 @@ def main():
             if word:
                 print(f'{name}:{line}: "{word.group()}" in "{text[:70]}"; write a subject that names the thing, and an active verb')
                 bad += 1
-    for path in (*sorted((REPO / "man").iterdir()), REPO / "README.md", REPO / "SKILL.md"):
+    for path in sorted((REPO / "launcher/options/rows").glob("*.cc")):
+        for number, sentence in sentences_of_help(path):
+            word = BEGINNINGS.match(sentence) or ANYWHERE.search(sentence)
+            if word:
+                print(f'{path.relative_to(REPO)}:{number}: "{word.group()}" in "{sentence[:70]}"; write a subject that names the thing')
+                bad += 1
+    for path in documents(tracked.stdout.split()):
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            word = BEGINNINGS.match(line) or ANYWHERE.search(line)
+            word = BEGINNINGS.match(ITEM.sub("", line)) or ANYWHERE.search(line)
             if word:
                 print(f'{path.relative_to(REPO)}:{number}: "{word.group()}" in "{line[:70]}"; write a subject that names the thing')
                 bad += 1

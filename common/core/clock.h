@@ -10,4 +10,9 @@ using Duration = Clock::duration;
 
 inline double in_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
+// The seconds since 1970 by the wall clock, for records only: it may step.
+inline double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace sml

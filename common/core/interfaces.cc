@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include <arpa/inet.h>
@@ -64,12 +63,9 @@ std::optional<Network> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
   const std::optional<Address> address = parse_address(text.substr(0, slash));
-  const std::string_view digits = text.substr(slash + 1);
-  std::size_t bits = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
-  const bool number = error == std::errc() && end == digits.data() + digits.size();
-  if (!address || !number || bits > address->size * 8) return std::nullopt;
-  return Network{*address, bits};
+  const auto bits = parse_number<std::size_t>(text.substr(slash + 1));
+  if (!address || !bits || *bits > address->size * 8) return std::nullopt;
+  return Network{*address, *bits};
 }
 
 bool is_name(std::string_view text) {

@@ -1,7 +1,6 @@
 #include "common/core/rank_set.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "common/core/text.h"
@@ -11,10 +10,8 @@ namespace sml {
 namespace {
 
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t largest) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > largest) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::uint32_t>(text);
+  return value && *value <= largest ? value : std::nullopt;
 }
 
 std::string padded(std::uint32_t number, std::size_t width) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -277,11 +276,9 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
       text.remove_suffix(1);
     }
   }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
-  return number << shift;
+  const auto number = parse_number<std::uint64_t>(text);
+  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
+  return *number << shift;
 }
 
 std::string_view trim(std::string_view text, std::string_view blanks) {
@@ -303,6 +300,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return out;
     text.remove_prefix(end + 1);
   }
+}
+
+std::string_view take_until(std::string_view& rest, char separator) {
+  const std::string_view taken = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+  return taken;
 }
 
 Result<Duration> parse_duration(std::string_view text) {
@@ -377,6 +380,10 @@ std::string show(std::string_view bytes, std::size_t limit) {
     at += character.size();
   }
   return out;
+}
+
+Error bad_value(std::string_view value, std::string_view expected) {
+  return Error(ErrorKind::Usage, "\"" + show(value, 80) + "\" is not " + std::string(expected));
 }
 
 std::string shell_quote(std::string_view word) {

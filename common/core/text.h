@@ -1,10 +1,12 @@
 // Small text functions used everywhere: durations, host lists in messages, quoting for display.
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "common/core/clock.h"
@@ -20,6 +22,20 @@ std::string_view without_byte_order_mark(std::string_view text);
 
 // "a,b,,c" → "a", "b", "", "c"; always one item more than separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+// Removes the text up to the next `separator`, or all of it, from the front of `rest` and returns it; the separator is
+// removed, too.
+std::string_view take_until(std::string_view& rest, char separator);
+
+// The number that the whole text is, in the form of std::from_chars(); nullopt for anything else, and if it does not
+// fit. `format`: a base, 10 if none is given.
+template <class Number, class... Format>
+std::optional<Number> parse_number(std::string_view text, Format... format) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value, format...);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
 
 // "90", "90s", "1.5m", "2h", "250ms" → duration. Anything else, negative values and more than a year are errors that
 // quote the text and name the accepted forms.
@@ -44,6 +60,9 @@ std::size_t utf8_length(std::string_view text);
 // Formats bytes for display inside quotes: printable ASCII and valid UTF-8 stay, everything else becomes \n, \t, \xNN,
 // including characters that control a terminal. Text longer than `limit` bytes is cut and ends with "...".
 std::string show(std::string_view bytes, std::size_t limit = 200);
+
+// Error (Usage): '"VALUE" is not EXPECTED'.
+Error bad_value(std::string_view value, std::string_view expected);
 
 // Quotes one word for a POSIX shell ('it'\''s'). Only for messages and the dry run: sml-run never passes text to a
 // shell.

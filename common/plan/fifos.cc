@@ -1,7 +1,6 @@
 #include "common/plan/fifos.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -30,14 +29,6 @@ Result<void> check_name(string_view name) {
   return bad_fifo(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
 
-template <class Number>
-std::optional<Number> number(string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // Removes the word before the next comma from the front of `text` and returns it.
 string_view take_word(string_view& text) {
   const std::size_t end = std::min(text.find(','), text.size());
@@ -51,7 +42,7 @@ Result<void> take_word_of_fanout(FifoChannel& channel, string_view word) {
   if (word == "equalize=drop") {
     channel.equalize = Equalize::Drop;
   } else if (word.starts_with(kGroup)) {
-    const std::optional<std::uint32_t> group = number<std::uint32_t>(word.substr(kGroup.size()));
+    const std::optional<std::uint32_t> group = parse_number<std::uint32_t>(word.substr(kGroup.size()));
     if (!group || *group == 0 || *group > kLargestGroup) {
       return bad_fifo(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
     }

@@ -1,8 +1,8 @@
 #include "common/wire/handshake.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "common/core/text.h"
 #include "common/wire/messages.h"
 
 namespace sml::wire {
@@ -17,14 +17,6 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-// Fails unless the whole line is a number.
-template <class Number>
-std::optional<Number> number_in(std::string_view line) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-  return error == std::errc() && end == line.data() + line.size() ? std::optional(value) : std::nullopt;
-}
-
 Result<Greeting> parse_greeting(std::string_view line) {
   const std::string_view what = next_word(line);
   if (what == "NEED") {
@@ -33,12 +25,13 @@ Result<Greeting> parse_greeting(std::string_view line) {
   }
   if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});
   if (what == "GONE") return Greeting(CannotReconnect{std::string(line)});
-  const auto version = number_in<std::uint32_t>(line);
+  const auto version = parse_number<std::uint32_t>(line);
   if (what == "AGENT" && version) return Greeting(AgentRuns{*version});
-  const auto received = number_in<std::uint64_t>(line);
+  const auto received = parse_number<std::uint64_t>(line);
   if (what == "AGAIN" && received) return Greeting(AgentResumed{*received});
-  return Error(ErrorKind::Protocol, "the far side began with a line that nobody understands");
+  return Error(ErrorKind::Protocol, "the agent's first line has an unknown form");
 }
+
 }  // namespace
 
 std::string agent_line(const std::string& mark) { return mark + " AGENT " + std::to_string(kProtocolVersion) + "\n"; }

@@ -42,7 +42,7 @@ struct HorovodRound {
 };
 
 // To the agent of a worker's host: send `request` to the port there at which the worker listens for notices about
-// hosts. The agent replies with one HorovodAnswer, within kHorovodPatienceMs.
+// hosts. The agent replies with one HorovodAnswer, within kHorovodTimeoutMs.
 struct HorovodCall {
   std::uint32_t attempt = 1;
   Rank rank;

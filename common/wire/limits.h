@@ -19,6 +19,6 @@ inline constexpr std::uint64_t kMaxRelays = 1'000'000;                  // messa
 // bytes of the registration of a worker of hvd.elastic
 inline constexpr std::size_t kMaxRegistration = std::size_t{16} << 10;
 inline constexpr std::size_t kMaxHorovodAnswer = std::size_t{16} << 10;
-inline constexpr std::uint32_t kHorovodPatienceMs = 5000;  // time limit for a worker's answer
+inline constexpr std::uint32_t kHorovodTimeoutMs = 5000;  // time limit for a worker's answer
 
 }  // namespace sml::wire

@@ -6,6 +6,7 @@
 
 #include "common/core/process_settings.h"
 #include "common/core/runs.h"
+#include "common/core/scratch_rule.h"
 #include "common/core/signal_target.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
@@ -23,7 +24,7 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 26;
+inline constexpr std::uint32_t kProtocolVersion = 27;
 
 enum class StdinSource : std::uint8_t { Null, Launcher };  // Null: empty; Launcher: StdinData, until StdinEof
 
@@ -38,7 +39,10 @@ struct Hello {
   std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
   std::string return_secret{};             // authenticates a new connection of the launcher; empty: none is accepted
   std::uint32_t hold_ms = 0;               // how long the workers continue after the connection has broken
-  void fields(auto& a) { a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms); }
+  ScratchRule scratch = ScratchRule::Removed;
+  void fields(auto& a) {
+    a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms, scratch);
+  }
 };
 
 // One program of the job; ranks that run the same program share it.

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/core/clock.h"
 #include "common/core/exit_status.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
@@ -18,8 +19,6 @@
 namespace sml::attempt {
 
 namespace {
-
-double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // The stop cause to report for the event that made the attempt stop.
 report::StopCause stop_cause(AttemptEvent event) {

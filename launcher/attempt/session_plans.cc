@@ -125,7 +125,8 @@ wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan
           .host = host.host.name,
           .heartbeat_timeout_ms = milliseconds(settings.heartbeat_loss.silence),
           .grace_ms = milliseconds(settings.heartbeat_loss.grace),
-          .credit = settings.output_window};
+          .credit = settings.output_window,
+          .scratch = settings.scratch};
 }
 
 transport::AgentSession::Plan session_for(const plan::MappedHost& host, const plan::LaunchPlan& plan,
@@ -268,7 +269,8 @@ SessionSettings settings_for(const JobOptions& options, const plan::JobMap& map)
           .torch_traces = torch_traces_of(options),
           .wants_stdin = [&options](Rank rank) { return wants_stdin(options, rank); },
           .hosts = options.restart.elastic == Elastic::Horovod ? HostsMay::Come : HostsMay::Stay,
-          .accelerators = options.restart.max > 0 ? wire::AcceleratorLook::Yes : wire::AcceleratorLook::No};
+          .accelerators = options.restart.max > 0 ? wire::AcceleratorLook::Yes : wire::AcceleratorLook::No,
+          .scratch = options.scratch};
 }
 
 SessionSettings settings_for_check(const JobOptions& options, const plan::JobMap& map) {

@@ -34,6 +34,7 @@ struct SessionSettings {
   std::function<bool(Rank)> wants_stdin;  // whether the rank gets the launcher's stdin; empty: no rank does
   HostsMay hosts = HostsMay::Stay;
   wire::AcceleratorLook accelerators = wire::AcceleratorLook::No;
+  ScratchRule scratch = ScratchRule::Removed;
 };
 
 // Returns the settings that the options define. The coordinator and the hosts that call it must derive the same

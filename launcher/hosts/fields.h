@@ -26,14 +26,6 @@ inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
-// Removes the text up to the next `separator`, or all of it, from the front of `rest` and returns it; the separator is
-// removed, too.
-inline std::string_view take_until(std::string_view& rest, char separator) {
-  const std::string_view taken = rest.substr(0, rest.find(separator));
-  rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
-  return taken;
-}
-
 // Removes the characters that `wanted` accepts from the front of `rest` and returns them.
 template <class Wanted>
 std::string_view take_while(std::string_view& rest, Wanted wanted) {

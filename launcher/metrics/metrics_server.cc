@@ -111,7 +111,7 @@ void MetricsServer::welcome(const std::shared_ptr<State>& state, int fd) {
   if (state->visits.size() >= kMostVisits) leave(std::shared_ptr<Visit>(state->visits.front()));
   auto visit = std::make_shared<Visit>(state, fd);
   state->visits.push_back(visit);
-  visit->limit.expires_after(kPatience);
+  visit->limit.expires_after(kTimeout);
   visit->limit.async_wait([visit](boost::system::error_code error) {
     if (!error) leave(visit);
   });

@@ -1,7 +1,7 @@
 // Serves the metrics of the job that runs in this process over HTTP, to every client that can connect to its socket.
 //
 // Runs on the loop's thread and never blocks. Clients cannot make it costly: there are at most kMostVisits connections,
-// and a new one closes the oldest; each connection is closed kPatience after its beginning, even if the client has not
+// and a new one closes the oldest; each connection is closed kTimeout after its beginning, even if the client has not
 // received all; at most kMostAccepted are accepted in kWindow; and all requests for one format within kFresh get the
 // same text.
 #pragma once
@@ -22,7 +22,7 @@ namespace sml::metrics {
 class MetricsServer {
  public:
   static constexpr std::size_t kMostVisits = 8;
-  static constexpr Duration kPatience = std::chrono::seconds(10);
+  static constexpr Duration kTimeout = std::chrono::seconds(10);
   static constexpr std::size_t kMostAccepted = 50;
   static constexpr Duration kWindow = std::chrono::milliseconds(100);
   static constexpr Duration kFresh = std::chrono::seconds(1);

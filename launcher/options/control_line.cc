@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "common/core/exit_status.h"
@@ -64,10 +63,8 @@ Result<void> set_value(const WordRow& row, string_view option, const std::string
   }
   if (option == "-n" || option == "--tail" || option == "--lines") {
     constexpr std::uint32_t kMost = 1'000'000;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out.lines);
-    const bool whole = error == std::errc() && end == value.data() + value.size();
-    if (!whole || out.lines < 1 || out.lines > kMost)
-      return wrong(row, fmt::format("{} takes a number of lines", option));
+    out.lines = parse_number<std::uint32_t>(value).value_or(0);
+    if (out.lines < 1 || out.lines > kMost) return wrong(row, fmt::format("{} takes a number of lines", option));
     return {};
   }
   if (const Result<RankSet> ranks = RankSet::parse(value, UINT32_MAX - 1); !ranks) {

@@ -35,13 +35,25 @@ std::vector<dialects::SetOption> given_to(const Scan& scanned) {
 
 namespace {
 
+// Whether there is a file that the user has not named. One that another user can change is skipped, with a warning.
+bool is_found(const std::string& path, const OptionSources& sources, std::vector<std::string>& warnings) {
+  if (!sources.exists || !sources.exists(path)) return false;
+  const Result<void> trusted = sources.check_trust ? sources.check_trust(path) : Result<void>();
+  if (trusted) return true;
+  warnings.push_back(fmt::format("{} is not used, as {}; an option that names it takes it all the same", show(path),
+                                 trusted.error().message()));
+  return false;
+}
+
 // Defaults of the launcher by whose name sml-run is called.
-std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& sources) {
+std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, const OptionSources& sources,
+                                       std::vector<std::string>& warnings) {
   const std::vector<dialects::SetOption> given = given_to(scanned);
+  const auto finds = [&](const std::string& path) { return is_found(path, sources, warnings); };
   std::vector<OptionValue> out;
   const std::string name(dialects::name_of(dialect));
   for (dialects::SetOption& own :
-       dialects::defaults_of(dialect, {given, scanned.rendezvous, sources.environment, sources.exists})) {
+       dialects::defaults_of(dialect, {given, scanned.rendezvous, sources.environment, sources.exists, finds})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());
@@ -119,9 +131,11 @@ Result<GatheredOptions> gather(Dialect dialect, const Scan& scanned, const Optio
     if (!read) return read.error();
     file = std::move(*read);
   }
-  const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, sources), std::move(file),
-                                                       std::move(environment->options), scanned.options};
-  return GatheredOptions{merge_layers(layers), std::move(environment->warnings)};
+  std::vector<std::string>& warnings = environment->warnings;
+  const std::array<std::vector<OptionValue>, 4> layers{dialect_layer(dialect, scanned, sources, warnings),
+                                                       std::move(file), std::move(environment->options),
+                                                       scanned.options};
+  return GatheredOptions{merge_layers(layers), std::move(warnings)};
 }
 
 namespace {

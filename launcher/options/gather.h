@@ -23,6 +23,8 @@ struct OptionSources {
   std::string_view called = {};  // argv[0]; if it is the name of another launcher, options mean what they mean there
   std::function<bool(const std::string& path)> exists = {};
   std::function<bool(const std::string& path)> executable = {};
+  // Error: another user can change the file, see common/os/trust.h. Null: not checked.
+  std::function<Result<void>(const std::string& path)> check_trust = {};
   ReadFile read_file = {};  // null: no files are read
   // Advice for a job whose hosts share no secret; returns an empty text, or is null, if they share one.
   std::function<std::string_view()> secret_advice = {};

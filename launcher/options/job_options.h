@@ -9,6 +9,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/rank_set.h"
+#include "common/core/scratch_rule.h"
 #include "common/core/signal_target.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
@@ -163,6 +164,7 @@ struct JobOptions {
   ProgressOptions progress;
   ObserverOptions observers;
   Verbosity verbosity = Verbosity::Normal;
+  ScratchRule scratch = ScratchRule::Removed;  // of the agents' folders
 };
 
 }  // namespace sml

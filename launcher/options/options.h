@@ -74,7 +74,7 @@ struct DialInOptions {
   MakeSecret make_secret = MakeSecret::No;
   // The number of this start of the whole job; hosts of another start are refused. nullopt: that of AWS Batch, else 0.
   std::optional<std::uint32_t> attempt;
-  SharesAre shares_are = SharesAre::Alike;  // OfEachHost: only if the number of hosts is fixed
+  SharesAre shares_are = SharesAre::Alike;  // OfEachHost: only if no host comes later
   plan::HostShares shares;  // for OfEachHost, once all hosts have sent theirs; empty: all as this host's
 };
 

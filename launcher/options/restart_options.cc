@@ -1,9 +1,6 @@
 #include "launcher/options/restart_options.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 
 #include "common/core/text.h"
 
@@ -15,24 +12,10 @@ using std::string_view;
 
 constexpr int kLargestCode = 255;
 
-Error bad(string_view word, string_view expected) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(word, 80), expected));
-}
-
-// Takes the text up to the first `end`, and removes both.
-string_view take_until(string_view& rest, char end) {
-  const std::size_t at = std::min(rest.find(end), rest.size());
-  const string_view taken = rest.substr(0, at);
-  rest.remove_prefix(std::min(at + 1, rest.size()));
-  return taken;
-}
-
 template <class Number>
 std::optional<Number> whole(string_view text, Number least, Number most) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
-  return good ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<Number>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 struct Count {
@@ -45,7 +28,7 @@ Result<Count> parse_count(string_view text) {
   string_view rest = text;
   const std::optional<std::uint32_t> failures =
       whole<std::uint32_t>(take_until(rest, '/'), 1, GiveUpRule::kMostFailures);
-  Error wrong = bad(text, "a number of failures, with a time or without: 5 or 5/60s");
+  Error wrong = bad_value(text, "a number of failures, with a time or without: 5 or 5/60s");
   if (!failures) return wrong;
   if (text.find('/') == string_view::npos) return Count{*failures, {}};
   const Result<Duration> within = parse_duration(rest);
@@ -64,7 +47,7 @@ Result<void> take_count(GiveUpRule& rule, string_view text) {
 // "1", "101-103", "SIGSEGV"
 Result<void> add_kind(GiveUpRule& rule, string_view word) {
   const bool digit = !word.empty() && word.front() >= '0' && word.front() <= '9';
-  Error wrong = bad(word, "an exit code from 1 to 255, a range of them such as 101-103, or a signal's name");
+  Error wrong = bad_value(word, "an exit code from 1 to 255, a range of them such as 101-103, or a signal's name");
   if (!digit) {
     const std::optional<int> signo = signal_number(word);
     if (!signo) return wrong;
@@ -133,7 +116,7 @@ Result<void> ExcludeOptions::read_cool_down(string_view text) {
   const bool doubles = text.find(':') != string_view::npos;
   const Result<Duration> most = doubles ? parse_duration(rest) : first;
   if (!first || !most || *first < kLeast || *most < *first) {
-    return bad(text, "a duration from 1s on, or two with the longer one last: 30m or 1m:1h");
+    return bad_value(text, "a duration from 1s on, or two with the longer one last: 30m or 1m:1h");
   }
   cool_down = *first;
   longest_cool_down = doubles ? std::optional(*most) : std::nullopt;
@@ -154,7 +137,7 @@ Result<RestartDelay> RestartDelay::parse(string_view text) {
   const bool limited = text.find(':') != string_view::npos;
   const Result<Duration> most = limited ? parse_duration(rest) : Result<Duration>(kMost);
   if (!first || !most || (limited && *most < *first)) {
-    return bad(text, "a duration, or two with the longer one last: 5s or 5s:2m");
+    return bad_value(text, "a duration, or two with the longer one last: 5s or 5s:2m");
   }
   out.first = *first;
   out.most = std::max(*first, *most);

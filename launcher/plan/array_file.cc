@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/core/text.h"
@@ -92,13 +91,12 @@ Result<std::optional<ArrayIndex>> find_array_index(std::span<const std::string> 
     if (entry == nullptr) continue;
     const std::string_view text = value_of(*entry);
     if (text.empty() || (!source.no_array.empty() && text == source.no_array)) continue;
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value > kMaxArrayIndex) {
+    const auto value = parse_number<std::uint32_t>(text);
+    if (!value || *value > kMaxArrayIndex) {
       return Error(ErrorKind::Config, fmt::format("{}: \"{}\" is no array index; expected a whole number",
                                                   source.variable, show(text, 60)));
     }
-    return std::optional(ArrayIndex{value, source.base, std::string(source.variable)});
+    return std::optional(ArrayIndex{*value, source.base, std::string(source.variable)});
   }
   return std::optional<ArrayIndex>();
 }

@@ -11,6 +11,7 @@
 
 #include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
+#include "tests/support/watchdog.h"
 
 using namespace sml;
 using namespace sml::run;
@@ -49,7 +50,7 @@ struct Stage {
   // Until it has read what is there now.
   void read(bool answers = true) {
     changing->begin();
-    const TimePoint limit = Clock::now() + 10s;
+    const TimePoint limit = Clock::now() + fake::watchdog();
     const auto over = [&, seen = looks, heard = said.size()] { return answers ? looks > seen : said.size() > heard; };
     while (!over() && Clock::now() < limit) loop.run_one_until(limit);
     changing->end();

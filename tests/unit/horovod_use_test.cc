@@ -65,10 +65,10 @@ TEST_CASE("horovod: one that was built without what the user says is a misfit") 
   const auto without_mpi = misfit(kWithGloo, {"HOROVOD_CONTROLLER=MPI"});
   REQUIRE(without_mpi);
   CHECK(without_mpi->file == kTorchs);
-  CHECK(without_mpi->variables == "HOROVOD_CONTROLLER=mpi");
+  CHECK(without_mpi->variable == "HOROVOD_CONTROLLER=mpi");
   const auto without_gloo = misfit(kWithoutGloo, {"HOROVOD_CONTROLLER=gloo"});
   REQUIRE(without_gloo);
-  CHECK(without_gloo->variables == "HOROVOD_CONTROLLER=gloo");
+  CHECK(without_gloo->variable == "HOROVOD_CONTROLLER=gloo");
   CHECK(!misfit(kWithGloo, {}));
   CHECK(!misfit(kWithGloo, {"HOROVOD_CONTROLLER=gloo"}));
   const std::map<std::string, std::string> two{

@@ -400,7 +400,7 @@ TEST_CASE("an abort gives way to a rank that ended by itself in the same moment,
     CAPTURE(row.code, row.later, row.said);
     AttemptFacts f = facts();
     f.ends = {end_of(0, "a", Exited{14}, 10s), end_of(1, "b", row.other, 10s + row.later, row.by_itself)};
-    f.ends[0].fault = "aborted the job (MPI_Abort, code 14)";
+    f.ends[0].fault = "aborted the job (MPI_Abort or an error in MPI, code 14)";
     f.ends[0].aborted = true;
     f.ends[0].last_lines = row.said;
     CHECK(judge(f).exit_code == row.code);

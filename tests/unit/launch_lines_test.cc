@@ -519,6 +519,9 @@ TEST_CASE("the template that torchrun puts before lines is a tag", "[dialects]")
   CHECK(tag("", variable) == is("[rank{rank}]: "));
   CHECK(tag("--log-line-prefix-template '<$rank>'", variable) == is("<{rank}>"));
   CHECK(tag("", {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE="}) == is("[{role}{local_rank}]:"));
+  const std::string accelerate = "accelerate launch --multi_gpu --num_processes 2 --num_machines 1 --tee 3 p.py";
+  CHECK(plan_of(accelerate, variable)->options.output.teed_tag == is("[rank{rank}]: "));
+  CHECK(plan_of(accelerate)->options.output.teed_tag == is("[{role}{local_rank}]:"));
 }
 
 TEST_CASE("later options of torchrun", "[dialects]") {
@@ -543,6 +546,8 @@ TEST_CASE("later options of torchrun", "[dialects]") {
   };
   CHECK(error_file("torchrun p") == "/up/error.json");
   CHECK(error_file("torchrun --error-file mine p") == "mine");
+  // Accelerate calls torch's run(), which leaves that file to main().
+  CHECK(error_file("accelerate launch --num_processes 2 --num_machines 1 p.py").empty());
   CHECK(error_file("sml-run p").empty());
 }
 
@@ -613,9 +618,10 @@ TEST_CASE("deepspeed gives scripts their local rank, unless it is told not to", 
 TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[dialects]") {
   const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::SetOption>& given,
                        std::vector<std::string> environment = {"HOME=/home/me"}) {
-    const dialects::DialectInput line{given, {}, environment, [&](const std::string& path) {
-                                        return std::find(files.begin(), files.end(), path) != files.end();
-                                      }};
+    const auto is_there = [&](const std::string& path) {
+      return std::find(files.begin(), files.end(), path) != files.end();
+    };
+    const dialects::DialectInput line{given, {}, environment, is_there, is_there};
     std::string out;
     for (const dialects::SetOption& option : dialects::defaults_of(dialects::Dialect::Deepspeed, line)) {
       if (option.option == "--hostfile" || option.option == "--env-file")
@@ -630,6 +636,36 @@ TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[d
   CHECK(told(both, {{"--hostfile", "mine"}}) == "--env-file /home/me/.deepspeed_env;--env-file .deepspeed_env;");
   CHECK(told({"/etc/ds"}, {{"--hostfile", "mine"}}, {"HOME=/home/me", "DS_ENV_FILE=/etc/ds"}) == "--env-file /etc/ds;");
   CHECK(told({"ds"}, {{"--hostfile", "mine"}}, {"DS_ENV_FILE=ds"}) == "--env-file ds;");
+}
+
+TEST_CASE("deepspeed takes no file that another user can change, unless the user names it", "[dialects]") {
+  const auto options = [](const std::string& line, std::vector<std::string> environment) {
+    const auto words = shell_words(line);
+    const auto parsed = parse_command_line(
+        std::vector<std::string>(words->begin() + 1, words->end()),
+        {.environment = environment,
+         .called = words->front(),
+         .exists = [](const std::string& path) { return path.ends_with(".deepspeed_env") || path.starts_with("/job"); },
+         .check_trust = [](const std::string& path) -> Result<void> {
+           if (path.starts_with("/home/me/")) return {};
+           return Error(ErrorKind::Config, "/open belongs to user 7");
+         }});
+    REQUIRE(parsed.has_value());
+    return std::get<Options>(*parsed);
+  };
+  const std::vector<std::string> home{"HOME=/home/me"};
+  const Options found = options("deepspeed --hostfile mine train.py", home);
+  CHECK(found.env_files == std::vector<std::string>{"/home/me/.deepspeed_env"});
+  CHECK(found.warnings == std::vector<std::string>{".deepspeed_env is not used, as /open belongs to user 7; an option "
+                                                   "that names it takes it all the same"});
+  const Options alone = options("deepspeed train.py", home);
+  CHECK(alone.hostfile.empty());
+  CHECK(alone.env_files.empty());
+  REQUIRE(alone.warnings.size() == 1);
+  CHECK(alone.warnings.front().starts_with("/job/hostfile is not used, as "));
+  const Options named = options("deepspeed --hostfile mine train.py", {"DS_ENV_FILE=/open/.deepspeed_env"});
+  CHECK(named.env_files == std::vector<std::string>{"/open/.deepspeed_env"});
+  CHECK(named.warnings.empty());
 }
 
 TEST_CASE("deepspeed without ssh is started on each host, which calls the first", "[dialects]") {

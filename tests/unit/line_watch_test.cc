@@ -207,7 +207,7 @@ TEST_CASE("a job that --watch ended exits with 123, and says who and what") {
 TEST_CASE("a job that --on-silent ended exits with 123, too") {
   AttemptFacts facts;
   facts.started = kStart;
-  NoProgress what{.ranks = {}, .limit = Limit::Silence, .patience = 5min};
+  NoProgress what{.ranks = {}, .limit = Limit::Silence, .timeout = 5min};
   what.ranks.add(3);
   facts.stalled = AttemptFacts::Stalled{what, "rank 3 on algo-2", kStart + 10s};
   const JobOutcome verdict = judge(facts);

@@ -10,8 +10,8 @@ using plan::PmiMode;
 
 namespace {
 
-const MpiFinding kMpich{.library = "libmpich.so.12", .speech = MpiDialect::Pmi};
-const MpiFinding kOpenMpi{.library = "libmpi.so.40", .speech = MpiDialect::Pmix};
+const MpiFinding kMpich{.library = "libmpich.so.12", .dialect = MpiDialect::Pmi};
+const MpiFinding kOpenMpi{.library = "libmpi.so.40", .dialect = MpiDialect::Pmix};
 const MpiFinding kScript{};
 
 std::string offer(PmiMode pmi_mode, const MpiFinding& found, HasPmix pmix = HasPmix::Yes) {
@@ -23,7 +23,7 @@ std::string offer(PmiMode pmi_mode, const MpiFinding& found, HasPmix pmix = HasP
 TEST_CASE("what a host offers follows from the program's library") {
   CHECK(offer(PmiMode::Auto, kMpich) == "PMI-1 or PMI-2 (linked with libmpich.so.12)");
   CHECK(offer(PmiMode::Auto, kOpenMpi) == "PMIx (linked with libmpi.so.40)");
-  const MpiFinding python{.seen_in = "/venv/mpi4py", .speech = MpiDialect::Pmix};
+  const MpiFinding python{.seen_in = "/venv/mpi4py", .dialect = MpiDialect::Pmix};
   CHECK(offer(PmiMode::Auto, python) == "PMIx (/venv/mpi4py uses Open MPI)");
   const std::string unseen = " (which library it uses is seen only when it runs)";
   CHECK(offer(PmiMode::Auto, kScript) == "PMI-1, PMI-2 or PMIx" + unseen);
@@ -47,6 +47,6 @@ TEST_CASE("nothing is offered to whom another launcher serves, and to a program 
 }
 
 TEST_CASE("what hosts say of libraries steers no terminal") {
-  const MpiFinding odd{.library = "libmpi\x1b[2J.so", .speech = MpiDialect::Unknown};
+  const MpiFinding odd{.library = "libmpi\x1b[2J.so", .dialect = MpiDialect::Unknown};
   CHECK(offer(PmiMode::Auto, odd).find('\x1b') == std::string::npos);
 }

@@ -87,6 +87,7 @@ TEST_CASE("the command line has more say than variables, and these than the file
   CHECK(o.start_timeout == 5s);
   CHECK(o.heartbeat_timeout == Options().heartbeat_timeout);
   CHECK(parse({{}, {"SML_CONFIG=f"}, files}).np == 2U);
+  CHECK(parse({{}, {"SML_DEBUG=keep"}, {}}).scratch == ScratchRule::Kept);
   CHECK(parse({{}, {"SML_NP="}, {}}).np == std::nullopt);
 }
 

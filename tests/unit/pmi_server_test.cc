@@ -243,8 +243,9 @@ TEST_CASE("PMI: abort ends the job with its code, or with one that a process can
   host.greet();
   host.say(1, "cmd=abort exitcode=7\n");
   host.say(0, "cmd=abort exitcode=256 message=no\x1b\n");
-  CHECK(host.faults == Lines{"1 ends with 7: aborted the job (MPI_Abort, code 7)",
-                             "0 ends with 1: aborted the job (MPI_Abort, code 256), saying \"no\\x1b\","});
+  CHECK(host.faults ==
+        Lines{"1 ends with 7: aborted the job (MPI_Abort or an error in MPI, code 7)",
+              "0 ends with 1: aborted the job (MPI_Abort or an error in MPI, code 256), saying \"no\\x1b\","});
   CHECK(host.say(1, "cmd=finalize\n") == "");  // it is not heard any more
 }
 

@@ -251,3 +251,23 @@ TEST_CASE("blanks at both ends are cut off, and text at separators") {
   CHECK(split(",", ',') == Pieces{"", ""});
   CHECK(split("", ',') == Pieces{""});
 }
+
+TEST_CASE("a number is the whole text, and fits") {
+  CHECK(parse_number<std::uint16_t>("65535") == 65535);
+  CHECK(parse_number<std::uint16_t>("ffff", 16) == 65535);
+  CHECK(parse_number<int>("-7") == -7);
+  CHECK(parse_number<double>("0.5") == 0.5);
+  for (const char* bad : {"", "65536", "-1", "+1", " 1", "1 ", "1a", "0x1"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_number<std::uint16_t>(bad).has_value());
+  }
+}
+
+TEST_CASE("text is taken up to a separator, which goes, too") {
+  std::string_view rest = "a,,b";
+  CHECK(take_until(rest, ',') == "a");
+  CHECK(take_until(rest, ',').empty());
+  CHECK(take_until(rest, ',') == "b");
+  CHECK(rest.empty());
+  CHECK(take_until(rest, ',').empty());
+}

@@ -1,6 +1,5 @@
 #include "common/plan/machine/core_groups.h"
 
-#include <charconv>
 #include <string>
 #include <utility>
 
@@ -52,10 +51,8 @@ Result<CoreGroup> parse_group(std::string_view text) {
 }  // namespace
 
 std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t most) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value <= most ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<std::uint32_t>(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {

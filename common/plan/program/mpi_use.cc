@@ -71,13 +71,13 @@ MpiDialect dialect_of(std::string_view library) {
   return std::any_of(kPmi.begin(), kPmi.end(), begins) ? MpiDialect::Pmi : MpiDialect::Unknown;
 }
 
-bool offers_pmi(PmiMode pmi_mode, MpiDialect speech) {
+bool offers_pmi(PmiMode pmi_mode, MpiDialect dialect) {
   const bool at_all = pmi_mode != PmiMode::None && pmi_mode != PmiMode::Pmix;
-  return at_all && speech != MpiDialect::Pmix;
+  return at_all && dialect != MpiDialect::Pmix;
 }
 
-bool offers_pmix(PmiMode pmi_mode, MpiDialect speech) {
-  return pmi_mode == PmiMode::Pmix || (is_chosen_by_hosts(pmi_mode) && speech != MpiDialect::Pmi);
+bool offers_pmix(PmiMode pmi_mode, MpiDialect dialect) {
+  return pmi_mode == PmiMode::Pmix || (is_chosen_by_hosts(pmi_mode) && dialect != MpiDialect::Pmi);
 }
 
 bool is_chosen_by_hosts(PmiMode pmi_mode) { return pmi_mode == PmiMode::Auto; }
@@ -88,9 +88,9 @@ std::vector<std::string> choice_variables(std::span<const std::string> theirs) {
   return {name + "=1"};
 }
 
-bool brings_together(PmiMode pmi_mode, MpiDialect speech) {
-  if (pmi_mode == PmiMode::Pmix) return speech != MpiDialect::Pmi;
-  return offers_pmi(pmi_mode, speech) || offers_pmix(pmi_mode, speech);
+bool brings_together(PmiMode pmi_mode, MpiDialect dialect) {
+  if (pmi_mode == PmiMode::Pmix) return dialect != MpiDialect::Pmi;
+  return offers_pmi(pmi_mode, dialect) || offers_pmix(pmi_mode, dialect);
 }
 
 std::string linked_mpi_library(const ReadAt& program) { return mpi_library_among(needed_libraries(program)); }
@@ -134,10 +134,10 @@ bool has_process_manager(std::span<const std::string> environment) {
   return !process_manager_entries(environment).empty();
 }
 
-bool may_come(std::span<const std::string> entries, MpiDialect speech) {
-  return std::any_of(entries.begin(), entries.end(), [speech](const std::string& entry) {
+bool may_come(std::span<const std::string> entries, MpiDialect dialect) {
+  return std::any_of(entries.begin(), entries.end(), [dialect](const std::string& entry) {
     const bool pmix = name_of(entry) == "PMIX_NAMESPACE";
-    return speech == MpiDialect::Unknown || pmix == (speech == MpiDialect::Pmix);
+    return dialect == MpiDialect::Unknown || pmix == (dialect == MpiDialect::Pmix);
   });
 }
 

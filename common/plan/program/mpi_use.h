@@ -29,11 +29,11 @@ MpiDialect dialect_of(std::string_view library);
 
 // True if `pmi_mode` offers the interface to ranks of a library with this dialect. Ranks of an unknown dialect are
 // offered both with PmiMode::Auto: see choice_variables().
-bool offers_pmi(PmiMode pmi_mode, MpiDialect speech);
-bool offers_pmix(PmiMode pmi_mode, MpiDialect speech);
+bool offers_pmi(PmiMode pmi_mode, MpiDialect dialect);
+bool offers_pmix(PmiMode pmi_mode, MpiDialect dialect);
 
 // True if `pmi_mode` lets ranks of a library with this dialect find each other.
-bool brings_together(PmiMode pmi_mode, MpiDialect speech);
+bool brings_together(PmiMode pmi_mode, MpiDialect dialect);
 
 // True if each host determines the dialect of its programs itself.
 bool is_chosen_by_hosts(PmiMode pmi_mode);
@@ -64,10 +64,10 @@ MpiChance mpi_chance(const ReadAt& program, std::span<const std::string> environ
 struct MpiFinding {
   std::string library{};  // that the program is linked with; empty: none
   std::string seen_in{};  // another file that shows that the program would use Open MPI; empty: none
-  MpiDialect speech = MpiDialect::Unknown;
+  MpiDialect dialect = MpiDialect::Unknown;
   MpiChance chance = MpiChance::Yes;
   MpiOwner owner = MpiOwner::Us;
-  void fields(auto& a) { a(library, seen_in, speech, chance, owner); }
+  void fields(auto& a) { a(library, seen_in, dialect, chance, owner); }
   bool operator==(const MpiFinding&) const = default;
 };
 
@@ -79,7 +79,7 @@ std::vector<std::string> process_manager_entries(std::span<const std::string> en
 
 // True if one of `entries`, the process_manager_entries() of a process's variables, is for the interface of its
 // library's dialect, so that the process may still find the other ranks. With an unknown dialect any entry will do.
-bool may_come(std::span<const std::string> entries, MpiDialect speech);
+bool may_come(std::span<const std::string> entries, MpiDialect dialect);
 
 // The files in the text of /proc/PID/maps, without duplicates.
 std::vector<std::string> mapped_files(std::string_view maps);

@@ -1,7 +1,6 @@
 #include "common/plan/ranks/allowed_counts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "common/core/text.h"
@@ -12,19 +11,16 @@ namespace {
 
 constexpr std::int64_t kMost = 1'000'000'000;
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  text = trim(text, " ");
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out > kMost || out < -kMost) return std::nullopt;
-  return out;
+std::optional<std::int64_t> parse_bound(std::string_view text) {
+  const auto value = parse_number<std::int64_t>(trim(text, " "));
+  return value && *value <= kMost && *value >= -kMost ? value : std::nullopt;
 }
 
 // Returns the range in rising order; nullopt: the triplet is none. A range without a number above 0 has `last` 0.
 std::optional<CountRange> parse_triplet(std::string_view text) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view part : split(text, ':')) {
-    const std::optional<std::int64_t> number = parse_number(part);
+    const std::optional<std::int64_t> number = parse_bound(part);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
   }

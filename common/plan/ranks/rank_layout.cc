@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +34,8 @@ Error bad_layout(std::string_view text, std::string_view clause) {
 }
 
 std::optional<std::uint32_t> count(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 1 && value <= kMaxSlotsPerHost ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<std::uint32_t>(text);
+  return value && *value >= 1 && *value <= kMaxSlotsPerHost ? value : std::nullopt;
 }
 
 BindTo part_named(std::string_view word) {

@@ -93,7 +93,7 @@ Result<void> Spawns::begin(const wire::SpawnRequest& request) {
   }
   if (plan.calls) {
     return Error(ErrorKind::Config,
-                 "is on hosts that call the launcher, and these run only what they were started with");
+                 "is on hosts that call each other (--nnodes, --head), where MPI_Comm_spawn is not available");
   }
   const plan::SpawnRoom room = this->room();
   Result<plan::JobMap> world = plan::map_spawn(plan.map, room, request.programs, plan.oversubscribe);

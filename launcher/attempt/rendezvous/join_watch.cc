@@ -31,8 +31,8 @@ JoinWatch::Ask JoinWatch::on_store_reply(std::uint64_t joined, Duration since_fi
   joined_ = joined;
   if (joined == 0) ++empty_answers_;
   if (joined >= world_size_) return Ask::Nobody;
-  if (joined > 0 && since_first >= patience_) return Ask::Everybody;
-  due_ = now + (joined == 0 ? patience_ : patience_ - since_first);
+  if (joined > 0 && since_first >= timeout_) return Ask::Everybody;
+  due_ = now + (joined == 0 ? timeout_ : timeout_ - since_first);
   return Ask::Nobody;
 }
 
@@ -40,7 +40,7 @@ JoinWatch::Ask JoinWatch::on_store_reply(std::uint64_t joined, Duration since_fi
 std::string JoinWatch::why_nobody(std::uint64_t with_torch) {
   constexpr std::uint32_t kEnough = 2;
   if (joined_ > 0 || with_torch == 0 || empty_answers_ < kEnough || std::exchange(said_why_, true)) return {};
-  return "no worker has joined the process group after " + format_duration(empty_answers_ * patience_) +
+  return "no worker has joined the process group after " + format_duration(empty_answers_ * timeout_) +
          "; one that names an address of its own (init_method=tcp://..., or MASTER_PORT set by the program) may wait "
          "there for ever with torch up to 2.13, as under torchrun: --no-torch-store lets rank 0 open the store "
          "(--join-warn)";
@@ -59,13 +59,13 @@ std::string JoinWatch::conclude(TimePoint now) {
   if (store_ == Store::OfAgent) return sentence();
   joined_ = std::exchange(connected_, 0);
   if (missing_.empty()) {
-    if (joined_ == 0) due_ = now + patience_;  // the workers have not begun, for example while a preload still imports
+    if (joined_ == 0) due_ = now + timeout_;  // the workers have not begun, for example while a preload still imports
     return {};
   }
   if (joined_ > 0 && std::exchange(some_seen_, true)) return sentence();
   some_seen_ = joined_ > 0;
   missing_.clear();
-  due_ = now + patience_;
+  due_ = now + timeout_;
   return {};
 }
 
@@ -83,7 +83,7 @@ std::string JoinWatch::sentence() const {
     who += (sorted[i].ranks.size() == 1 ? "rank " : "ranks ") + ranges(sorted[i].ranks) + " on " + sorted[i].host;
   }
   if (sorted.size() > kMostHosts) who += " and those of " + std::to_string(sorted.size() - kMostHosts) + " more hosts";
-  return who + (count == 1 ? " has" : " have") + " not joined the process group after " + format_duration(patience_) +
+  return who + (count == 1 ? " has" : " have") + " not joined the process group after " + format_duration(timeout_) +
          " (" + std::to_string(joined_) + " of " + std::to_string(world_size_) + " have; --join-warn)";
 }
 

@@ -2,7 +2,7 @@
 //
 // The launcher's own store counts the ranks that joined but cannot tell them apart; each agent can tell which of its
 // workers hold no connection to the store. So the count decides whether ranks are missing, and the agents name them. If
-// rank 0 has the store, there is no count: then ranks are missing if twice, with the patience between, some but not all
+// rank 0 has the store, there is no count: then ranks are missing if twice, with the timeout between, some but not all
 // workers are connected.
 #pragma once
 #include <cstdint>
@@ -21,14 +21,14 @@ class JoinWatch {
 
   enum class Store : std::uint8_t { OfAgent, OfRank0 };
 
-  // `patience`: the time that the last worker has to join after the first has joined. `store`: who serves the store.
-  JoinWatch(Duration patience, std::uint32_t world_size, Store store = Store::OfAgent)
-      : patience_(patience), world_size_(world_size), store_(store) {}
+  // `timeout`: the time that the last worker has to join after the first has joined. `store`: who serves the store.
+  JoinWatch(Duration timeout, std::uint32_t world_size, Store store = Store::OfAgent)
+      : timeout_(timeout), world_size_(world_size), store_(store) {}
 
   // Whom to ask when due() has come.
   Ask first() const { return store_ == Store::OfAgent ? Ask::Store : Ask::Everybody; }
 
-  void started(TimePoint now) { due_ = now + patience_; }  // the workers have started
+  void started(TimePoint now) { due_ = now + timeout_; }  // the workers have started
   // When to ask first(); nullopt: no check is needed any more, or replies are awaited.
   std::optional<TimePoint> due() const { return due_; }
   // Call when the store's agent, or all `hosts` agents, have been asked.
@@ -57,7 +57,7 @@ class JoinWatch {
     std::string host;
     std::vector<Rank> ranks;
   };
-  Duration patience_;
+  Duration timeout_;
   std::uint32_t world_size_;
   Store store_;
   bool some_seen_ = false;           // only if rank 0 has the store: some were connected at the last check

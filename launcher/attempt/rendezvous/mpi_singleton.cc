@@ -13,20 +13,20 @@ constexpr std::size_t kLongest = 200;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-enum class Cause : std::uint8_t { Unwanted, OtherSpeech, Unserved, Silent };
+enum class Cause : std::uint8_t { Unwanted, OtherDialect, Unserved, Silent };
 
 Cause cause_of(const wire::MpiUse& use, plan::PmiMode pmi_mode) {
   if (pmi_mode == plan::PmiMode::None) return Cause::Unwanted;
-  const plan::MpiDialect speech = plan::dialect_of(use.library);
-  if (!plan::brings_together(pmi_mode, speech)) return Cause::OtherSpeech;
-  const bool unserved = speech == plan::MpiDialect::Pmix && use.offer == wire::MpiOffer::None;
+  const plan::MpiDialect dialect = plan::dialect_of(use.library);
+  if (!plan::brings_together(pmi_mode, dialect)) return Cause::OtherDialect;
+  const bool unserved = dialect == plan::MpiDialect::Pmix && use.offer == wire::MpiOffer::None;
   return unserved ? Cause::Unserved : Cause::Silent;
 }
 
 std::string_view words_of(Cause cause) {
   switch (cause) {
     case Cause::Unwanted: return ", whose ranks sml-run is not to bring together (--mpi none)";
-    case Cause::OtherSpeech: return ", whose ranks find each other by another PMI than --mpi names";
+    case Cause::OtherDialect: return ", whose ranks find each other by another PMI than --mpi names";
     case Cause::Unserved: return ", whose ranks find each other by PMIx, and no libpmix can be loaded there";
     case Cause::Silent: return ", and lacks the variables by which sml-run would bring its ranks together";
   }
@@ -36,7 +36,7 @@ std::string_view words_of(Cause cause) {
 const char* hint_of(Cause cause) {
   switch (cause) {
     case Cause::Unwanted: return "leave --mpi none out";
-    case Cause::OtherSpeech:
+    case Cause::OtherDialect:
       return "--mpi auto chooses by the library: PMIx for Open MPI, PMI-1 or PMI-2 for the others";
     case Cause::Unserved: return "--pmix FILE names that host's libpmix.so.2; --mpi none runs each rank alone";
     case Cause::Silent:

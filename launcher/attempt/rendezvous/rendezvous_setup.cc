@@ -215,7 +215,7 @@ void RendezvousSetup::ask_everybody() {
 }
 
 void RendezvousSetup::count_joined() {
-  constexpr Duration kPatience = std::chrono::seconds(2);
+  constexpr Duration kTimeout = std::chrono::seconds(2);
   if (!counts_joined_) return;
   watching_ = false;
   if (std::exchange(counting_, true)) return;
@@ -225,7 +225,7 @@ void RendezvousSetup::count_joined() {
     if (host.position == 0) asked_.push_back(Asker::Watch);
     host.session->send(wire::AskJoined{});
   }
-  timer_.expires_after(kPatience);
+  timer_.expires_after(kTimeout);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
     joined_.give_up();

@@ -1,10 +1,24 @@
 #include "launcher/options/rows/option_rows.h"
 
+#include "common/core/interfaces.h"
+#include "common/plan/machine/host.h"
+#include "common/plan/program/preload.h"
 #include "launcher/options/values/value_binders.h"
 
 namespace sml {
 
 using std::string_view;
+
+namespace {
+
+constexpr Choice<HostOrder> kHostOrders[] = {{"given", HostOrder::Given}, {"natural", HostOrder::Natural}};
+constexpr Choice<plan::ExportPolicy> kExportPolicies[] = {{"all", plan::ExportPolicy::All},
+                                                          {"none", plan::ExportPolicy::None}};
+constexpr Choice<OnFailure> kOnFailure[] = {{"abort", OnFailure::Abort}, {"continue", OnFailure::Continue}};
+constexpr Choice<SignalTarget> kSignalTargets[] = {{"worker", SignalTarget::Worker}, {"group", SignalTarget::Group}};
+constexpr Choice<Elastic> kElastic[] = {{"horovod", Elastic::Horovod}};
+
+}  // namespace
 
 OptionGroup options_of_workers() {
   return {
@@ -40,11 +54,11 @@ OptionGroup options_of_hosts() {
         "Read the hosts from this resourceconfig.json. Without any of these they come from SageMaker's own file or "
         "from the batch system when there is one; else the job runs on this machine."},
        {"--group", "NAME[:SLOTS],...", text<&Options::groups>,
-        "Of the hosts of resourceconfig.json use those of these instance groups only."},
+        "Use the hosts of these instance groups of resourceconfig.json only."},
        {"--include", "FILTER", text<&Options::include_hosts>,
         "Use these hosts only, or these slots of them, as DeepSpeed does: HOST[:SLOT,...][@HOST...]."},
        {"--exclude", "FILTER", text<&Options::exclude_hosts>, "Leave these hosts out, or these slots of them."},
-       {"--host-order", "given|natural", set_host_order,
+       {"--host-order", "given|natural", choice<kHostOrders, &Options::host_order>,
         "Give ranks to the hosts in the order of their source, or by name with algo-2 before algo-10. Default: "
         "given.",
         "given"},
@@ -69,7 +83,7 @@ OptionGroup options_of_worker_environment() {
        of_program({"--env-file", "FILE", add_env_file,
                    "Set the variables of a file, one NAME=VALUE a line. Repeatable; -x wins over it.", "",
                    Repeat::AddsUp}),
-       {"--export", "all|none", set_export,
+       {"--export", "all|none", choice<kExportPolicies, &Options::export_policy>,
         "Give workers on other hosts the variables of sml-run, except those of this host or log-in, or give them "
         "none. Default: all. Secrets stay here, see --export-secrets. Workers on this machine inherit every variable.",
         "all"},
@@ -86,7 +100,8 @@ OptionGroup options_of_the_rendezvous() {
       "rendezvous",
       {{"--master-addr --master_addr", "ADDRESS", set_master_address,
         "Numeric address of rank 0's host at which the workers meet; default: the first that every host can reach."},
-       {"--interface --network-interface --network-interfaces -iface", "LIST", set_interface,
+       {"--interface --network-interface --network-interfaces -iface", "LIST",
+        parsed<parse_interface_list, &Options::interfaces>,
         "Interfaces that the workers use on each host, by name or network: eth0,10.0.0.0/8. They meet at the first "
         "that rank 0's host has. Default: by the routes between the hosts."},
        of_these("tf jax deepspeed accelerate slurm hydra openmpi virtual-local-rank",
@@ -118,7 +133,7 @@ OptionGroup options_of_supervision() {
   return {
       "Supervision",
       "supervision",
-      {{"--on-failure", "abort|continue", set_on_failure,
+      {{"--on-failure", "abort|continue", choice<kOnFailure, &Options::on_failure>,
         "Stop all other workers when one fails, or let them finish. Default: abort.", "abort"},
        {"--forward-signals", "none|LIST", set_forward_signals,
         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
@@ -126,15 +141,16 @@ OptionGroup options_of_supervision() {
        {"--stop-signal", "SIG", set_stop_signal,
         "End workers by this signal in the place of TERM, such as INT or USR1; KILL still comes after the grace.",
         "TERM"},
-       {"--signal-target", "worker|group", set_signal_target,
+       {"--signal-target", "worker|group", choice<kSignalTargets, &Options::stop, &StopOptions::target>,
         "Send signals to the process of each worker alone, or to its process group, data loaders included; default: "
         "group. KILL is for all."},
        {"--checkpoint-signal", "SIG,D", set_checkpoint_signal,
         "Before workers are ended because another has failed, a host is lost, ranks hang or --timeout is over, send "
         "them SIG and give them up to D to save what they have and end."},
        {"--stdin -stdin", "none|all|RANK", set_stdin, "Workers that get the input of sml-run; default: rank 0.", "0"},
-       {"--report", "FILE", set_report, "Write how the job ended to FILE, as JSON; man sml-run-json has its keys."},
-       rare({"--results", "FILE", set_results,
+       {"--report", "FILE", non_empty<kFileName, &Options::report_file>,
+        "Write how the job ended to FILE, as JSON; man sml-run-json has its keys."},
+       rare({"--results", "FILE", non_empty<kFileName, &Options::results, &ResultOptions::file>,
              "Give each worker a descriptor (SML_RESULTS_FD) beside its output; what workers write there goes to FILE, "
              "as records of \"ATTEMPT RANK BYTES\", a line, and as many bytes."}),
        needing("--results", rare({"--results-limit", "SIZE", set_results_limit,
@@ -161,7 +177,7 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
                "The last K hosts of the list have no workers: they are connected to and checked, and at a restart "
                "each takes the place of a host that has been lost, with its ranks. Default: 0.",
                "0"}),
-      {"--health-check", "CMD", set_health_check,
+      {"--health-check", "CMD", non_empty<kShellCommand, &Options::restart, &RestartOptions::health_check>,
        "Before each attempt run CMD, as for sh, on every host, spares too. Where it does not exit with 0 within 10 s, "
        "or memory or space is short, the job does without that host: a spare takes its place, or it goes on smaller "
        "where it may, or ends with 125."},
@@ -173,37 +189,50 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
       needing("--exclude-after --exclude-file", {"--exclude-for", "D[:MAX]", set_exclude_for,
                                                  "Time for which --exclude-after leaves a host out, twice as long the "
                                                  "next time, up to MAX; then it is a spare. Default: for good."}),
-      {"--exclude-file", "FILE", set_exclude_file,
+      {"--exclude-file", "FILE",
+       non_empty<kFileName, &Options::restart, &RestartOptions::exclude, &ExcludeOptions::file>,
        "Do not use the hosts that FILE names, one a line; what --exclude-after excludes is added to it."},
-      {"--min-hosts", "N", set_min_hosts,
+      {"--min-hosts", "N",
+       whole_number<1, plan::kMaxHosts, &Options::restart, &RestartOptions::least, &plan::LeastSize::hosts>,
        "When hosts are lost and no spare is left, go on with fewer hosts and ranks, down to N hosts."},
-      {"--min-np --min-num-proc", "N", set_min_np, "The same, down to N ranks. If both are given, both hold."},
+      {"--min-np --min-num-proc", "N",
+       whole_number<1, plan::kMaxWorldSize, &Options::restart, &RestartOptions::least, &plan::LeastSize::ranks>,
+       "The same, down to N ranks. If both are given, both hold."},
       needing(
           "--max-restarts",
-          rare({"--elastic", "horovod", set_elastic,
+          rare({"--elastic", "horovod", choice<kElastic, &Options::restart, &RestartOptions::elastic>,
                 "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, "
                 "and "
                 "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."})),
       {"--max-hosts", "N", whole_number<1, plan::kMaxHosts, &Options::restart, &RestartOptions::most_hosts>,
        "Only the first N hosts have workers; the others are spares."},
       needing("--max-restarts",
-              {"--host-discovery-script", "CMD", set_discovery_script,
-               "The hosts are what CMD, run by sh each second, prints: HOST[:SLOTS] a line. Those that come are "
+              {"--host-discovery-script", "CMD",
+               non_empty<kShellCommand, &Options::restart, &RestartOptions::discovery, &DiscoveryOptions::script>,
+               "The hosts are what CMD, run by sh each second, prints: HOST[:SLOTS] a line. New hosts are "
                "connected to and checked, and have workers from the next restart on; without those that go the "
                "workers start anew."}),
-      needing("--hostfile",
-              {"--watch-hosts", "", set_watch_hosts, "The same with the file of --hostfile, read again each second."}),
-      needing("--host-discovery-script --watch-hosts", {"--discovery-interval", "D", set_discovery_interval,
-                                                        "How often the list is looked at. Default: 1s.", "1s"}),
+      needing("--hostfile", {"--watch-hosts", "",
+                             constant<DiscoveryOptions::Watch::Yes, &Options::restart, &RestartOptions::discovery,
+                                      &DiscoveryOptions::watch_hosts>,
+                             "The same with the file of --hostfile, read again each second."}),
+      needing("--host-discovery-script --watch-hosts",
+              {"--discovery-interval", "D",
+               time_span<10, &Options::restart, &RestartOptions::discovery, &DiscoveryOptions::interval>,
+               "How often the list is looked at. Default: 1s.", "1s"}),
       needing("--host-discovery-script --watch-hosts --nnodes",
-              rare({"--elastic-timeout", "D", set_elastic_timeout,
+              rare({"--elastic-timeout", "D",
+                    time_span<0, &Options::restart, &RestartOptions::discovery, &DiscoveryOptions::wait>,
                     "Wait up to D for hosts where they are too few, at the start and before a restart. Default: 10m.",
                     "10m"})),
       needing("--host-discovery-script --watch-hosts --nnodes",
-              {"--grow-after", "D", set_grow_after,
+              {"--grow-after", "D",
+               time_span<0, &Options::restart, &RestartOptions::discovery, &DiscoveryOptions::grow_after>,
                "When the list has been the same for D and more ranks could run, end the workers and start anew with "
                "these, which is no restart of --max-restarts. Default: at restarts only."}),
-      {"--max-np --max-num-proc", "N", set_max_np,
+      {"--max-np --max-num-proc", "N",
+       whole_number<1, plan::kMaxWorldSize, &Options::restart, &RestartOptions::discovery,
+                    &DiscoveryOptions::most_ranks>,
        "Have a rank for each slot, up to N, at the start and after restarts; --np is then the least to begin with."}};
 }
 
@@ -220,10 +249,11 @@ OptionGroup options_of_restarts() {
         "0"},
        needing("--max-restarts", {"--restart-window", "D", time_span<1, &Options::restart, &RestartOptions::window>,
                                   "Count only the restarts of the last D."}),
-       needing("--max-restarts", {"--restart-delay", "D[:MAX]", set_restart_delay,
-                                  "Wait D before a restart, and twice as long each time while attempts last less than "
-                                  "a minute, up to MAX. Default: 0s:30s, where the second wait is 1s.",
-                                  "0s:30s"}),
+       needing("--max-restarts",
+               {"--restart-delay", "D[:MAX]", parsed<RestartDelay::parse, &Options::restart, &RestartOptions::delay>,
+                "Wait D before a restart, and twice as long each time while attempts last less than "
+                "a minute, up to MAX. Default: 0s:30s, where the second wait is 1s.",
+                "0s:30s"}),
        needing(
            "--max-restarts",
            {"--give-up", "RULES", add_give_up,
@@ -232,15 +262,16 @@ OptionGroup options_of_restarts() {
             "them. Repeatable.",
             "", Repeat::AddsUp}),
        needing("--max-restarts",
-               {"--max-fruitless", "N", set_max_fruitless,
+               {"--max-fruitless", "N",
+                whole_number<0, 1'000'000, &Options::restart, &RestartOptions::most_without_progress>,
                 "End the job, whatever restarts are left, after so many attempts in a row without progress; 0: never. "
                 "Progress is that all ranks have joined or a minute has passed; with --progress-file or --watch it is "
                 "theirs. Default: 2; 0 for a program whose ranks do not join: they use neither torch's process group "
                 "nor MPI."}),
        needing("--max-restarts",
-               {"--progress-file", "FILE", set_progress_file,
+               {"--progress-file", "FILE", non_empty<kFileName, &Options::restart, &RestartOptions::progress_file>,
                 "An attempt has made progress when FILE, as seen from here, has been written in it."}),
-       {"--preload", "MODULE,...", set_preload,
+       {"--preload", "MODULE,...", parsed<plan::parse_modules, &Options::preload>,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
         "restart too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as "
         "ever, and one "
@@ -294,14 +325,20 @@ std::vector<OptionGroup> options_of_the_records() {
                               "rank.{rank}/{stream}.",
                               "rank.{rank}/{stream}"}),
         needing("--log-dir",
-                under_other_names({"--redirects", "STREAMS", set_redirects,
+                under_other_names({"--redirects", "STREAMS",
+                                   parsed<output::StreamChoice::parse, &Options::output, &OutputOptions::routes,
+                                          &output::StreamRoutes::redirected>,
                                    "As torchrun does: write these streams to files only, and no others. 0 none, 1 "
                                    "stdout, 2 stderr, 3 both; "
                                    "or by local rank, 0:3,1:1."})),
-        needing("--log-dir", under_other_names({"--tee", "STREAMS", set_tee,
+        needing("--log-dir", under_other_names({"--tee", "STREAMS",
+                                                parsed<output::StreamChoice::parse, &Options::output,
+                                                       &OutputOptions::routes, &output::StreamRoutes::teed>,
                                                 "The same for streams that are written to files and printed too."})),
-        needing("--tee", under_other_names({"--tee-tag", "TEMPLATE", set_tee_tag,
-                                            "Put this before the lines of --tee, instead of what --tag says."})),
+        needing("--tee",
+                under_other_names({"--tee-tag", "TEMPLATE",
+                                   parsed<output::TagTemplate::parse, &Options::output, &OutputOptions::teed_tag>,
+                                   "Put this before the lines of --tee, instead of what --tag says."})),
         needing("--log-dir",
                 {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
                  "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),
@@ -317,7 +354,9 @@ std::vector<OptionGroup> options_of_the_records() {
                                    "matched.{stream}"})),
         {"--log-max-size", "SIZE", set_log_max_size,
          "Begin a new file when one would grow beyond SIZE (64K, 10M, 2G); the last four older ones are kept."},
-        {"--log-overwrite", "", set_log_overwrite, "Replace files of an earlier job, which is refused otherwise."},
+        {"--log-overwrite", "",
+         constant<os::Overwrite::Yes, &Options::logs, &LogOptions::rules, &os::LogRules::overwrite>,
+         "Replace files of an earlier job, which is refused otherwise."},
         {"--log-strict", "", constant<OnLogFault::EndJob, &Options::logs, &LogOptions::on_fault>,
          "End the job, with status 125, when a log cannot be written, instead of warning."},
         under_other_names(

@@ -6,6 +6,14 @@ namespace sml {
 
 using std::string_view;
 
+namespace {
+
+constexpr Choice<PlanFormat> kFormats[] = {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}};
+constexpr Choice<ScratchRule> kDebugWords[] = {{"keep", ScratchRule::Kept}};
+constexpr Choice<Shell> kShells[] = {{"bash", Shell::Bash}, {"zsh", Shell::Zsh}, {"fish", Shell::Fish}};
+
+}  // namespace
+
 // Options for the launcher itself, and for its messages.
 
 OptionGroup options_of_limits() {
@@ -19,7 +27,7 @@ OptionGroup options_of_limits() {
         "--grace."},
        {"--timeout", "D", time_span<1, &Options::timeout>,
         "Stop the job, with status 124, when its workers have run for D. --help progress has limits on silence."},
-       under_other_names({"--timeout-status", "N", set_timeout_status,
+       under_other_names({"--timeout-status", "N", whole_number<1, 255, &Options::timeout_status>,
                           "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."}),
        {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.", "60s"},
        {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host that is silent for D is lost; default 30s.", "30s"},
@@ -74,9 +82,9 @@ OptionGroup options_of_information() {
        needing("--dry-run", {"--show-env", "RANK", whole_number<0, plan::kMaxWorldSize - 1, &Options::show_env>,
                              "With --dry-run: print the variables that are set for this rank instead."}),
        needing("--dry-run --explain --check",
-               {"--format", "text|json", set_format,
+               {"--format", "text|json", choice<kFormats, &Options::format>,
                 "Format of --dry-run, --check, --explain and --version; default text.", "text"}),
-       {"--completion", "bash|zsh|fish", set_completion,
+       {"--completion", "bash|zsh|fish", choice<kShells, &Options::completion>,
         "Print a script with which this shell completes the options of sml-run."},
        {"--install-links", "DIR", text<&Options::links_folder>,
         "Make links to sml-run in DIR, under the names of other launchers, where their lines run as they stand: "
@@ -86,6 +94,8 @@ OptionGroup options_of_information() {
                           "Print which rank runs where, then start them."}),
        {"--verbose -v", "", constant<Verbosity::Verbose, &Options::verbosity>, "Say what is being done."},
        {"--quiet -q", "", constant<Verbosity::Quiet, &Options::verbosity>, "Say nothing but errors."},
+       rare({"--debug", "keep", choice<kDebugWords, &Options::scratch>,
+             "Keep the folder of the agent on each host, and print where it is, for who works on sml-run."}),
        {"--version", "", nullptr, "Print the version and leave; with --verbose also those of the libraries inside."},
        {"--help -h", "", nullptr,
         "Print a screen of help and leave. A word may follow: a topic, an option, or all, for this text."}}};

@@ -6,6 +6,14 @@ namespace sml {
 
 using std::string_view;
 
+namespace {
+
+constexpr Choice<Color> kColors[] = {{"auto", Color::Auto}, {"always", Color::Always}, {"never", Color::Never}};
+constexpr Choice<Sanitize> kSanitize[] = {
+    {"auto", Sanitize::Auto}, {"always", Sanitize::Always}, {"never", Sanitize::Never}};
+
+}  // namespace
+
 OptionGroup options_of_the_output() {
   return {
       "Output of the workers",
@@ -16,7 +24,7 @@ OptionGroup options_of_the_output() {
         "at "
         "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
        {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
-       {"--color", "auto|always|never", set_color,
+       {"--color", "auto|always|never", choice<kColors, &Options::output, &OutputOptions::color>,
         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
        {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
        {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
@@ -25,17 +33,18 @@ OptionGroup options_of_the_output() {
         "Print lines that workers have in common once, with all their ranks in the tag. The default for several "
         "workers "
         "at a terminal."},
-       {"--merge-stderr", "", set_merge_stderr,
+       {"--merge-stderr", "", constant<StderrOfWorkers::WithStdout, &Options::stderr_of_workers>,
         "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
-       {"--pty", "", set_pty,
+       {"--pty", "", constant<StdoutOfWorkers::Terminal, &Options::stdout_of_workers>,
         "Give each worker a terminal as its standard output, so that C prints each line at once, as under Open MPI's "
         "mpirun. The default under the name mpirun."},
-       rare({"--no-pty", "", set_no_pty, "Give workers pipes as their standard output, under the name mpirun, too."}),
+       rare({"--no-pty", "", constant<StdoutOfWorkers::Pipe, &Options::stdout_of_workers>,
+             "Give workers pipes as their standard output, under the name mpirun, too."}),
        {"--collapse-cr", "", constant<ProgressBars::Collapse, &Options::output, &OutputOptions::progress_bars>,
         "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
        {"--all-lines", "", set_all_lines,
         "Print every line of each worker, at a terminal too: no --dedup, no --collapse-cr."},
-       {"--sanitize", "auto|always|never", set_sanitize,
+       {"--sanitize", "auto|always|never", choice<kSanitize, &Options::output, &OutputOptions::sanitize>,
         "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "
         "goes to a terminal, always, or never. Default: auto.",
         "auto"},

@@ -7,6 +7,21 @@ namespace sml {
 
 using std::string_view;
 
+namespace {
+
+constexpr Choice<plan::MemoryPolicy> kMemoryPolicies[] = {{"none", plan::MemoryPolicy::None},
+                                                          {"bind", plan::MemoryPolicy::Bind},
+                                                          {"prefer", plan::MemoryPolicy::Prefer},
+                                                          {"interleave", plan::MemoryPolicy::Interleave}};
+constexpr Choice<plan::VisibleDevices> kVisibleDevices[] = {{"all", plan::VisibleDevices::All},
+                                                            {"per-rank", plan::VisibleDevices::PerRank},
+                                                            {"per-rank-if-any", plan::VisibleDevices::PerRankIfAny},
+                                                            {"none", plan::VisibleDevices::None}};
+constexpr Choice<HyperparameterStyle> kHyperparameterStyles[] = {{"toolkit", HyperparameterStyle::Toolkit},
+                                                                 {"v3", HyperparameterStyle::V3}};
+
+}  // namespace
+
 // Options for the placement of ranks.
 OptionGroup options_of_placement() {
   return {
@@ -38,7 +53,8 @@ OptionGroup options_of_shares() {
        {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N|share", set_cpus_per_rank,
         "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS; share: those of the host, dealt out "
         "evenly."},
-       {"--memory-policy", "none|bind|prefer|interleave", set_memory_policy,
+       {"--memory-policy", "none|bind|prefer|interleave",
+        choice<kMemoryPolicies, &Options::binding, &plan::BindingRequest::memory>,
         "Take memory only or first from the NUMA nodes of the worker's cores, or from all in turn."},
        {"--bind-strict", "",
         constant<plan::OnImpossible::Fail, &Options::binding, &plan::BindingRequest::on_impossible>,
@@ -53,7 +69,7 @@ OptionGroup options_of_shares() {
         "Run the workers at a lower priority: add N, 0 to 19, to their niceness. The launcher keeps its own."},
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
-       {"--visible-devices", "all|per-rank|per-rank-if-any|none", set_visible_devices,
+       {"--visible-devices", "all|per-rank|per-rank-if-any|none", choice<kVisibleDevices, &Options::visible_devices>,
         "Let a worker see all GPUs or other accelerators of its host, which is the default, its own, in the order of "
         "the local ranks (per-rank-if-any: a host may have none), or none."}}};
 }
@@ -71,7 +87,8 @@ OptionGroup options_of_arrays() {
             "of AWS Batch, Slurm, PBS, Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the "
             "program's arguments."}),
        needing("--array-file",
-               {"--array-vars", "NAME,...", set_array_vars, "Names of the fields; workers get them as variables."}),
+               {"--array-vars", "NAME,...", parsed<plan::parse_array_names, &Options::array, &ArrayOptions::names>,
+                "Names of the fields; workers get them as variables."}),
        needing("--array-file",
                {"--array-index", "I", whole_number<0, plan::kMaxArrayIndex, &Options::array, &ArrayOptions::index>,
                 "Take the line of this index instead of the batch system's."}),
@@ -96,7 +113,7 @@ OptionGroup options_of_dial_in() {
       {{"--nnodes", "N|MIN:MAX", set_nnodes,
         "Number of hosts that run this line, where nothing names them; 1 is this machine. MIN of them are enough, see "
         "--last-call. With -H as --host-count."},
-       {"--last-call", "D", set_last_call,
+       {"--last-call", "D", time_span<0, &Options::dial_in, &DialInOptions::last_call>,
         "When MIN of --nnodes MIN:MAX have called, wait D for the others, then begin. Default: 30s.", "30s"},
        {"--node-rank", "I", whole_number<0, plan::kMaxHosts - 1, &Options::dial_in, &DialInOptions::place>,
         "Number of this host, from 0; 0 is the head, to which the others connect."},
@@ -117,7 +134,7 @@ OptionGroup options_of_dial_in() {
 OptionGroup options_of_sagemaker() {
   return {"SageMaker",
           "sagemaker",
-          {{"--hp-style", "toolkit|v3", set_hp_style,
+          {{"--hp-style", "toolkit|v3", choice<kHyperparameterStyles, &Options::training, &TrainingOptions::style>,
             "Make arguments of hyperparameters as the training toolkit does, or as version 3 of the Python SDK, for "
             "train. Default: v3 where version 3 has made the job, else toolkit."},
            {"--no-install", "", constant<Installation::No, &Options::training, &TrainingOptions::install>,

@@ -4,6 +4,13 @@
 
 namespace sml {
 
+namespace {
+
+constexpr Choice<OnSilent> kOnSilent[] = {
+    {"report", OnSilent::Report}, {"restart", OnSilent::Restart}, {"stop", OnSilent::Stop}};
+
+}  // namespace
+
 // Options about the progress of the job while it runs.
 OptionGroup options_of_the_progress() {
   return {
@@ -16,11 +23,12 @@ OptionGroup options_of_the_progress() {
         "Do not look once a second how much of each host is in use, for sml-run status, --report and --timeline."},
        {"--status-signal", "SIG", set_status_signal,
         "Print a table of all hosts and ranks when this signal comes, such as USR1 or QUIT, instead of passing it on."},
-       {"--hang-report", "DIR", set_hang_report,
+       {"--hang-report", "DIR", non_empty<kFolderName, &Options::progress, &ProgressOptions::hang_folder>,
         "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
        {"--warn-silent", "D", set_warn_silent,
         "Name the workers that have printed nothing for D while others have, and tell when none has."},
-       needing("--warn-silent", {"--on-silent", "report|restart|stop", set_on_silent,
+       needing("--warn-silent", {"--on-silent", "report|restart|stop",
+                                 choice<kOnSilent, &Options::progress, &ProgressOptions::on_silent>,
                                  "When --warn-silent names workers, or says that none prints, also print where all "
                                  "workers are (report), start them again as "
                                  "--max-restarts allows (restart), or end the job (stop). Status 123 where it ends."}),

@@ -89,19 +89,4 @@ Result<void> set_cpu_set(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_pty(Options& o, string_view) {
-  o.stdout_of_workers = StdoutOfWorkers::Terminal;
-  return {};
-}
-
-Result<void> set_no_pty(Options& o, string_view) {
-  o.stdout_of_workers = StdoutOfWorkers::Pipe;
-  return {};
-}
-
-Result<void> set_merge_stderr(Options& o, string_view) {
-  o.stderr_of_workers = StderrOfWorkers::WithStdout;
-  return {};
-}
-
 }  // namespace sml

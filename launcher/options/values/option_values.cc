@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
 #include <arpa/inet.h>
 
 #include "common/core/exit_status.h"
-#include "common/core/interfaces.h"
 #include "common/core/text.h"
 #include "common/plan/machine/host.h"
-#include "common/plan/program/preload.h"
 #include "launcher/options/values/host_source_names.h"
 #include "launcher/options/values/value_reading.h"
-#include "launcher/plan/array_file.h"
 #include "launcher/plan/env_file.h"
 #include "launcher/plan/export_words.h"
 #include "launcher/starters/starters.h"
@@ -63,24 +59,8 @@ Result<void> set_cpus_per_rank(Options& o, string_view value) {
   return store(o.binding.cores_per_rank, number(value, {1, plan::kMaxSlotsPerHost}));
 }
 
-Result<void> set_memory_policy(Options& o, string_view value) {
-  if (value == "none") return keep(o.binding.memory, plan::MemoryPolicy::None);
-  if (value == "bind") return keep(o.binding.memory, plan::MemoryPolicy::Bind);
-  if (value == "prefer") return keep(o.binding.memory, plan::MemoryPolicy::Prefer);
-  if (value == "interleave") return keep(o.binding.memory, plan::MemoryPolicy::Interleave);
-  return bad_value(value, "none, bind, prefer or interleave");
-}
-
 Result<void> set_gpus_per_rank(Options& o, string_view value) {
   return store(o.gpus_per_rank, number(value, {1, 1024}, "; --visible-devices none hides them"));
-}
-
-Result<void> set_visible_devices(Options& o, string_view value) {
-  if (value == "all") return keep(o.visible_devices, plan::VisibleDevices::All);
-  if (value == "per-rank") return keep(o.visible_devices, plan::VisibleDevices::PerRank);
-  if (value == "per-rank-if-any") return keep(o.visible_devices, plan::VisibleDevices::PerRankIfAny);
-  if (value == "none") return keep(o.visible_devices, plan::VisibleDevices::None);
-  return bad_value(value, "all, per-rank, per-rank-if-any or none");
 }
 
 Result<void> set_nnodes(Options& o, string_view value) {
@@ -100,19 +80,10 @@ Result<void> set_nnodes(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_last_call(Options& o, string_view value) {
-  return store(o.dial_in.last_call, duration(value, Duration::zero()));
-}
-
 Result<void> set_host_source(Options& o, string_view value) {
   const std::vector<string_view> names = host_source_names();
   if (std::find(names.begin(), names.end(), value) != names.end()) return keep(o.host_source, value);
   return bad_value(value, fmt::format("one of {}", fmt::join(names, ", ")));
-}
-
-Result<void> set_host_order(Options& o, string_view value) {
-  if (value != "given" && value != "natural") return bad_value(value, "given or natural");
-  return keep(o.host_order, value == "given" ? HostOrder::Given : HostOrder::Natural);
 }
 
 Result<void> add_export_word(Options& o, string_view value) {
@@ -125,24 +96,6 @@ Result<void> add_env_file(Options& o, string_view value) {
   o.env_files.emplace_back(value);
   return {};
 }
-
-Result<void> set_export(Options& o, string_view value) {
-  if (value != "all" && value != "none") return bad_value(value, "all or none");
-  return keep(o.export_policy, value == "all" ? plan::ExportPolicy::All : plan::ExportPolicy::None);
-}
-
-Result<void> set_timeout_status(Options& o, string_view value) {
-  const Result<std::uint32_t> status = number(value, {1, 255});
-  if (!status) return status.error();
-  return keep(o.timeout_status, static_cast<int>(*status));
-}
-
-Result<void> set_on_failure(Options& o, string_view value) {
-  if (value != "abort" && value != "continue") return bad_value(value, "abort or continue");
-  return keep(o.on_failure, value == "abort" ? OnFailure::Abort : OnFailure::Continue);
-}
-
-Result<void> set_preload(Options& o, string_view value) { return store(o.preload, plan::parse_modules(value)); }
 
 Result<void> set_forward_signals(Options& o, string_view value) {
   constexpr string_view kExpected =
@@ -168,16 +121,6 @@ Result<void> set_stdin(Options& o, string_view value) {
   if (!rank) return rank.error();
   o.stdin_rank = Rank(*rank);
   return keep(o.stdin_rule, StdinRule::OneRank);
-}
-
-Result<void> set_report(Options& o, string_view value) {
-  if (value.empty()) return bad_value(value, "the name of a file");
-  return keep(o.report_file, value);
-}
-
-Result<void> set_results(Options& o, string_view value) {
-  if (value.empty()) return bad_value(value, "the name of a file");
-  return keep(o.results.file, value);
 }
 
 Result<void> set_results_limit(Options& o, string_view value) {
@@ -223,8 +166,6 @@ Result<void> set_role(Options& o, string_view value) {
   }
   return keep(o.role, value);
 }
-
-Result<void> set_interface(Options& o, string_view value) { return store(o.interfaces, parse_interface_list(value)); }
 
 // If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
 Result<void> set_mpi(Options& o, string_view value) {
@@ -281,8 +222,6 @@ Result<void> set_log_max_size(Options& o, string_view value) {
   if (!size || *size < kLeast) return bad_value(value, "a size of 1K or more, written as 65536, 64K, 10M or 2G");
   return keep(o.logs.rules.max_size, *size);
 }
-
-Result<void> set_log_overwrite(Options& o, string_view) { return keep(o.logs.rules.overwrite, os::Overwrite::Yes); }
 
 // ---- channels of FIFOs
 
@@ -344,20 +283,6 @@ Result<void> set_tag(Options& o, string_view value) {
 }
 Result<void> set_no_tag(Options& o, string_view) { return keep(o.output.tag, output::TagTemplate()); }
 
-Result<void> set_sanitize(Options& o, string_view value) {
-  if (value == "auto") return keep(o.output.sanitize, Sanitize::Auto);
-  if (value == "always") return keep(o.output.sanitize, Sanitize::Always);
-  if (value == "never") return keep(o.output.sanitize, Sanitize::Never);
-  return bad_value(value, "auto, always or never");
-}
-
-Result<void> set_color(Options& o, string_view value) {
-  if (value == "auto") return keep(o.output.color, Color::Auto);
-  if (value == "always") return keep(o.output.color, Color::Always);
-  if (value == "never") return keep(o.output.color, Color::Never);
-  return bad_value(value, "auto, always or never");
-}
-
 Result<void> set_show_ranks(Options& o, string_view value) {
   Result<RankSet> ranks = RankSet::parse(value, plan::kMaxWorldSize);
   if (!ranks) return ranks.error();
@@ -414,22 +339,6 @@ Result<void> settle_status_signal(Options& o, ForwardSignals given) {
   return {};
 }
 
-Result<void> set_format(Options& o, string_view value) {
-  if (value != "text" && value != "json") return bad_value(value, "text or json");
-  return keep(o.format, value == "text" ? PlanFormat::Text : PlanFormat::Json);
-}
-
-Result<void> set_completion(Options& o, string_view value) {
-  if (value == "bash") return keep(o.completion, Shell::Bash);
-  if (value == "zsh") return keep(o.completion, Shell::Zsh);
-  if (value == "fish") return keep(o.completion, Shell::Fish);
-  return bad_value(value, "bash, zsh or fish");
-}
-
-Result<void> set_hp_style(Options& o, string_view value) {
-  if (value != "toolkit" && value != "v3") return bad_value(value, "toolkit or v3");
-  return keep(o.training.style, value == "v3" ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit);
-}
 Result<void> set_failure_file(Options& o, string_view value) {
   o.failure.wanted = FailureFile::Wanted;
   return keep(o.failure.path, value);
@@ -437,10 +346,6 @@ Result<void> set_failure_file(Options& o, string_view value) {
 Result<void> set_no_failure_file(Options& o, string_view) {
   o.failure.path.clear();
   return keep(o.failure.wanted, FailureFile::None);
-}
-
-Result<void> set_array_vars(Options& o, string_view value) {
-  return store(o.array.names, plan::parse_array_names(value));
 }
 
 }  // namespace sml

@@ -34,12 +34,6 @@ Result<void> set_stop_signal(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_signal_target(Options& o, string_view value) {
-  if (value != "worker" && value != "group") return bad_value(value, "worker or group");
-  o.stop.target = value == "worker" ? SignalTarget::Worker : SignalTarget::Group;
-  return {};
-}
-
 Result<void> set_checkpoint_signal(Options& o, string_view value) {
   const std::size_t comma = value.find(',');
   const std::optional<int> signo = handled_signal(value.substr(0, comma));

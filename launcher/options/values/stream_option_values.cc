@@ -16,13 +16,6 @@ namespace {
 
 using std::string_view;
 
-Result<void> store_choice(std::optional<output::StreamChoice>& field, string_view value) {
-  Result<output::StreamChoice> choice = output::StreamChoice::parse(value);
-  if (!choice) return choice.error();
-  field = std::move(*choice);
-  return {};
-}
-
 Result<void> store_layout(std::string& field, string_view value) {
   const Result<output::LogLayout> layout = output::LogLayout::parse(value);
   if (!layout) return Error(ErrorKind::Usage, fmt::format("{} {}", show(value), layout.error().message()));
@@ -46,16 +39,6 @@ Result<void> store_words(std::vector<std::string>& field, string_view value) {
 }
 
 }  // namespace
-
-Result<void> set_redirects(Options& o, string_view value) { return store_choice(o.output.routes.redirected, value); }
-Result<void> set_tee(Options& o, string_view value) { return store_choice(o.output.routes.teed, value); }
-
-Result<void> set_tee_tag(Options& o, string_view value) {
-  Result<output::TagTemplate> tag = output::TagTemplate::parse(value);
-  if (!tag) return tag.error();
-  o.output.teed_tag = std::move(*tag);
-  return {};
-}
 
 Result<void> set_show_local_ranks(Options& o, string_view value) {
   Result<RankSet> ranks = RankSet::parse(value, plan::kMaxSlotsPerHost);

@@ -2,7 +2,6 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,20 +13,14 @@
 
 namespace sml {
 
-inline Error bad_value(std::string_view value, std::string_view expected) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}", show(value, 80), expected));
-}
-
 struct Bounds {
   std::uint32_t least;
   std::uint32_t most;
 };
 
 inline Result<std::uint32_t> number(std::string_view value, Bounds bounds, std::string_view advice = "") {
-  std::uint32_t parsed = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-  const bool whole = error == std::errc() && end == value.data() + value.size();
-  if (whole && parsed >= bounds.least && parsed <= bounds.most) return parsed;
+  const auto parsed = parse_number<std::uint32_t>(value);
+  if (parsed && *parsed >= bounds.least && *parsed <= bounds.most) return *parsed;
   return bad_value(value, fmt::format("a whole number from {} to {}{}", bounds.least, bounds.most, advice));
 }
 

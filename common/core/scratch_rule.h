@@ -1,0 +1,10 @@
+// What an agent does with its scratch folder at its end. Kept: for who debugs sml-run; no later agent removes it
+// either.
+#pragma once
+#include <cstdint>
+
+namespace sml {
+
+enum class ScratchRule : std::uint8_t { Removed, Kept };
+
+}  // namespace sml
