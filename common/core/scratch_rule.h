@@ -1,4 +1,4 @@
-// What an agent does with its scratch folder at its end. Kept: for who debugs sml-run; no later agent removes it
+// Whether an agent removes its scratch folder at its end. Kept: for developers of sml-run; no later agent removes it
 // either.
 #pragma once
 #include <cstdint>

@@ -11,7 +11,7 @@ SECRET = b"0" * 38  # as long as a true one
 
 
 def wish(door, secret=SECRET, pid=1):
-    return agent.frame("Return", agent.text(b"sml0") + agent.text(door) + pid.to_bytes(4, "big") + agent.text(secret) + bytes(8))
+    return agent.frame("ReconnectRequest", agent.text(b"sml0") + agent.text(door) + pid.to_bytes(4, "big") + agent.text(secret) + bytes(8))
 
 
 def call(name, said, ends):
