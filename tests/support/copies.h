@@ -199,6 +199,7 @@ class Hosts {
       if (std::none_of(out.begin(), out.end(), is_it)) out.push_back(name + "=" + value);
     };
     add("HOME", "/nonexistent");
+    add("XDG_CONFIG_HOME", "/nonexistent");  // the developer may have a secret
     add("SAGEMAKER_BASE_DIR", "/nonexistent");
     if (!secret.empty()) add("SML_JOB_SECRET", secret);
     return out;
