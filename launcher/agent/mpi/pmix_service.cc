@@ -19,8 +19,6 @@
 
 namespace sml::agent {
 
-namespace pmix = pmix;
-
 namespace {
 
 constexpr Duration kLimit = std::chrono::seconds(20);  // libraries may be on a slow disk
