@@ -49,6 +49,10 @@ class StallingFiles:
         with self._lock:
             self._goes.clear()
 
+    def is_waited_for(self):
+        """Whether there is a request that has not been taken."""
+        return bool(select.select([self._device], [], [], 0)[0])
+
     def go_on(self):
         self._goes.set()
 

@@ -206,7 +206,9 @@ class HelpedByTorch(TestCase):
         done = self.job("server")
         self.assert_status(done, 123)
         self.assertRegex(done.stderr, r"\n\S+   1 +localhost +\S+ +[\d:]+  hold_up \(torch_served_w")
+        self.assertRegex(done.stderr, r"rank 1 on localhost differs from most: hold_up \(torch_served_worker.py:\d+\)")
         self.assertRegex(done.stderr, r"\n\S+   0,2 +localhost +\S+ +[\d:-]+  wait_for_others \(torch_served_w")
+        self.assertRegex(done.stderr, r"ranks 0,2:\nsml-run:     wait_for_others \(torch_served_worker.py:\d+\)\n")
         self.assertEqual([json.loads((self.folder / "1" / f"torch_trace_rank_{rank}.json").read_text()) for rank in range(3)],
                          [{"entries": [{"rank": rank}]} for rank in range(3)])
         self.assertIn("in hold_up\n", (self.folder / "1" / "rank.1.txt").read_text())

@@ -141,6 +141,7 @@ class Servers(TestCase):
                       "50ms") as job:
             job.read_until("line")
             self.server.stall()
+            wait_until(self.server.is_waited_for)
             time.sleep(2.5 * heartbeat())  # the fault itself
             asked = self.server.asked
             self.server.go_on()
