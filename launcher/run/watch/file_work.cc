@@ -26,7 +26,7 @@ void FileWork::write(const std::string& option, std::function<Result<void>()> wo
 void FileWork::finish() {
   if (tasks_.empty()) return;
   const auto guard = boost::asio::make_work_guard(loop_);  // a thread at work does not keep a loop running
-  const TimePoint end = Clock::now() + kPatience;
+  const TimePoint end = Clock::now() + kEndTimeout;
   loop_.restart();
   while (!tasks_.empty() && loop_.run_one_until(end) > 0) continue;
   for (const Task& task : tasks_) {

@@ -18,7 +18,7 @@ namespace sml::run {
 // Used on the loop's thread.
 class FileWork {
  public:
-  static constexpr Duration kPatience = std::chrono::seconds(15);  // of the end of the job
+  static constexpr Duration kEndTimeout = std::chrono::seconds(15);  // of the end of the job
 
   // `loop` outlives this. `print` prints a warning.
   FileWork(boost::asio::io_context& loop, std::function<void(const std::string&)> print)
@@ -29,7 +29,7 @@ class FileWork {
   void begin(std::string option, std::function<void()> work, std::function<void()> then);
   // Begins `work`, as above, and prints its error.
   void write(const std::string& option, std::function<Result<void>()> work);
-  // For the end of the job: runs the loop until all work is done, until somebody stops the loop, or for kPatience.
+  // For the end of the job: runs the loop until all work is done, until somebody stops the loop, or for kEndTimeout.
   // Prints a warning for each file that is given up.
   void finish();
 

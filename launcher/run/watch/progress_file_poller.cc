@@ -78,7 +78,7 @@ void ProgressFilePoller::look(std::function<void()> then) {
 void ProgressFilePoller::ask(Answer answer) {
   if (path_.empty()) return answer(std::nullopt);
   answer_ = std::move(answer);
-  timeout_.expires_after(kPatience);
+  timeout_.expires_after(kTimeout);
   timeout_.async_wait([this](boost::system::error_code error) {
     if (!error) reply(std::nullopt);
   });

@@ -20,7 +20,7 @@ namespace sml::run {
 class ProgressFilePoller {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(2);
-  static constexpr Duration kPatience = std::chrono::seconds(10);  // of a question, with the file system
+  static constexpr Duration kTimeout = std::chrono::seconds(10);  // of a question, with the file system
 
   // `written` is called, on the loop's thread, each time the file has changed, with the step on its first line; without
   // a step if that line holds none.
@@ -30,7 +30,7 @@ class ProgressFilePoller {
   // To be called once, before the job begins: takes the file as it is for not written. Blocks while the file system
   // does. Does nothing without a file.
   void begin();
-  // nullopt: there is no file, or its file system has not answered within kPatience.
+  // nullopt: there is no file, or its file system has not answered within kTimeout.
   using Answer = std::function<void(std::optional<bool> was_written)>;
   // Asks whether the file has been written since begin(), or since the last question. `answer` is called once, from
   // within this call without a file, else from the loop. One question at a time.
