@@ -288,8 +288,8 @@ std::string_view trim(std::string_view text, std::string_view blanks) {
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

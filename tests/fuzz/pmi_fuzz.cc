@@ -74,7 +74,7 @@ Played play(const std::string& input, std::size_t piece, std::uint32_t hosts) {
     const std::string run = input.substr(at + 1, control / kRanks);
     at += 1 + run.size();
     for (std::size_t i = 0; i < run.size(); i += piece) {
-      server.on_relayed(rank, std::string_view(run).substr(i, piece));
+      server.received(rank, std::string_view(run).substr(i, piece));
       settle(server, played);
     }
   }

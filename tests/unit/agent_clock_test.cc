@@ -3,7 +3,6 @@
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::agent;
 using namespace sml::fleet;
 using namespace std::chrono_literals;
 

@@ -202,8 +202,13 @@ std::vector<OptionRow> options_of_hosts_of_restarts() {
           "--max-restarts",
           rare({"--elastic", "horovod", choice<kElastic, &Options::restart, &RestartOptions::elastic>,
                 "Workers of hvd.elastic keep what they have committed in memory when others fail, or hosts come or go, "
-                "and "
-                "go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a restart."})),
+                "and go on with those that are there, as --min-np or --min-hosts allows. Each time counts as a "
+                "restart."}))};
+}
+
+// Options for hosts that come and go while the job runs.
+std::vector<OptionRow> options_of_changing_hosts() {
+  return {
       {"--max-hosts", "N", whole_number<1, plan::kMaxHosts, &Options::restart, &RestartOptions::most_hosts>,
        "Only the first N hosts have workers; the others are spares."},
       needing("--max-restarts",
@@ -276,8 +281,9 @@ OptionGroup options_of_restarts() {
         "restart too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as "
         "ever, and one "
         "line says why."}}};
-  const std::vector<OptionRow> of_hosts = options_of_hosts_of_restarts();
-  out.rows.insert(out.rows.end(), of_hosts.begin(), of_hosts.end());
+  for (const std::vector<OptionRow>& more : {options_of_hosts_of_restarts(), options_of_changing_hosts()}) {
+    out.rows.insert(out.rows.end(), more.begin(), more.end());
+  }
   return out;
 }
 
@@ -305,32 +311,27 @@ std::vector<OptionGroup> options_of_the_records() {
        {{"--events", "FILE", text<&Options::events_file>, "Write what happens to FILE as it happens, as JSON Lines."},
         rare({"--trace-protocol", "FILE", text<&Options::protocol_file>,
               "Write each message between sml-run and its agents to FILE, for who works on the protocol: JSON Lines "
-              "with "
-              "the "
-              "lengths of texts in place of these."}),
+              "with the lengths of texts in place of these."}),
         {"--timeline", "FILE", add_timeline,
          "Draw the job: a page for a browser when FILE ends in .html, a trace for Perfetto when it ends in .json. "
          "Repeatable.",
          "", Repeat::AddsUp},
         {"--trace", "FILE", text<&Options::observers, &ObserverOptions::trace_file>,
          "Write how the start went to FILE, as a trace for Perfetto: for each host how long it took to connect, to "
-         "send "
-         "the agent, to prepare, and until its ranks ran and printed."},
+         "send the agent, to prepare, and until its ranks ran and printed."},
         {"--log-dir", "DIR", text<&Options::logs, &LogOptions::directory>,
          "Write what each rank prints to files of its own, byte for byte: DIR/rank.R/stdout and stderr. Files of an "
          "earlier job are replaced with --log-overwrite."},
         needing("--log-dir", {"--log-layout", "TEMPLATE", set_log_layout,
                               "Name the files of --log-dir otherwise, with {rank}, {local_rank}, {host}, {stream}, "
-                              "{job} and {restart}; default: "
-                              "rank.{rank}/{stream}.",
+                              "{job} and {restart}; default: rank.{rank}/{stream}.",
                               "rank.{rank}/{stream}"}),
         needing("--log-dir",
                 under_other_names({"--redirects", "STREAMS",
                                    parsed<output::StreamChoice::parse, &Options::output, &OutputOptions::routes,
                                           &output::StreamRoutes::redirected>,
                                    "As torchrun does: write these streams to files only, and no others. 0 none, 1 "
-                                   "stdout, 2 stderr, 3 both; "
-                                   "or by local rank, 0:3,1:1."})),
+                                   "stdout, 2 stderr, 3 both; or by local rank, 0:3,1:1."})),
         needing("--log-dir", under_other_names({"--tee", "STREAMS",
                                                 parsed<output::StreamChoice::parse, &Options::output,
                                                        &OutputOptions::routes, &output::StreamRoutes::teed>,

@@ -200,7 +200,7 @@ std::string table_of(const std::vector<Row>& rows, std::span<const std::size_t> 
 }
 
 std::string table_within(std::size_t columns, const std::vector<Row>& rows) {
-  const std::string whole = table_of(rows, kWhole);
+  std::string whole = table_of(rows, kWhole);
   if (cut_lines(whole, columns) == whole) return whole;
   return cut_lines(table_of(rows, kHostAndPlace) + "\n" + table_of(rows, kLimitsAndSpace), columns);
 }
