@@ -32,6 +32,7 @@ MAY_USE = {
     "nlohmann": ("launcher/hosts/json_text.h", "common/plan/launch_plan.cc", "launcher/report/*", "launcher/notify/notice.cc", "launcher/notify/progress_facts.cc",
                  "launcher/top/job_view.cc", "tests/*"),
     "ncurses": ("launcher/top/terminal.cc",),
+    "libyaml": ("launcher/dialects/config_lines.cc",),
     "catch2": ("tests/*",),
 }
 MAY_NOT_USE = {"fmt": ("launcher/agent/*", "launcher/transport/names/*", "launcher/transport/net/*")}  # it would be large
@@ -39,7 +40,7 @@ LIBRARIES = {  # first words of an include → library
     "boost/asio": "asio", "boost/beast": "boost/beast", "boost/system": "boost/system",
     "boost/unordered": "boost/unordered", "boost/filesystem": "boost/filesystem", "boost": "other Boost",
     "libssh": "libssh", "openssl": "openssl", "CLI": "CLI",
-    "nlohmann": "nlohmann", "fmt": "fmt", "re2": "re2", "catch2": "catch2", "zlib": "zlib", "ncurses.h": "ncurses",
+    "nlohmann": "nlohmann", "fmt": "fmt", "re2": "re2", "catch2": "catch2", "zlib": "zlib", "ncurses.h": "ncurses", "yaml.h": "libyaml",
 }
 SYSTEM = re.compile(r"[a-z0-9_]+(\.h)?|(sys|linux|arpa|net|netinet|asm|sanitizer)/[a-z0-9_]+\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -325,7 +325,7 @@ Result<std::vector<SourcedOption>> options_of_accelerate_config(string_view text
   std::vector<SourcedOption> out;
   for (ConfigLine& line : *lines) {
     const bool other = std::find(kOtherKinds.begin(), kOtherKinds.end(), line.section) != kOtherKinds.end();
-    if (line.value.empty() || other) continue;
+    if (other) continue;
     Result<std::vector<std::string>> words = words_of(line);
     if (!words) return Error(words.error()).in(line.where);
     if (!words->empty()) out.push_back({std::move(line.where), std::move(*words)});

@@ -1,6 +1,7 @@
 #include "launcher/dialects/config_lines.h"
 
 #include <fmt/format.h>
+#include <yaml.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,49 +16,124 @@ namespace {
 
 using std::string_view;
 
-// Removes a comment, which begins the line or follows a space, and is not part of a quoted value.
-string_view without_comment(string_view line) {
-  char quote = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quote != 0) {
-      if (line[i] == quote) quote = 0;
-    } else if (line[i] == '"' || line[i] == '\'') {
-      quote = line[i];
-    } else if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t')) {
-      return line.substr(0, i);
+bool is_null(string_view plain) { return plain.empty() || plain == "~" || lower(plain) == "null"; }
+
+// A whole number of YAML 1.1 in decimal, as Python prints it: 012 is 10, 0x1F is 31, 1_000 is 1000. Other texts stay.
+std::string in_decimal(string_view plain) {
+  std::string digits(plain);
+  std::erase(digits, '_');
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.erase(0, 1);
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0b")) {
+    base = digits[1] == 'x' ? 16 : 2;
+    digits.erase(0, 2);
+  } else if (digits.size() > 1 && digits.front() == '0') {
+    base = 8;
+  }
+  const auto number = parse_number<std::uint64_t>(digits, base);
+  if (!number || plain.front() == '_') return std::string(plain);
+  return fmt::format("{}{}", negative && *number > 0 ? "-" : "", *number);
+}
+
+// Takes libyaml's events one by one, without recursion. Aliases are refused, as they may grow without end, and deep
+// mappings, as libyaml's time is the square of their depth.
+class ConfigReader {
+ public:
+  ConfigReader(string_view text, string_view path) : text_(text), path_(path) {}
+  ConfigReader(const ConfigReader&) = delete;
+  ConfigReader& operator=(const ConfigReader&) = delete;
+  ~ConfigReader() {
+    yaml_event_delete(&event_);
+    yaml_parser_delete(&parser_);
+  }
+
+  Result<std::vector<ConfigLine>> read() {
+    if (yaml_parser_initialize(&parser_) == 0) return Error(ErrorKind::Config, show(path_) + ": no memory to read it");
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
+    do {
+      yaml_event_delete(&event_);
+      if (yaml_parser_parse(&parser_, &event_) == 0) return broken();
+      if (!take()) return refused();
+    } while (event_.type != YAML_STREAM_END_EVENT);
+    return std::move(lines_);
+  }
+
+ private:
+  std::string where(std::size_t line) const { return fmt::format("{}:{}", show(path_), line + 1); }
+
+  Error broken() const {
+    // A scanner's context is where a quote begins; a reader has no mark.
+    std::size_t line = (parser_.error == YAML_SCANNER_ERROR ? parser_.context_mark : parser_.problem_mark).line;
+    if (parser_.error == YAML_READER_ERROR) {
+      const string_view before = text_.substr(0, parser_.problem_offset);
+      line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    }
+    return {ErrorKind::Config, fmt::format("{}: is no YAML ({}); correct this line or one before it", where(line),
+                                           parser_.problem == nullptr ? "no memory" : parser_.problem)};
+  }
+
+  Error refused() const {
+    constexpr string_view kForm =
+        "is no \"key: value\" with one text or number; write it so, without lists, aliases and tags";
+    return {ErrorKind::Config, fmt::format("{}: {}", where(event_.start_mark.line), kForm)};
+  }
+
+  // False: the event is none that is read.
+  bool take() {
+    if (in_list_ && event_.type != YAML_SEQUENCE_END_EVENT) return false;
+    switch (event_.type) {
+      case YAML_DOCUMENT_START_EVENT: return ++documents_ == 1;
+      case YAML_MAPPING_START_EVENT: return begin_mapping();
+      case YAML_MAPPING_END_EVENT: --depth_; return true;
+      case YAML_SCALAR_EVENT: return take_text();
+      case YAML_SEQUENCE_START_EVENT: in_list_ = true; return line_.has_value();
+      case YAML_SEQUENCE_END_EVENT:
+        in_list_ = false;
+        line_.reset();
+        return true;
+      default: return event_.type != YAML_ALIAS_EVENT;
     }
   }
-  return line;
-}
 
-struct Entry {
-  bool indented = false;
-  string_view key;
-  string_view value;  // without quotes
+  bool begin_mapping() {
+    constexpr int kDeepest = 32;
+    if (depth_ > 0 && !line_) return false;  // a key that is a mapping
+    if (depth_ == 1) section_ = line_->key;
+    line_.reset();
+    return ++depth_ <= kDeepest;
+  }
+
+  bool take_text() {
+    const auto& scalar = event_.data.scalar;
+    std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    if (scalar.tag != nullptr || text.find('\0') != std::string::npos) return false;
+    const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    const bool nothing = plain ? is_null(text) : text.empty();
+    if (depth_ == 0) return nothing;
+    if (!line_) {
+      line_ = {where(event_.start_mark.line), depth_ == 1 ? std::string() : section_, std::move(text), {}};
+      return true;
+    }
+    if (!nothing) {
+      line_->value = plain ? in_decimal(text) : std::move(text);
+      lines_.push_back(std::move(*line_));
+    }
+    line_.reset();
+    return true;
+  }
+
+  string_view text_;
+  string_view path_;
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+  int documents_ = 0;
+  int depth_ = 0;  // of mappings that are open
+  bool in_list_ = false;
+  std::string section_;
+  std::optional<ConfigLine> line_;  // its key was read; the value comes next
+  std::vector<ConfigLine> lines_;
 };
-
-bool says_nothing(string_view value) {
-  return value.empty() || value == "~" || value == "{}" || value == "[]" || lower(value) == "null";
-}
-
-// Nullopt for lines other than "key: value" with a plain value: lists, aliases, values of several lines.
-std::optional<Entry> entry_of(string_view line) {
-  const bool indented = line.front() == ' ';
-  const string_view text = trim(line);
-  const std::size_t colon = text.find(':');
-  if (line.front() == '\t' || colon == string_view::npos) return std::nullopt;
-  if (colon + 1 < text.size() && text[colon + 1] != ' ') return std::nullopt;
-  string_view value = trim(text.substr(colon + 1));
-  const string_view key = trim(text.substr(0, colon));
-  if (says_nothing(value)) return Entry{indented, key, ""};
-  constexpr string_view kOtherYaml = "[{&*|>!%@`-";
-  const bool negative = value.size() > 1 && value[0] == '-' && value[1] >= '0' && value[1] <= '9';
-  if (!negative && kOtherYaml.find(value.front()) != string_view::npos) return std::nullopt;
-  const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'');
-  if (quoted && (value.back() != value.front() || value.find('\\') != string_view::npos)) return std::nullopt;
-  if (quoted) value = value.substr(1, value.size() - 2);
-  return Entry{indented, key, value};
-}
 
 }  // namespace
 
@@ -69,25 +145,8 @@ std::optional<bool> truth(string_view text) {
 }
 
 Result<std::vector<ConfigLine>> config_lines(string_view text, string_view path) {
-  std::vector<ConfigLine> out;
-  string_view section;
-  std::uint32_t number = 0;
-  text = without_byte_order_mark(text);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const string_view line = without_comment(text.substr(at, end - at));
-    at = end + 1;
-    std::string where = fmt::format("{}:{}", show(path), ++number);
-    if (trim(line).empty() || trim(line) == "---") continue;
-    const std::optional<Entry> entry = entry_of(line);
-    if (!entry) {
-      return Error(ErrorKind::Config, where + ": is no line of the form \"key: value\", one value each, that is known");
-    }
-    if (!entry->indented) section = entry->key;
-    out.push_back({std::move(where), std::string(entry->indented ? section : ""), std::string(entry->key),
-                   std::string(entry->value)});
-  }
-  return out;
+  if (text.empty()) return std::vector<ConfigLine>();
+  return ConfigReader(text, path).read();
 }
 
 }  // namespace sml::dialects

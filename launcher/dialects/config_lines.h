@@ -1,5 +1,5 @@
-// Reads settings files of launchers in YAML. Supports only the part of YAML that these files need: lines "key: value",
-// and sections of such lines. Pure.
+// Reads settings files of launchers in YAML, with libyaml, whose grammar is that of PyYAML, which those launchers use.
+// Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace sml::dialects {
 
-// A line that has a key.
+// A key with a value.
 struct ConfigLine {
-  std::string where;    // "FILE:3"
-  std::string section;  // empty: outside of any section
+  std::string where;    // "FILE:3", the line of the key
+  std::string section;  // the top key that the key is below, however deep; empty: none
   std::string key;
-  std::string value;  // without quotes; empty if the line has no value, or has null, ~, {} or []
+  std::string value;  // not empty; without quotes; a whole number in decimal, however it is written
 };
 
-// The lines that have a key, in order, including those that begin a section. All indented lines after the beginning of
-// a section belong to it, however deep they are indented. Error (Config), which names the line: a list, an alias, or a
-// value of several lines.
+// The keys that have a value, in order; null and an empty text, list or section are none. Error (Config), which names
+// the line: the text is no YAML, or has a list, an alias, a tag, a second document, or sections deeper than 32.
 Result<std::vector<ConfigLine>> config_lines(std::string_view text, std::string_view path);
 
 // A boolean of YAML 1.1, as PyYAML reads it; nullopt for any other text.

@@ -76,7 +76,7 @@ Result<std::vector<SourcedOption>> options_of_horovod_config(string_view text, s
   for (ConfigLine& line : *lines) {
     const bool controls = line.section.empty() && line.key == "controller";
     const Key* known = key_of(line);
-    if ((!controls && known == nullptr) || line.value.empty()) continue;
+    if (!controls && known == nullptr) continue;
     Result<std::vector<std::string>> words = controls ? words_of_controller(line.value) : words_of(*known, line.value);
     if (!words) return Error(words.error()).in(line.where);
     out.push_back({std::move(line.where), std::move(*words)});

@@ -16,6 +16,7 @@ LICENCES = {
     "gcc-12-cross": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
     "libssh": "LGPL-2.1-or-later",
+    "libyaml": "MIT",
     "linux": "GPL-2.0-only WITH Linux-syscall-note",
     "ncurses": "MIT-open-group",
     "nlohmann-json3": "MIT",

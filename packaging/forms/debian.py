@@ -11,6 +11,7 @@ OVERRIDES = """\
 sml-run: shared-library-lacks-prerequisites [usr/bin/sml-run]
 sml-run: shared-library-lacks-prerequisites [usr/bin/sml-run-agent]
 # A static program has its libraries inside; the SPDX file of each release tells their versions.
+sml-run: embedded-library libyaml [usr/bin/sml-run]
 sml-run: embedded-library ncurses [usr/bin/sml-run]
 sml-run: embedded-library zlib [usr/bin/sml-run]
 # This is no upload to Debian.

@@ -28,7 +28,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::string> words = lines_of({reinterpret_cast<const char*>(data) + 1, size - 1});
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   for (const auto& options : {options_of_accelerate_config(text, "f"), options_of_horovod_config(text, "f")}) {
-    if (options.has_error()) require(options.error().message().size() < 800);
+    if (options.has_error()) {
+      const std::string message = options.error().message();
+      require(message.starts_with("f:") && message.find('\n') == std::string::npos && message.size() < 800);
+      continue;
+    }
+    for (const SourcedOption& option : *options) {
+      for (const std::string& word : option.words)
+        require(word.starts_with("--") && word.find('\0') == std::string::npos);
+    }
   }
   const Row* row = find_row(dialect, words.front());
   if (row == nullptr) row = find_cut_short(dialect, words.front());

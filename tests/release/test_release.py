@@ -248,7 +248,7 @@ class FromSource(ReleaseCase):
             self.assertRegex(done.stdout + done.stderr, f"sml-run cannot be built here: .*{re.escape(said)}")
         compiler.write_text("#!/bin/sh\ncase $* in *print-file-name=*) echo ${1#*=} ;; *) ! grep -q CLI ;; esac\n")
         done = run([venv / "bin/pip", "install", "--no-deps", REPO / "packaging/python"], env={"CXX": str(compiler)})
-        self.assertIn("these are missing: <CLI/CLI.hpp>, libre2.a, libz.a, libncurses.a, libtinfo.a; on Debian and Ubuntu: apt install g++ ", done.stdout + done.stderr)
+        self.assertIn("these are missing: <CLI/CLI.hpp>, libre2.a, libz.a, libncurses.a, libtinfo.a, libyaml.a; on Debian and Ubuntu: apt install g++ ", done.stdout + done.stderr)
 
 
 class Image(ReleaseCase):
@@ -320,7 +320,7 @@ class Inside(ReleaseCase):
         document = json.loads(form("*.spdx.json").read_text())
         packages = {p["name"]: p for p in document["packages"]}
         self.assertLessEqual({"sml-run", "glibc", "libssh", "openssl", "zlib", "re2", "boost1.81", "gcc-12", "fmtlib",
-                              "cli11", "nlohmann-json3", "ncurses"}, set(packages))
+                              "cli11", "libyaml", "nlohmann-json3", "ncurses"}, set(packages))
         for name, package in (("libssh", "libssh-dev"), ("openssl", "libssl-dev"), ("glibc", "libc6-dev")):
             machine = run(["dpkg", "--print-architecture"]).stdout.strip()
             done = run(["dpkg-query", "--show", "--showformat=${source:Version}", f"{package}:{machine}"])
@@ -340,15 +340,16 @@ class Inside(ReleaseCase):
         run(["tar", "-C", folder, "--strip-components=1", "-xf", form("*-relink.tar.gz")])
         self.assertFalse((folder / "lib/libssh.a").exists())
         self.assert_status(run([folder / "relink"]), 0)
-        self.assertEqual((folder / "sml-run").read_bytes(), (BUILD / "sml-run").read_bytes())
+        self.assertTrue((folder / "sml-run").read_bytes() == (BUILD / "sml-run").read_bytes())
         libssh = run(["c++", "-print-file-name=libssh.a"]).stdout.strip()
-        changed = pathlib.Path(libssh).read_bytes().replace(b"SSH-2.0-libssh_", b"SSH-2.0-mylssh_")
-        self.assertNotEqual(changed, pathlib.Path(libssh).read_bytes())
-        (folder / "libssh.a").write_bytes(changed)
+        old, new = b"SSH-2.0-libssh_", b"SSH-2.0-mylssh_"
+        original = pathlib.Path(libssh).read_bytes()
+        self.assertTrue(old in original)
+        (folder / "libssh.a").write_bytes(original.replace(old, new))
         done = run([folder / "relink", "--libssh", "libssh.a"])
         self.assert_status(done, 0)
-        self.assertIn(b"SSH-2.0-mylssh_", (folder / "sml-run").read_bytes())
-        self.assertNotIn(b"SSH-2.0-libssh_", (folder / "sml-run").read_bytes())
+        linked = (folder / "sml-run").read_bytes()
+        self.assertEqual((new in linked, old in linked), (True, False))
         self.assert_starts_workers(folder / "sml-run")
 
 

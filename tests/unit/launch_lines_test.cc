@@ -765,6 +765,9 @@ TEST_CASE("accelerate gives FSDP's workers all of its variables", "[dialects]") 
         "OMP_NUM_THREADS=1");
 }
 
+const std::string kNotRead =
+    "f:2: is no \"key: value\" with one text or number; write it so, without lists, aliases and tags";
+
 TEST_CASE("accelerate reads the file that its config command has written", "[dialects]") {
   const Result<Planned> planned = plan_of("accelerate launch script.py", {"HF_HOME=/hf"});
   REQUIRE(planned.has_value());
@@ -815,7 +818,9 @@ TEST_CASE("what stands in accelerate's file is its option, or refused", "[dialec
                          "sml-run does not prepare this"));
   CHECK(read("compute_environment: AMAZON_SAGEMAKER\n").starts_with("f:1: compute_environment: sml-run does not"));
   CHECK(read("use_cpu: perhaps\n") == "f:1: use_cpu: \"perhaps\" is not true or false");
-  CHECK(read("tpu_env:\n- A=1\n") == "f:2: is no line of the form \"key: value\", one value each, that is known");
+  CHECK(read("tpu_env:\n- A=1\n") == kNotRead);
+  CHECK(read("fsdp_config: {fsdp_version: 2,\n  offload_params: false}\ntpu_env: [ ]\n") ==
+        "f:1 --fsdp_version=2;f:2 --fsdp_offload_params=false;");
 }
 
 TEST_CASE("of accelerate there is launch, and what it prepares with more than variables is refused", "[dialects]") {
@@ -1154,7 +1159,7 @@ TEST_CASE("launchers' variables for the way to hosts and for limits are read", "
 }
 
 TEST_CASE("horovodrun's file of options", "[dialects]") {
-  const auto read = [](const char* text) {
+  const auto read = [](const std::string& text) {
     const auto options = dialects::options_of_horovod_config(text, "f");
     if (!options) return options.error().message();
     std::string out;
@@ -1169,10 +1174,28 @@ TEST_CASE("horovodrun's file of options", "[dialects]") {
   CHECK(read("stall_check:\n  enabled: no\nlogging:\n  level: 'INFO'\n  with_timestamp: on\nelse:\n  level: 1\n") ==
         "f:2 --no-stall-check;f:4 --log-level=INFO;f:5 --log-with-timestamp;");
   CHECK(read("params:\n  cycle_time_ms: -3\n  cache_capacity: null\n") == "f:2 --cycle-time-ms=-3;");
-  CHECK(read("params: {cycle_time_ms: 3}\n") ==
-        "f:1: is no line of the form \"key: value\", one value each, that is known");
+  CHECK(read("params: {cycle_time_ms: 3}\n") == "f:1 --cycle-time-ms=3;");
   CHECK(read("autotune:\n  enabled: perhaps\n") == "f:2: enabled: \"perhaps\" is not true or false");
   CHECK(read("controller: ssh\n") == "f:1: controller: \"ssh\" is not gloo or mpi");
+  // Numbers and texts as Horovod's own reader, PyYAML, has them.
+  CHECK(read("params:\n  cache_capacity: 012\n  fusion_threshold_mb: 0x1F\n  cycle_time_ms: 1e1\n") ==
+        "f:2 --cache-capacity=10;f:3 --fusion-threshold-mb=31;f:4 --cycle-time-ms=1e1;");
+  CHECK(read("params:\n  cache_capacity: 1_000\nautotune:\n  log_file: '012'\n") ==
+        "f:2 --cache-capacity=1000;f:4 --autotune-log-file=012;");
+  CHECK(read("timeline:\n  filename: \"a\\tb\"\n  mark_cycles: ''\n") == "f:2 --timeline-filename=a\tb;");
+  CHECK(read("") == "");
+  // It is read to the end or refused at its line.
+  CHECK(read("timeline:\n  filename: 'a\n") ==
+        "f:2: is no YAML (found unexpected end of stream); correct this line or one before it");
+  CHECK(read("controller: gloo\n\xFF: 1\n") ==
+        "f:2: is no YAML (invalid leading UTF-8 octet); correct this line or one before it");
+  CHECK(read("else: &a 1\ncontroller: *a\n") == kNotRead);
+  CHECK(read("controller: gloo\n---\ncontroller: mpi\n") == kNotRead);
+  CHECK(read("else:\n  level: !python/name:os.system x\n") == kNotRead);
+  CHECK(read("else: 1\nlevel: \"a\\0b\"\n") == kNotRead);
+  std::string deep = "else:\n  ";
+  for (int i = 0; i < 1 << 18; ++i) deep += "{a: ";
+  CHECK(read(deep) == kNotRead);  // at once, however deep
   const Result<Planned> planned = plan_of("horovodrun -np 2 --config-file horovod.yaml --cycle-time-ms 4 p");
   REQUIRE(planned.has_value());
   CHECK(variables(planned->plan) == "HOROVOD_CACHE_CAPACITY=7 HOROVOD_CYCLE_TIME=4");

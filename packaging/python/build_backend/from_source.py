@@ -12,8 +12,8 @@ from scikit_build_core import build as _cmake
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 HEADERS = ("CLI/CLI.hpp", "boost/asio.hpp", "boost/process/v2.hpp", "boost/filesystem.hpp", "fmt/format.h", "libssh/libssh.h",
-           "nlohmann/json.hpp", "openssl/ssl.h", "re2/re2.h", "zlib.h", "ncurses.h")
-ARCHIVES = ("libre2.a", "libz.a", "libncurses.a", "libtinfo.a")  # are linked into the program, whatever else is not
+           "nlohmann/json.hpp", "openssl/ssl.h", "re2/re2.h", "zlib.h", "ncurses.h", "yaml.h")
+ARCHIVES = ("libre2.a", "libz.a", "libncurses.a", "libtinfo.a", "libyaml.a")  # are linked into the program, whatever else is not
 
 
 class Missing(Exception):
