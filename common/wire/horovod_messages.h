@@ -38,7 +38,7 @@ struct HorovodRound {
   std::vector<HorovodPlace> places;
   std::vector<std::string> hosts{};  // addresses that may connect from now on, besides those of Start
   void fields(auto& a) { a(attempt, keys, places, hosts); }
-  static constexpr Rules kRules{.receiver = Receiver::Services};
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Refused};
 };
 
 // To the agent of a worker's host: send `request` to the port there at which the worker listens for notices about
@@ -49,7 +49,7 @@ struct HorovodCall {
   std::uint16_t port = 0;
   std::string request;
   void fields(auto& a) { a(attempt, rank, port, request); }
-  static constexpr Rules kRules{.receiver = Receiver::Services};
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Refused};
 };
 struct HorovodAnswer {
   std::uint32_t attempt = 1;

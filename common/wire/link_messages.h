@@ -24,6 +24,8 @@ struct ReconnectRequest {
   std::string secret;            // Hello::return_secret
   std::uint64_t received = 0;    // bytes of frames that the launcher has received
   void fields(auto& a) { a(mark, reconnect_socket, pid, secret, received); }
+  // The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
+  static constexpr Rules kRules{.peer_check = PeerCheck::Refused};
 };
 inline constexpr std::size_t kMaxReturn = 4096;  // bytes of its frame
 

@@ -11,8 +11,9 @@ namespace sml::wire {
 // The part of the agent that handles a message. Services: the attempt and its services, while there are workers.
 enum class Receiver : std::uint8_t { Agent, Services };
 // Whether a host that calls the coordinator compares a message with its own plan before its agent gets it. Unchecked is
-// for messages that start nothing on the host, and whose bytes the host sends nowhere.
-enum class PeerCheck : std::uint8_t { Checked, Unchecked };
+// for messages that start nothing on the host, and whose bytes the host sends nowhere; Refused for those that a
+// coordinator never sends.
+enum class PeerCheck : std::uint8_t { Checked, Unchecked, Refused };
 // When an agent may send a message. Attempt: between Prepared and Cleared. Connection: at any time after HelloAck.
 enum class Phase : std::uint8_t { Attempt, Connection };
 // The size of the byte strings in a message of an agent. Text: at most kMaxText each. OwnLimits: the message's own

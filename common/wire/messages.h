@@ -30,11 +30,12 @@ using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinDa
                              Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,
                              Relay, AskTraces, AskUse, AskHealth, Received, ReconnectRequest, AddWorkers, StartAdded,
                              SpawnAnswer, HorovodRound, HorovodCall, AskRecorded, AskDiskSpace>;
-using ToLauncher = std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong,
-                                StdinCredit, Bye, ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed,
-                                MpiUse, AskPeerOwnership, PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay,
-                                RankFault, HostUsed, Trace, Traced, WorkersUse, Health, Recorded, Received,
-                                SpawnRequest, Added, HorovodNews, HorovodAnswer, RecordedAll, DiskSpace>;
+using ToLauncher =
+    std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
+                 ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskPeerOwnership,
+                 PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced,
+                 WorkersUse, Health, Recorded, Received, SpawnRequest, Added, HorovodNews, HorovodAnswer, RecordedAll,
+                 DiskSpace, GuardianReplaced>;
 
 // The index of one of the alternatives of ToAgent.
 template <class Request>
@@ -50,6 +51,14 @@ constexpr std::size_t index_in_to_agent() {
 std::vector<std::uint16_t> ports_of(const Prepared& message, ServiceKind kind);
 // The first port of that kind; 0: there is none.
 std::uint16_t port_of(const Prepared& message, ServiceKind kind);
+
+// Variables that the workers of a program, or the workers of a host, have in common travel once.
+// pack_environments() moves them out of the workers' own lists, and unpack_environments() puts them back, before the
+// rest. Each name must occur only once in a list.
+void pack_environments(std::vector<App>& apps, std::vector<Worker>& workers);
+void unpack_environments(const std::vector<App>& apps, std::vector<Worker>& workers);
+void pack_environments(Start& start);
+void unpack_environments(Start& start);
 
 // ExitStatus is sent as three numbers; Lost is never sent (the launcher concludes it).
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);

@@ -24,9 +24,13 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 27;
+inline constexpr std::uint32_t kProtocolVersion = 28;
 
 enum class StdinSource : std::uint8_t { Null, Launcher };  // Null: empty; Launcher: StdinData, until StdinEof
+
+// The process with which the pipe between launcher and agent ends. Guardian: the program that has started it passes
+// nothing on once the first guardian has ended.
+enum class PipeEnd : std::uint8_t { Agent, Guardian };
 
 // The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
 // follow, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; finally Leave, Bye.
@@ -40,8 +44,9 @@ struct Hello {
   std::string return_secret{};             // authenticates a new connection of the launcher; empty: none is accepted
   std::uint32_t hold_ms = 0;               // how long the workers continue after the connection has broken
   ScratchRule scratch = ScratchRule::Removed;
+  PipeEnd pipe_end = PipeEnd::Agent;
   void fields(auto& a) {
-    a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms, scratch);
+    a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms, scratch, pipe_end);
   }
 };
 
@@ -52,11 +57,13 @@ struct App {
   plan::BaseEnvironment base = plan::BaseEnvironment::Launcher;
   plan::Environment launcher_environment;
   plan::Environment user_environment;
+  plan::Environment environment{};  // what its workers on the host have in common, see pack_environments()
   plan::WorldTold world = plan::WorldTold::Yes;
   std::uint32_t local_rank_at = 0;  // see plan::Program
   std::string search_path{};        // likewise
   void fields(auto& a) {
-    a(argv, working_directory, base, launcher_environment, user_environment, world, local_rank_at, search_path);
+    a(argv, working_directory, base, launcher_environment, user_environment, environment, world, local_rank_at);
+    a(search_path);
   }
 };
 
@@ -72,7 +79,7 @@ struct Worker {
   LocalRank local_rank;
   std::uint32_t app = 0;  // index into Prepare::apps
   StdinSource stdin_source = StdinSource::Null;
-  plan::Environment environment;  // plan::rank_environment()
+  plan::Environment environment;  // what plan::rank_environment() sets beyond App::environment
   std::string stdout_log{};       // absolute path on the agent's host of a file that gets a copy; empty: none
   std::string stderr_log{};
   std::string cores{};  // as a rankfile names them; empty: any
@@ -203,8 +210,10 @@ struct RankVariables {
 struct Start {
   plan::Environment rendezvous;
   Stores stores{};
-  std::vector<RankVariables> variables{};  // added after all other variables
-  void fields(auto& a) { a(rendezvous, stores, variables); }
+  // Added after all other variables: those of each worker, and those that all of these have in common.
+  std::vector<RankVariables> variables{};
+  plan::Environment common{};
+  void fields(auto& a) { a(rendezvous, stores, variables, common); }
 };
 
 // Sends a signal to these workers, once; nothing else happens.
@@ -327,6 +336,8 @@ struct EndLeft {
   std::string cgroup;   // HelloAck::cgroup of that agent
   std::string scratch;  // HelloAck::scratch of that agent
   void fields(auto& a) { a(mark, cgroup, scratch); }
+  // It could kill processes and remove a folder that are not in the plan.
+  static constexpr Rules kRules{.peer_check = PeerCheck::Refused};
 };
 
 // Additional workers, with a world of their own, whose first rank is `first` in the job. The agent checks that they can
@@ -341,7 +352,8 @@ struct AddWorkers {
   plan::JobShape shape;         // of that whole world
   std::vector<SpawnKey> keys;
   void fields(auto& a) { a(attempt, service, first, apps, workers, shape, keys); }
-  static constexpr Rules kRules{.receiver = Receiver::Services};
+  // A host that calls cannot compute such workers beforehand.
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Refused};
 };
 
 }  // namespace sml::wire

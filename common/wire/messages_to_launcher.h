@@ -137,6 +137,13 @@ struct AgentLog {
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
+// The agent's guardian has ended, and another one guards it. If the pipe ends with the guardian (PipeEnd), this is the
+// agent's last message: it ends its workers as after the loss of the launcher.
+struct GuardianReplaced {
+  void fields(auto&) {}
+  static constexpr Rules kRules{.phase = Phase::Connection};
+};
+
 struct Pong {
   std::uint64_t token = 0;   // as in Ping
   std::uint64_t now_ns = 0;  // the agent's clock when it sends this

@@ -87,7 +87,7 @@ struct StartAdded {
   Go go = Go::No;
   std::uint32_t ranks = 0;
   void fields(auto& a) { a(attempt, first, go, ranks); }
-  static constexpr Rules kRules{.receiver = Receiver::Services};
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Refused};
 };
 
 // The result of a SpawnRequest.

@@ -132,6 +132,7 @@ void Agent::greet(const wire::Hello& m) {
   deps_.guard.allow(std::chrono::milliseconds(
       2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
   grace_ = std::chrono::milliseconds(m.grace_ms);
+  pipe_end_ = m.pipe_end;
   link_.grant(m.credit);
   link_.send(wire::HelloAck{
       .version = wire::kProtocolVersion,
@@ -358,6 +359,8 @@ void Agent::guardian_died() {
     return end_by_signal(killed + ", and there can be no other: " + made.error().message());
   }
   if (!machine_.greeted()) return;
+  link_.send(wire::GuardianReplaced{});
+  if (pipe_end_ == wire::PipeEnd::Guardian) return launcher_lost(Error(ErrorKind::Lost, killed));
   link_.send(wire::AgentLog{wire::LogLevel::Warning, killed + "; another guards it now"});
 }
 

@@ -123,8 +123,9 @@ class Agent final : private HostAttemptOwner {
   Duration grace_;              // used if the workers are ended without a Stop of the launcher
   TimePoint last_received_;     // when the launcher last sent a message; the heartbeat timeout counts from here
   std::string told_to_end_;     // why the agent ends, if the launcher did not ask for it: the reason in Bye; else empty
-  bool suspended_ = false;      // by the launcher, which sends nothing until it resumes: no heartbeat timeout
-  bool settling_ = false;       // a call of settle() is queued in the loop
+  wire::PipeEnd pipe_end_ = wire::PipeEnd::Agent;
+  bool suspended_ = false;  // by the launcher, which sends nothing until it resumes: no heartbeat timeout
+  bool settling_ = false;   // a call of settle() is queued in the loop
   LocalConnectionCheck callers_;
   std::vector<wire::PeerVerdict> unsent_verdicts_;  // results of rule() that have not been sent yet
   Preload preload_;

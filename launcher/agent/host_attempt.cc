@@ -39,6 +39,7 @@ HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Durat
 // ---- before the start
 
 wire::Prepared HostAttempt::prepare(wire::Prepare m) {
+  wire::unpack_environments(m.apps, m.workers);
   starter_.emplace(deps_, std::move(m.apps), m.mark, workers_, services_);
   WorkerEnvironments& environments = starter_->environments();
   service_context_.attempt = m.attempt;

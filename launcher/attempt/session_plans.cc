@@ -181,6 +181,7 @@ wire::Prepare finished(wire::Prepare prepare, const std::vector<std::uint32_t>& 
   for (const std::uint32_t index : programs) {
     prepare.apps.push_back(app_for(plan, plan.program(index), base_at(place, plan)));
   }
+  wire::pack_environments(prepare.apps, prepare.workers);
   return prepare;
 }
 
@@ -370,6 +371,17 @@ std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank a
   return out;
 }
 
+std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
+                                                  const plan::PresetFacts& facts) {
+  std::vector<wire::RankVariables> out;
+  if (plan.presets.empty()) return out;
+  for (const Rank rank : host.ranks) {
+    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
+    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, assignment, plan.job, facts)});
+  }
+  return out;
+}
+
 AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
                        const std::function<std::optional<AgentPlace>(HostIndex)>& place) {
   const std::uint32_t first = plan.map.world_size() - world.world_size();
@@ -399,6 +411,7 @@ AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, 
       const plan::RankAssignment& own = world.ranks[worker.rank.value() - first];
       worker.environment = plan::rank_environment(world, own, plan.job);
     }
+    wire::pack_environments(message.apps, message.workers);
     out.hosts.emplace_back(h);
     out.messages.push_back(std::move(message));
   }

@@ -66,6 +66,10 @@ std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan);
 // One per host with ranks, in host order. Rank 0's host is the first: it reserves the rendezvous port.
 std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan& plan, const SessionSettings& settings);
 
+// The variables of presets for each rank of the host; none without presets.
+std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
+                                                  const plan::PresetFacts& facts);
+
 // Returns the programs that a spawn request of the rank `asks` adds; they are to follow the programs of the plan.
 std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
                                             const std::vector<plan::SpawnProgram>& programs);

@@ -218,6 +218,7 @@ const Starter& srun() {
                                    .not_for_tool = kSrunNotForTool,
                                    .not_for_workers = kSrunNotForWorkers,
                                    .end = EndOfTool::OfAgent,
+                                   .pipe = EndOfPipe::OfTask,
                                    .account = srun_account};
   return starter;
 }

@@ -51,6 +51,10 @@ struct StepRule {
 // status 255 and a message, or a signal killed it; else OfAgent.
 enum class EndOfTool : std::uint8_t { OfAgent, AsSsh, OfConnection };
 
+// When the pipe ends that the tool gives: when all processes on the host that hold it have closed it (OfAgent), or when
+// the process that the tool has started there has ended (OfTask), which is the agent's guardian.
+enum class EndOfPipe : std::uint8_t { OfAgent, OfTask };
+
 struct Starter {
   std::string_view name;          // value of --start-by
   std::string_view system{};      // the batch system, for people: "Slurm"
@@ -72,6 +76,7 @@ struct Starter {
   Names not_for_tool{};     // removed from the environment of the tool, since they would change what it does
   Names not_for_workers{};  // set by the tool on the host, and removed there
   EndOfTool end = EndOfTool::OfAgent;
+  EndOfPipe pipe = EndOfPipe::OfAgent;
   // Summarizes the standard error of a tool that has ended, as a part of a sentence. It leaves out the name of the
   // host, so that hosts with the same text can be reported in one line. Returns an empty text if it recognizes no
   // cause. Null: the last line is the summary.

@@ -50,6 +50,8 @@ class AgentTransport {
   virtual bool far_side_killed() const { return false; }
   // After transport_closed: the program has ended with status 0, as an agent does only after its last message.
   virtual bool far_side_ended_well() const { return false; }
+  // Whether bytes reach the agent only as long as the process that was started on the far side, the guardian, lives.
+  virtual bool ends_with_guardian() const { return false; }
   // For a transport that resumes broken connections by itself: when it last did, and may have sent earlier bytes again.
   // TimePoint::min(): never.
   virtual TimePoint reconnected_at() const { return TimePoint::min(); }

@@ -102,6 +102,8 @@ class ProcessTransport final : public AgentTransport {
 
   bool far_side_ended_well() const override { return core_->ended && succeeded(*core_->ended); }
 
+  bool ends_with_guardian() const override { return start_.tool && start_.tool->pipe == starters::EndOfPipe::OfTask; }
+
   void finish() override {
     core_->finishing = true;
     write(core_);

@@ -11,6 +11,7 @@
 
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
+#include "launcher/starters/starter.h"
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_transport.h"
 #include "launcher/transport/command_words.h"
@@ -38,6 +39,7 @@ struct ToolCommand {
   std::vector<std::string> environment;  // of the tool; empty: the launcher's
   // Summarizes the tool's standard error for display. Empty result: there is no known message in it.
   std::function<std::string(std::string_view errors)> account;
+  starters::EndOfPipe pipe = starters::EndOfPipe::OfAgent;
   // Whether a tool that has ended so shows that the agent has ended too; false: only the connection may have broken.
   std::function<bool(const ExitStatus& status, std::string_view errors)> agent_has_ended;
 };

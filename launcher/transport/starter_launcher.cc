@@ -51,6 +51,7 @@ std::unique_ptr<AgentTransport> StarterLauncher::log_in(const plan::Host& host, 
                  whole = without_variables(script, starter_.not_for_workers)] { return tool->words_for(name, whole); },
        .environment = starters::environment_of_tool(starter_, environment_),
        .account = [&starter = starter_](std::string_view errors) { return account_of(starter, errors); },
+       .pipe = starter_.pipe,
        .agent_has_ended = [end = starter_.end](const ExitStatus& status,
                                                std::string_view errors) { return shows_end(end, status, errors); }});
 }

@@ -36,9 +36,10 @@ ExpectedPlan own_part() {
   worker.rank = kRank;
   worker.stdin_source = wire::StdinSource::Launcher;
   worker.environment = {"RANK=1"};
+  part.prepare.apps[0].environment = {"WORLD_SIZE=2"};
   part.prepare.workers = {worker};
   for (std::size_t i = 0; i < kAnyAddress.size(); ++i) {
-    part.variables[i] = {{kRank, {"A=" + std::string(kAnyAddress[i]) + ":(port)"}}};
+    part.variables[i] = {{kRank, {"N=2", "A=" + std::string(kAnyAddress[i]) + ":(port)"}}};
   }
   return part;
 }
@@ -49,6 +50,7 @@ std::string honest_bytes(const ExpectedPlan& own) {
   hello.host = own.host;
   wire::Start start = honest_start("10.0.0.1");
   start.variables = {{kRank, {"A=10.0.0.1:29500"}}};
+  start.common = {"N=2"};
   std::string out;
   for (const wire::ToAgent& m : {wire::ToAgent(hello), wire::ToAgent(own.prepare), wire::ToAgent(start),
                                  wire::ToAgent(wire::AskHealth{1, own.health_check, 1000, 0}),
@@ -94,8 +96,11 @@ struct Looker {
     require(++plans == 1 && hellos == 1 && wire::encode(wire::ToAgent(m)) == wire::encode(wire::ToAgent(own.prepare)));
   }
   void operator()(const wire::Start& m) {
-    require(++starts == 1 && plans == 1 && m.variables.size() == 1 && m.variables[0].environment.size() == 1);
-    require(m.variables[0].environment[0].starts_with("A=") && m.variables[0].rank == kRank);
+    require(++starts == 1 && plans == 1 && m.variables.size() == 1 && m.variables[0].rank == kRank);
+    plan::Environment variables = m.common;
+    variables.insert(variables.end(), m.variables[0].environment.begin(), m.variables[0].environment.end());
+    std::sort(variables.begin(), variables.end());
+    require(variables.size() == 2 && variables[0].starts_with("A=") && variables[1] == "N=2");
     const plan::Environment names = honest_start("a").rendezvous;
     require(m.rendezvous.size() == names.size() && m.stores.hosts.empty());
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -147,16 +147,19 @@ TEST_CASE("agent: without a program the directory must be there all the same") {
 TEST_CASE("agent: each worker gets its own variables, and the common ones last") {
   Init init;
   Launcher launcher({"env", "-i", "PATH=/usr/bin:/bin", "LOGIN=yes", "BOTH=login"});
-  wire::Prepare plan = Launcher::plan({{"sh", "-c", "echo $LOGIN $BOTH $MINE $LATE"}});
+  wire::Prepare plan = Launcher::plan({{"sh", "-c", "echo $LOGIN $BOTH $MINE $LATE $SAME $LAST"}});
   plan.apps[0].user_environment = {"BOTH=user", "MINE=user"};
+  plan.apps[0].environment = {"SAME=app", "LAST=app"};
   plan.workers[0].environment = {"MINE=rank", "LATE=rank"};
   launcher.send(Launcher::hello());
   launcher.await<wire::HelloAck>();
   launcher.send(plan);
   launcher.await<wire::Prepared>();
-  launcher.send(wire::Start{{"LATE=rendezvous"}});
+  launcher.send(wire::Start{.rendezvous = {"LATE=rendezvous", "LAST=rendezvous"},
+                            .variables = {{.rank = Rank(0), .environment = {}}},
+                            .common = {"LAST=common"}});
   launcher.must_leave_well();
-  CHECK(launcher.news(0).out == "yes user rank rendezvous\n");
+  CHECK(launcher.news(0).out == "yes user rank rendezvous app common\n");
 }
 
 TEST_CASE("agent: a protocol that it does not speak is answered in words") {

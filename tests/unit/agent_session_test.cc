@@ -571,6 +571,23 @@ TEST_CASE("giving a host up: told once, later, and everything is closed") {
   }
 }
 
+TEST_CASE("a host that is not needed any more: its agent leaves; one that does not run yet is given up") {
+  const wire::Stop stop{SIGTERM, 100};
+  Stage ready;
+  ready.make_ready();
+  ready.session->let_go(stop, Afterwards::Leave);
+  CHECK_FALSE(ready.session->ended());
+  const std::vector<wire::ToAgent> told = frames_in(ready.far().sent.back());
+  REQUIRE(told.size() == 2);
+  CHECK(std::holds_alternative<wire::Stop>(told[0]));
+  CHECK(std::holds_alternative<wire::Leave>(told[1]));
+  Stage starting;
+  starting.open();
+  starting.session->let_go(stop, Afterwards::Leave);
+  starting.session->let_go(stop, Afterwards::Leave);
+  starting.must_have_failed(ErrorKind::Lost, "not needed any more");
+}
+
 TEST_CASE("a session that is gone tells nothing") {
   Stage stage;
   stage.make_running();

@@ -31,15 +31,9 @@ plan::LaunchPlan plan_of_two(std::set<plan::Preset> presets = {}) { return plan_
 
 std::vector<wire::RankVariables> variables_of(const plan::LaunchPlan& plan, const std::vector<std::string>& addresses,
                                               std::uint16_t port) {
-  std::vector<wire::RankVariables> out;
-  if (plan.presets.empty()) return out;
   std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
   for (plan::PresetPort& one : ports) one.port = port;
-  for (const Rank rank : plan.map.hosts[1].ranks) {
-    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, plan.map.ranks[rank.value()], plan.job,
-                                                  {addresses, ports})});
-  }
-  return out;
+  return attempt::preset_variables(plan, plan.map.hosts[1], {addresses, ports});
 }
 
 ExpectedPlan part_of(const plan::LaunchPlan& plan) {
@@ -278,13 +272,13 @@ TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
   PlanVerifier check = check_of(part_of(plan_of_two()));
   CHECK(feed(check, hello()) == "");
   CHECK(feed(check, wire::EndLeft{"sml0", "/sys/fs/cgroup/sml-run-abcdef", "/tmp/sml-run-abcdef"}) ==
-        kRefused + "an end to an earlier agent's processes");
+        kRefused + "EndLeft, a message for hosts that do not call");
 }
 
 TEST_CASE("dial-in: a head starts no more workers than this host has reckoned") {
   PlanVerifier check = check_of(part_of(plan_of_two()));
   CHECK(feed(check, hello()) == "");
-  CHECK(feed(check, wire::AddWorkers{}) == kRefused + "more workers than it has");
+  CHECK(feed(check, wire::AddWorkers{}) == kRefused + "AddWorkers, a message for hosts that do not call");
 }
 
 TEST_CASE("dial-in: a host runs its own command in its own directory, whatever the head says") {
@@ -332,6 +326,8 @@ TEST_CASE("dial-in: a head that wants another variable or input is refused") {
         "its own environment for the workers here");
   CHECK(plan_with([](auto& p) { p.workers[0].environment.push_back("PATH=/x"); }, part) ==
         "another value of the variable PATH");
+  CHECK(plan_with([](auto& p) { p.apps[0].environment.push_back("PATH=/x"); }, part) ==
+        "another value of the variable PATH");
   CHECK(plan_with([](auto& p) { p.workers[1].rank = Rank(9); }, part) == "other ranks");
   CHECK(plan_with([](auto& p) { p.workers.pop_back(); }, part) == "another number of workers");
   CHECK(plan_with([](auto& p) { p.workers[0].stdin_source = wire::StdinSource::Launcher; }, part) ==
@@ -365,6 +361,9 @@ TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
   start = start_at("10.0.0.1");
   start.variables = {{Rank(2), {"PATH=/x"}}};
   CHECK(start_with(start, part) == "variables that follow from no preset");
+  start.variables.clear();
+  start.common = {"PATH=/x"};
+  CHECK(start_with(start, part) == "variables that follow from no preset");
 }
 
 TEST_CASE("dial-in: variables of presets may differ in addresses and ports only") {
@@ -373,6 +372,12 @@ TEST_CASE("dial-in: variables of presets may differ in addresses and ports only"
   for (const auto& addresses : {std::vector<std::string>{"10.0.0.1", "10.0.0.22"}, {"fd00::1", "fe80::2%eth0"}}) {
     wire::Start start = start_at(addresses[0]);
     start.variables = variables_of(plan, addresses, 4711);
+    wire::Start packed = start;
+    wire::pack_environments(packed);
+    CHECK(packed.common.size() > packed.variables[0].environment.size());
+    CHECK(start_with(packed, part) == "");
+    packed.common.front() = "PATH=/x";
+    CHECK_FALSE(start_with(packed, part).empty());
     CHECK(start_with(start, part) == "");
     for (const std::string& change : {std::string("x=1"), std::string("\"},\"x\":{\"")}) {
       wire::Start evil = start;

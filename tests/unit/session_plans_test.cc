@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include "common/plan/environment/presets.h"
 #include "common/plan/ranks/program_map.h"
 #include "common/plan/ranks/spawn_map.h"
 #include "tests/support/catch.h"
@@ -149,7 +150,8 @@ TEST_CASE("every rank is on its host, with its own variables; an input has who w
   REQUIRE(plans.size() == 2);
   std::uint32_t next = 0;
   for (const auto& session : plans) {
-    for (const wire::Prepare& prepare : both_of(session)) {
+    for (wire::Prepare prepare : both_of(session)) {
+      wire::unpack_environments(prepare.apps, prepare.workers);
       std::uint32_t rank = next;
       std::uint32_t local = 0;
       for (const wire::Worker& worker : prepare.workers) {
@@ -157,7 +159,8 @@ TEST_CASE("every rank is on its host, with its own variables; an input has who w
         CHECK(worker.local_rank == LocalRank(local));
         CHECK(worker.app == 0);
         CHECK(worker.stdin_source == (rank == 3 ? wire::StdinSource::Launcher : wire::StdinSource::Null));
-        CHECK(worker.environment == plan::rank_environment(plan.map, plan.map.ranks[rank], plan.job));
+        CHECK(plan::with_job({}, worker.environment) ==
+              plan::with_job({}, plan::rank_environment(plan.map, plan.map.ranks[rank], plan.job)));
         CHECK(has(worker.environment, "RANK=" + std::to_string(rank)));
         CHECK(has(worker.environment, "LOCAL_RANK=" + std::to_string(local)));
         ++rank;
@@ -167,6 +170,60 @@ TEST_CASE("every rank is on its host, with its own variables; an input has who w
     next += static_cast<std::uint32_t>(session.prepare(AgentPlace::ThisMachine).workers.size());
   }
   CHECK(next == 5);
+}
+
+TEST_CASE("what the workers of a program have in common travels once, and each worker gets all its variables") {
+  plan::LaunchPlan plan = make_plan({{"a", 9}});
+  plan.more_programs = {{{"reader"}, "/there", {}}};
+  const std::vector<plan::ProgramShare> programs{{.np = 8, .hosts = {}, .role = "trainer"},
+                                                 {.np = 1, .hosts = {}, .role = "reader"}};
+  const plan::HostList hosts{{{"a", "", 9}}, "-H"};
+  plan.map = *plan::map_programs(hosts, programs, plan::Oversubscribe::No);
+  const wire::Prepare sent = session_plans(plan, kSettings)[0].prepare(AgentPlace::Remote);
+  REQUIRE(sent.workers.size() == 9);
+  REQUIRE(sent.apps.size() == 2);
+  CHECK(has(sent.apps[0].environment, "ROLE_NAME=trainer"));
+  CHECK(has(sent.workers[1].environment, "RANK=1"));
+  CHECK_FALSE(has(sent.workers[1].environment, "WORLD_SIZE=9"));
+  CHECK(sent.workers[8].environment.empty());  // alone with its program
+
+  wire::Prepare whole = sent;
+  wire::unpack_environments(whole.apps, whole.workers);
+  const plan::Environment shared{"A=1", "RANK=user", "WORLD_SIZE=user"};
+  for (const wire::Worker& worker : whole.workers) {
+    const auto own = plan::rank_environment(plan.map, plan.map.ranks[worker.rank.value()], plan.job);
+    CHECK(plan::with_job(shared, worker.environment) == plan::with_job(shared, own));
+  }
+  for (wire::App& app : whole.apps) app.environment.clear();
+  CHECK(wire::encode(wire::ToAgent(sent)).size() * 3 < wire::encode(wire::ToAgent(whole)).size() * 2);
+}
+
+TEST_CASE("what the workers of a host have in common of the variables of presets travels once, too") {
+  for (const std::string presets : {"tf", "jax", "deepspeed", "accelerate", "slurm", "hydra", "openmpi",
+                                    "virtual-local-rank", "tf,jax,deepspeed,slurm,hydra,virtual-local-rank"}) {
+    CAPTURE(presets);
+    plan::LaunchPlan plan = make_plan({{"a", 1}, {"b", 3}});
+    plan.presets = *plan::parse_presets(presets);
+    std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
+    for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port = static_cast<std::uint16_t>(9000 + i);
+    const std::vector<std::string> addresses{"10.0.0.1", "fd00::2"};
+    for (const plan::MappedHost& host : plan.map.hosts) {
+      const wire::Start whole{.rendezvous = {}, .variables = preset_variables(plan, host, {addresses, ports})};
+      wire::Start start = whole;
+      wire::pack_environments(start);
+      const bool all_differ = host.ranks.size() > 1 && presets == "tf";
+      CHECK(start.common.empty() == (all_differ || presets == "accelerate"));
+      if (presets == "slurm") CHECK(start.common.size() > 5 * start.variables[0].environment.size());
+      wire::unpack_environments(start);
+      REQUIRE(start.variables.size() == host.ranks.size());
+      const plan::Environment below{"CROSS_RANK=x", "LOCAL_RANK=x", "TF_CONFIG=x", "Z=1"};
+      for (std::size_t i = 0; i < start.variables.size(); ++i) {
+        CHECK(start.variables[i].rank == host.ranks[i]);
+        CHECK(plan::with_job(below, start.variables[i].environment) ==
+              plan::with_job(below, whole.variables[i].environment));
+      }
+    }
+  }
 }
 
 TEST_CASE("without a word about input nobody has one") {

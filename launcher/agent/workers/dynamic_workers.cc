@@ -17,6 +17,7 @@ void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) 
   for (const Error& missing : starter->add_programs(m.apps)) answer_->errors.push_back(preflight_error(missing));
   first_ = m.first;
   waiting_ = m.workers;
+  wire::unpack_environments(m.apps, waiting_);
   for (wire::Worker& worker : waiting_) worker.app += first_app;
   if (answer_->errors.empty()) share_out(*starter);
   if (!answer_->errors.empty()) return settle(m.first, {});

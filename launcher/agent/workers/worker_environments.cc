@@ -127,6 +127,7 @@ Result<std::vector<std::string>> WorkerEnvironments::choose_interfaces(const std
 
 void WorkerEnvironments::meet(wire::Start& message) {
   rendezvous_ = std::move(message.rendezvous);
+  wire::unpack_environments(message);
   for (wire::RankVariables& of_rank : message.variables) of_rank_[of_rank.rank] = std::move(of_rank.environment);
   if (!interfaces_.empty()) {
     interface_ = interface_variables(interfaces_);

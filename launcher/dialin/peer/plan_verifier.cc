@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/core/text.h"
 #include "common/plan/environment/worker_env.h"
@@ -72,10 +71,6 @@ bool has_form(string_view value, string_view form, string_view any) {
 
 // ---- variables
 
-const std::string* find_entry(const plan::Environment& environment, string_view name) {
-  return plan::find_variable(environment, name);
-}
-
 // The name before the "=". An entry without "=" may be all value, and is not shown.
 std::string shown_name(string_view entry) {
   return entry.find('=') == entry.npos ? "without a name" : show(plan::name_of(entry), kMaxName);
@@ -84,11 +79,11 @@ std::string shown_name(string_view entry) {
 // Returns the name of a variable in which the two differ; empty if they are equal.
 std::string differing_name(const plan::Environment& theirs, const plan::Environment& own) {
   for (const std::string& entry : theirs) {
-    const std::string* mine = find_entry(own, plan::name_of(entry));
-    if (mine == nullptr || *mine != *find_entry(theirs, plan::name_of(entry))) return shown_name(entry);
+    const std::string* mine = plan::find_variable(own, plan::name_of(entry));
+    if (mine == nullptr || *mine != *plan::find_variable(theirs, plan::name_of(entry))) return shown_name(entry);
   }
   for (const std::string& entry : own) {
-    if (find_entry(theirs, plan::name_of(entry)) == nullptr) return shown_name(entry);
+    if (plan::find_variable(theirs, plan::name_of(entry)) == nullptr) return shown_name(entry);
   }
   return theirs == own ? "" : shown_name(theirs.front());  // an entry is duplicated, or the order differs
 }
@@ -102,16 +97,22 @@ bool may_differ(const std::string& entry, const std::string& first, const std::s
   return has_form(entry, first, kAnyAddress[0]) || has_form(entry, second, kAnyAddress[1]);
 }
 
-Result<void> check_variables(const std::vector<wire::RankVariables>& theirs, const ExpectedPlan& own) {
+// Both lists of the coordinator, the common and the rank's own, keep the order of this host's list.
+Result<void> check_variables(const wire::Start& theirs, const ExpectedPlan& own) {
   const auto& [first, second] = own.variables;
+  const plan::Environment& common = theirs.common;
   Error others = differs("variables that follow from no preset");
-  if (theirs.size() != first.size()) return others;
-  for (std::size_t i = 0; i < theirs.size(); ++i) {
-    const plan::Environment& entries = theirs[i].environment;
-    if (theirs[i].rank != first[i].rank || entries.size() != first[i].environment.size()) return others;
-    for (std::size_t k = 0; k < entries.size(); ++k) {
-      if (may_differ(entries[k], first[i].environment[k], second[i].environment[k])) continue;
-      return differs("another value of the variable " + shown_name(entries[k]));
+  if (theirs.variables.size() != first.size() || (first.empty() && !common.empty())) return others;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto& [rank, entries] = theirs.variables[i];
+    const plan::Environment& form = first[i].environment;
+    if (rank != first[i].rank || common.size() + entries.size() != form.size()) return others;
+    for (std::size_t k = 0, shared = 0; k < form.size(); ++k) {
+      const bool is_shared = shared < common.size() && plan::name_of(common[shared]) == plan::name_of(form[k]);
+      if (!is_shared && k - shared == entries.size()) return others;
+      const std::string& entry = is_shared ? common[shared++] : entries[k - shared];
+      if (may_differ(entry, form[k], second[i].environment[k])) continue;
+      return differs("another value of the variable " + shown_name(entry));
     }
   }
   return {};
@@ -129,6 +130,7 @@ Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   theirs.local_rank_at = own.local_rank_at;
   theirs.search_path = own.search_path;
   theirs.working_directory = own.working_directory;
+  if (Result<void> same = compare_variables(theirs.environment, own.environment); !same) return same;
   return compare_variables(theirs.user_environment, own.user_environment);
 }
 
@@ -148,17 +150,12 @@ Result<void> settle_worker(wire::Worker& theirs, const wire::Worker& own) {
 }
 
 std::uint16_t port_in(const plan::Environment& environment, string_view name) {
-  const std::string* entry = find_entry(environment, name);
-  const string_view text = entry == nullptr ? string_view() : plan::value_of(*entry);
-  std::uint16_t port = 0;
-  std::from_chars(text.data(), text.data() + text.size(), port);
-  return port;
+  return parse_number<std::uint16_t>(plan::variable(environment, name)).value_or(0);
 }
 
 // Checks the rendezvous variables: an address and two ports, from which all others follow.
 Result<void> check_rendezvous(const plan::Environment& theirs, plan::TorchStore torch_store) {
-  const std::string* address = find_entry(theirs, "MASTER_ADDR");
-  plan::Rendezvous meeting{.address = address == nullptr ? "" : std::string(plan::value_of(*address)),
+  plan::Rendezvous meeting{.address = std::string(plan::variable(theirs, "MASTER_ADDR")),
                            .port = port_in(theirs, "MASTER_PORT"),
                            .horovod_port = port_in(theirs, "HOROVOD_GLOO_RENDEZVOUS_PORT"),
                            .torch_store = torch_store};
@@ -220,7 +217,15 @@ Result<std::string> PlanVerifier::pass(std::span<const char> bytes) {
 Result<void> PlanVerifier::check(wire::ToAgent& message) {
   const bool is_hello = std::holds_alternative<wire::Hello>(message);
   if (is_hello != (due_ == Due::Hello)) return differs("messages in another order");
-  return std::visit([this](auto& m) { return check_one(m); }, message);
+  const auto check_message = [this]<class Message>(Message& m) -> Result<void> {
+    constexpr wire::PeerCheck rule = wire::rules_of<Message>().peer_check;
+    if constexpr (rule == wire::PeerCheck::Checked) {
+      return check_one(m);
+    }
+    if (rule == wire::PeerCheck::Unchecked) return {};
+    return differs(fmt::format("{}, a message for hosts that do not call", wire::message_name<Message>()));
+  };
+  return std::visit(check_message, message);
 }
 
 Result<void> PlanVerifier::check_one(const wire::Hello& hello) {
@@ -295,32 +300,13 @@ Result<void> PlanVerifier::check_one(const wire::Start& start) {
   due_ = Due::Again;
   if (Result<void> agrees = check_rendezvous(start.rendezvous, own_->torch_store); !agrees) return agrees;
   if (Result<void> stores = check_stores(start, *own_); !stores) return stores;
-  return check_variables(start.variables, *own_);
+  return check_variables(start, *own_);
 }
-
-// A coordinator never sends it to a peer: it could kill processes and remove a folder that are not in the plan.
-Result<void> PlanVerifier::check_one(const wire::EndLeft&) const {
-  return differs("an end to an earlier agent's processes");
-}
-
-// The workers that ranks may spawn through MPI cannot be computed beforehand.
-Result<void> PlanVerifier::check_one(const wire::AddWorkers&) const { return differs("more workers than it has"); }
-
-Result<void> PlanVerifier::check_one(const wire::StartAdded&) const { return differs("more workers than it has"); }
 
 Result<void> PlanVerifier::check_one(const wire::AskHealth& ask) const {
   return agree(ask.command.empty() || ask.command == own_->health_check,
                fmt::format("another --health-check, \"{}\"", show(ask.command, kMaxShown)));
 }
-
-// The agent's link on a peer is not resumable: peer and coordinator reconnect by themselves.
-Result<void> PlanVerifier::check_one(const wire::ReconnectRequest&) const {
-  return differs("a reconnect to its agent");
-}
-
-// Hosts that call take part in no Horovod elastic job: its messages would go to ports of this host.
-Result<void> PlanVerifier::check_one(const wire::HorovodRound&) const { return differs("a round of an elastic job"); }
-Result<void> PlanVerifier::check_one(const wire::HorovodCall&) const { return differs("a call to one of its workers"); }
 
 Result<void> PlanVerifier::check_input(Rank rank) const {
   const auto reads = [rank](const wire::Worker& w) {

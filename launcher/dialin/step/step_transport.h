@@ -25,6 +25,7 @@ class StepTransport final : public transport::AgentTransport, private StepAwaite
   std::size_t unsent() const override;
   bool far_side_ended() const override;
   bool far_side_ended_well() const override;
+  bool ends_with_guardian() const override { return other_ && other_->ends_with_guardian(); }
   void finish() override;
 
  private:

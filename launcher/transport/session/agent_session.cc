@@ -122,6 +122,7 @@ void AgentSession::greet() {
 
 void AgentSession::introduce() {
   transport_step("preparing");
+  if (transport_->ends_with_guardian()) plan_.hello.pipe_end = wire::PipeEnd::Guardian;
   transmit(wire::encode(transport_->greet(plan_.hello)));
   const auto make = std::exchange(plan_.prepare, nullptr);  // which may hold the plan of the whole job
   wire::Prepare prepare;
@@ -165,6 +166,7 @@ void AgentSession::handle(wire::ToLauncher message) {
   }
   if (action == SessionAction::None) return;
   if (Result<void> allowed = validator_->check(message); !allowed) return break_off(allowed.error().message());
+  if (std::holds_alternative<wire::GuardianReplaced>(message)) return guardian_replaced();
   if (const auto* ack = std::get_if<wire::HelloAck>(&message)) transport_->agree(*ack);
   if (machine_.state() == SessionState::Leaving) give(transport_->say_goodbye());
   if (action == SessionAction::TellReady) {
@@ -172,6 +174,12 @@ void AgentSession::handle(wire::ToLauncher message) {
     return owner_.session_ready(*this, std::get<wire::Prepared>(message));
   }
   owner_.session_message(*this, std::move(message));
+}
+
+void AgentSession::guardian_replaced() {
+  if (plan_.hello.pipe_end == wire::PipeEnd::Agent) return;
+  agent_vanished_ = true;
+  abandon(Error(ErrorKind::Lost, "the guardian of its agent was killed, and the connection to the agent ends with it"));
 }
 
 // Ignores everything that the agent sends from now on.
@@ -248,6 +256,11 @@ void AgentSession::end_workers(const wire::Stop& message, Afterwards afterwards)
   std::string frames = wire::encode(message);
   if (afterwards == Afterwards::Leave) frames += wire::encode(wire::ToAgent(wire::Leave{}));
   give(std::move(frames));
+}
+
+void AgentSession::let_go(const wire::Stop& message, Afterwards afterwards) {
+  if (agent_runs()) return end_workers(message, afterwards);
+  abandon(Error(ErrorKind::Lost, "not needed any more"));
 }
 
 AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {

@@ -92,6 +92,8 @@ class AgentSession final : private TransportEvents {
   void release();
   // Sends Stop, and Leave if the agent is to leave. Ignored unless the agent runs.
   void end_workers(const wire::Stop& message, Afterwards afterwards);
+  // For a host that is not needed any more: as end_workers() if its agent runs; otherwise abandons the session.
+  void let_go(const wire::Stop& message, Afterwards afterwards);
   // Suspends the workers and the agent's timers; ignored unless the agent runs. Later messages are queued until
   // resume(), because any message from the launcher would make the agent resume.
   void suspend();
@@ -116,8 +118,8 @@ class AgentSession final : private TransportEvents {
   TimePoint last_sent() const;                       // when the last bytes were sent to the agent
   bool had_workers() const { return had_workers_; }  // Start has been sent to it
   const std::string& mark() const { return mark_; }
-  // After session_ended: the agent ended without a Bye although the connection did not break, so a new agent may be
-  // started on the host.
+  // After session_ended: the agent ended without a Bye although the connection did not break, or can no longer be
+  // reached, so a new agent may be started on the host.
   bool agent_vanished() const { return agent_vanished_; }
   // The plan of another session with that host, which ends the processes that the agent has left there. For CleanUp.
   Plan plan_of_clean_up(wire::EndLeft left) const;
@@ -135,6 +137,7 @@ class AgentSession final : private TransportEvents {
   void introduce();
   void decode();
   void handle(wire::ToLauncher message);
+  void guardian_replaced();
   void give(std::string frames);  // sends, or queues while suspended
   void transmit(std::string frames);
   void break_off(const std::string& rule);

@@ -41,6 +41,7 @@ class ResumableLink final {
   std::size_t unsent() const { return now_ ? now_->transport->unsent() : 0; }
   // After transport_closed: as in AgentTransport, and also true if a reconnect helper has not found the agent any more.
   bool far_side_ended() const;
+  bool ends_with_guardian() const { return now_ && now_->transport->ends_with_guardian(); }
 
   // Returns the first message with the secret and the time limit that let the agent wait for the launcher to reconnect.
   // From now on sent and received bytes are frames, and are counted.
