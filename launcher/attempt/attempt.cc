@@ -76,7 +76,7 @@ std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSet
   const auto has_failed = [&readiness](const fleet::Host& host) { return readiness.has_failed(host); };
   if (!out.empty() || std::any_of(hosts.begin(), hosts.end(), has_failed)) return out;
   for (const fleet::Host& host : hosts) {
-    if (host.position == 0 || rendezvous.has_answered(host)) continue;
+    if (fleet.is_first(host) || rendezvous.has_answered(host)) continue;
     blame(host.index, "trying to reach " + hosts.front().name());
   }
   return out;
@@ -152,16 +152,23 @@ void Attempt::begin() {
 }
 
 AttemptOutcome Attempt::outcome() const {
-  AttemptOutcome out{
-      facts_, workers_.table().records(), started_unix_, rendezvous_.all_joined(), rendezvous_.some_joined(), {}};
+  report::AttemptFacts facts = facts_;
+  // Read the failures only now: a worker's last output may arrive after the report of its exit.
+  facts.ends = workers_.table().failures();
+  facts.unseen = workers_.table().unseen();
+  report::blame_hosts_for_kills(facts);
+  AttemptOutcome out(std::move(facts));
+  out.started_unix = started_unix_;
+  out.all_joined = rendezvous_.all_joined();
+  out.some_joined = rendezvous_.some_joined();
   out.resets = elastic_.resets();
   out.hosts_out = elastic_.hosts_out();
-  // Read the failures only now: a worker's last output may arrive after the report of its exit.
-  out.facts.ends = workers_.table().failures();
-  out.facts.unseen = workers_.table().unseen();
-  report::blame_hosts_for_kills(out.facts);
-  if (facts_.faults.empty() && !facts_.stop_signal && !facts_.own_fault) out.machines = machines_;
   return out;
+}
+
+std::vector<hosts::MachineNames> Attempt::machines() const {
+  const bool plans_anew = facts_.faults.empty() && !facts_.stop_signal && !facts_.own_fault;
+  return plans_anew ? machines_ : std::vector<hosts::MachineNames>();
 }
 
 // ---- the state machine
@@ -372,7 +379,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!dynamic_hosts_.holds(host)) events_.publish(report::HostStep{host.index, host.session->step()});
+  if (!dynamic_hosts_.holds(host)) events_.publish(report::HostStep{host.id, host.session->step()});
 }
 
 // While hosts are awaited, tells the user which ones, and for what.
@@ -405,14 +412,15 @@ void Attempt::look_for_refused() {
 
 void Attempt::add_fault(HostIndex host, Error why) {
   const TimePoint now = Clock::now();
-  events_.publish(report::HostFailed{host, why}, now);
-  facts_.faults.push_back({host, plan_.map.hosts[host.value()].host.name, std::move(why), now});
+  const plan::MappedHost& mapped = plan_.map.hosts[host.value()];
+  events_.publish(report::HostFailed{mapped.id, why}, now);
+  facts_.faults.push_back({host, mapped.host.name, std::move(why), now});
 }
 
 void Attempt::fail_host(fleet::Host& host, Error why) {
   if (elastic_.outlives(host, why)) {
     host.lost = true;
-    events_.publish(report::HostFailed{host.index, why});
+    events_.publish(report::HostFailed{host.id, why});
     return readiness_.fail(host);
   }
   add_fault(host.index, std::move(why));
@@ -440,7 +448,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   const std::vector<Rank>& ranks = plan_.map.hosts[host.index.value()].ranks;
   // A lost host has not sent Drained for its workers.
   for (const Rank rank : ranks) sink_.worker_drained(rank);
-  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.index});
+  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.id});
   look_round();
   spawns_.lost(host);
   dynamic_hosts_.freed();

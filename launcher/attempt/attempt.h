@@ -28,6 +28,7 @@
 #include "launcher/attempt/stop_sequence.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
+#include "launcher/hosts/aliases.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"
 #include "launcher/transport/session/deadline_timer.h"
@@ -87,8 +88,12 @@ class Attempt final : public fleet::FleetListener {
   ElasticJob& elastic() { return elastic_; }
   Workers& workers() { return workers_; }
 
-  // Valid after AttemptOwner::attempt_over() or attempt_cleared(); includes facts that arrived after that.
+  // Valid after AttemptOwner::attempt_over() or attempt_cleared(). Judges what is known now: facts may still arrive
+  // after that, such as a stop by the user while the attempt waits.
   AttemptOutcome outcome() const;
+  // Not empty: some hosts of the plan are one machine, so no worker was started, and the outcome means nothing; each
+  // list has the names of one machine. Empty, too, if the job ends for another reason.
+  std::vector<hosts::MachineNames> machines() const;
 
   // FleetListener
   void host_introduced(fleet::Host& host) override;
@@ -158,7 +163,7 @@ class Attempt final : public fleet::FleetListener {
   StopSequence stop_sequence_;
   RootCauseWait root_cause_wait_;
   double started_unix_ = 0;                    // AttemptOutcome::started_unix
-  std::vector<hosts::MachineNames> machines_;  // AttemptOutcome::machines
+  std::vector<hosts::MachineNames> machines_;  // that were found; see machines()
 };
 
 }  // namespace sml::attempt

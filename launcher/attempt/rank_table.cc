@@ -28,28 +28,29 @@ void RankTable::grow(const plan::LaunchPlan& plan) {
   for (std::size_t r = known; r < ranks_.size(); ++r) {
     const plan::RankAssignment& rank = plan.map.ranks[r];
     Entry& entry = ranks_[rank.rank.value()];
-    entry.record.host = plan.map.hosts[rank.host.value()].host.name;
+    entry.end.rank = rank.rank;
+    entry.end.host = plan.map.hosts[rank.host.value()].host.name;
     entry.part = rank.part;
     entry.flushes_lines = flushes_lines(plan.program(rank.program).command.front());
     if (rank.part == plan::Part::Worker) ++workers_left_;
     if (plan.map.roles.empty()) continue;
-    entry.record.program = plan.program(rank.program).command.front();
-    entry.record.role = plan.map.roles[rank.program];
+    entry.end.program = plan.program(rank.program).command.front();
+    entry.end.role = plan.map.roles[rank.program];
   }
 }
 
-void RankTable::started(Rank rank, std::int32_t pid) { ranks_[rank.value()].record.pid = pid; }
+void RankTable::started(Rank rank, std::int32_t pid) { ranks_[rank.value()].end.pid = pid; }
 
 void RankTable::wrote_errors(Rank rank, std::string_view bytes) { ranks_[rank.value()].last_lines.add(bytes); }
 
 void RankTable::explained(Rank rank, report::WorkerError error) {
   Entry& entry = ranks_[rank.value()];
-  if (!entry.record.status) entry.error = std::move(error);
+  if (!entry.has_ended()) entry.end.error = std::move(error);
 }
 
 void RankTable::condemned(Rank rank, int code, std::string why, TimePoint at) {
   Entry& entry = ranks_[rank.value()];
-  if (entry.fault || entry.record.status) return;
+  if (entry.fault || entry.has_ended()) return;
   entry.fault = Entry::Fault{code, std::move(why), at};
   failed_.push_back(rank);
 }
@@ -61,15 +62,15 @@ void RankTable::aborted(Rank rank, int code, std::string why, TimePoint at) {
 
 RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at) {
   Entry& entry = ranks_[rank.value()];
-  entry.record.ended = at;
-  entry.record.status = status;
-  entry.record.by_itself = ending == report::Ending::ByItself;
+  entry.end.at = at;
+  entry.end.status = status;
+  entry.end.by_itself = ending == report::Ending::ByItself;
   const bool works = entry.part == plan::Part::Worker;
   const bool not_needed = !works && workers_left_ == 0;
   if (works) --workers_left_;
   if (entry.fault) {  // condemned already: the exit status of its process does not excuse it
-    entry.record.status = Exited{entry.fault->code};
-    entry.record.by_itself = true;
+    entry.end.status = Exited{entry.fault->code};
+    entry.end.by_itself = true;
     return Weight::Failure;
   }
   if (succeeded(status) || not_needed) return Weight::Nothing;
@@ -78,34 +79,32 @@ RankTable::Weight RankTable::ended(Rank rank, const ExitStatus& status, report::
 }
 
 void RankTable::ran_out_of_memory(Rank rank, std::string evidence) {
-  ranks_[rank.value()].out_of_memory = std::move(evidence);
+  ranks_[rank.value()].end.out_of_memory = std::move(evidence);
 }
 
 std::size_t RankTable::unseen() const {
-  const auto nobody_saw = [](const Entry& entry) { return entry.counts && !entry.record.status; };
+  const auto nobody_saw = [](const Entry& entry) { return entry.counts && !entry.has_ended(); };
   return static_cast<std::size_t>(std::count_if(ranks_.begin(), ranks_.end(), nobody_saw));
 }
 
-bool RankTable::may_keep_lines(const Entry& entry, const ExitStatus& status) {
-  return std::holds_alternative<Signaled>(status) && !entry.flushes_lines && are_whole_buffers(entry.printed);
+bool RankTable::Entry::may_keep_lines() const {
+  return std::holds_alternative<Signaled>(end.status) && !flushes_lines && are_whole_buffers(printed);
 }
 
 report::AttemptFacts::WorkerEnd RankTable::end_of(Rank rank) const {
   const Entry& entry = ranks_[rank.value()];
-  const bool condemned = entry.fault.has_value();
-  return {.rank = rank,
-          .host = entry.record.host,
-          .pid = entry.record.pid,
-          .status = condemned ? ExitStatus(Exited{entry.fault->code}) : *entry.record.status,
-          .by_itself = condemned || entry.record.by_itself,
-          .at = condemned ? entry.fault->at : *entry.record.ended,
-          .error = entry.error,
-          .last_lines = entry.last_lines.lines(),
-          .out_of_memory = entry.out_of_memory,
-          .program = entry.record.program,
-          .fault = condemned ? entry.fault->why : std::string(),
-          .aborted = condemned && entry.fault->aborted,
-          .keeps_lines = !condemned && may_keep_lines(entry, *entry.record.status)};
+  report::AttemptFacts::WorkerEnd out = entry.end;
+  out.last_lines = entry.last_lines.lines();
+  if (!entry.fault) {
+    out.keeps_lines = entry.may_keep_lines();
+    return out;
+  }
+  out.status = Exited{entry.fault->code};
+  out.by_itself = true;
+  out.at = entry.fault->at;
+  out.fault = entry.fault->why;
+  out.aborted = entry.fault->aborted;
+  return out;
 }
 
 std::vector<report::AttemptFacts::WorkerEnd> RankTable::failures() const {
@@ -116,10 +115,10 @@ std::vector<report::AttemptFacts::WorkerEnd> RankTable::failures() const {
   return out;
 }
 
-std::vector<report::RankRecord> RankTable::records() const {
-  std::vector<report::RankRecord> out;
+std::vector<report::AttemptFacts::WorkerEnd> RankTable::ends() const {
+  std::vector<report::AttemptFacts::WorkerEnd> out;
   out.reserve(ranks_.size());
-  for (const Entry& entry : ranks_) out.push_back(entry.record);
+  for (const Entry& entry : ranks_) out.push_back(entry.end);
   return out;
 }
 

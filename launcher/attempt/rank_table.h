@@ -15,7 +15,6 @@
 #include "launcher/report/outcome/error_file.h"
 #include "launcher/report/outcome/job_outcome.h"
 #include "launcher/report/outcome/last_lines.h"
-#include "launcher/report/outcome/report_json.h"
 
 namespace sml::attempt {
 
@@ -45,7 +44,7 @@ class RankTable {
   // The rank's process has ended. Call once for each rank.
   [[nodiscard]] Weight ended(Rank rank, const ExitStatus& status, report::Ending ending, TimePoint at);
   // The resources that the rank used until its end.
-  void cost(Rank rank, const Usage& usage) { ranks_[rank.value()].record.usage = usage; }
+  void cost(Rank rank, const Usage& usage) { ranks_[rank.value()].end.usage = usage; }
   // Records the evidence that the rank was killed for lack of memory.
   void ran_out_of_memory(Rank rank, std::string evidence);
 
@@ -56,19 +55,18 @@ class RankTable {
   std::uint32_t workers_left() const { return workers_left_; }
   // The end of a rank that has ended or has been condemned. The last lines of its output may still arrive.
   report::AttemptFacts::WorkerEnd end_of(Rank rank) const;
-  bool has_ended(Rank rank) const { return ranks_[rank.value()].record.status.has_value(); }
+  bool has_ended(Rank rank) const { return ranks_[rank.value()].has_ended(); }
   // The number of ranks whose end was not reported, or that never ran.
   std::size_t unseen() const;
   // The failed ranks, in the order in which their failures became known.
   std::vector<report::AttemptFacts::WorkerEnd> failures() const;
-  std::vector<report::RankRecord> records() const;
+  // How each rank's process has ended, without its last lines and without what condemned() tells; by rank.
+  std::vector<report::AttemptFacts::WorkerEnd> ends() const;
 
  private:
   struct Entry {
-    report::RankRecord record;
+    report::AttemptFacts::WorkerEnd end;  // see ends()
     report::LastLines last_lines;
-    report::WorkerError error;
-    std::string out_of_memory;   // evidence; empty: none
     std::uint64_t printed = 0;   // bytes of stdout
     bool flushes_lines = false;  // the program writes each line at once, even to a pipe
     plan::Part part = plan::Part::Worker;
@@ -81,9 +79,10 @@ class RankTable {
       bool aborted = false;
     };
     std::optional<Fault> fault;
+    bool has_ended() const { return end.at != TimePoint(); }
+    // Whether the last lines of the rank may have been lost in its own output buffer.
+    bool may_keep_lines() const;
   };
-  // Whether the last lines of the rank may have been lost in its own output buffer.
-  static bool may_keep_lines(const Entry& entry, const ExitStatus& status);
 
   std::vector<Entry> ranks_;  // by rank
   std::vector<Rank> failed_;  // in the order in which this became known

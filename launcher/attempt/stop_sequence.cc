@@ -67,23 +67,14 @@ void StopSequence::at_once() {
   const wire::Stop stop{stop_signal(), transport::milliseconds(deps_.machine.grace()), target};
   const bool leaving = no_more_ || deps_.machine.state() == AttemptState::Leaving;
   for (fleet::Host& host : deps_.fleet.hosts()) {
-    if (host.runs()) {
-      host.session->end_workers(stop, leaving ? transport::Afterwards::Leave : deps_.afterwards);
-    } else if (!host.session->ended()) {
-      deps_.readiness.release(host);
-      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
-    }
+    if (!host.runs() && !host.session->ended()) deps_.readiness.release(host);
+    host.session->let_go(stop, leaving ? transport::Afterwards::Leave : deps_.afterwards);
   }
   if (!leaving) deps_.rendezvous.count_joined();
   const bool no_more = leaving || deps_.afterwards == transport::Afterwards::Leave;
   for (fleet::Host& spare : deps_.fleet.others()) {
-    if (no_more) let_go(spare, stop);
+    if (no_more) spare.session->let_go(stop, transport::Afterwards::Leave);
   }
-}
-
-void StopSequence::let_go(fleet::Host& host, const wire::Stop& stop) {
-  if (host.runs()) return host.session->end_workers(stop, transport::Afterwards::Leave);
-  if (!host.session->ended()) host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
 }
 
 }  // namespace sml::attempt

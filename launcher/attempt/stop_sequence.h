@@ -61,7 +61,6 @@ class StopSequence {
   int stop_signal() const;
   bool may_save() const;  // whether the workers get the pause
   void let_save();
-  static void let_go(fleet::Host& host, const wire::Stop& stop);
 
   Deps deps_;
   PreStopCheckpoint pause_;

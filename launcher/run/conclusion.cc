@@ -25,34 +25,33 @@ std::vector<report::LastWords> last_words(const report::AttemptFacts& facts) {
 }  // namespace
 
 Conclusion::Conclusion(Deps job, attempt::AttemptOutcome outcome)
-    : deps_(std::move(job)), outcome_(std::move(outcome)), verdict_(report::judge(outcome_.facts)) {}
+    : deps_(std::move(job)), outcome_(std::move(outcome)) {}
 
 void Conclusion::print_outcome() const {
-  for (const std::string& line : report::job_report(outcome_.facts, verdict_)) deps_.print(line);
+  for (const std::string& line : report::job_report(outcome_.facts, verdict())) deps_.print(line);
   const bool ran = outcome_.facts.first_start != TimePoint();
-  if (ran && !deps_.end.why.empty()) deps_.print("no restart: " + deps_.end.why);
-  if (deps_.options.verbosity == Verbosity::Quiet && verdict_.exit_code == 0) return;
+  if (const std::string& why = deps_.restarts.why_none(); ran && !why.empty()) deps_.print("no restart: " + why);
+  if (deps_.options.verbosity == Verbosity::Quiet && verdict().exit_code == 0) return;
   for (const std::string& line :
-       report::attempts_report(deps_.restarts.earlier(), attempt_number(), verdict_.exit_code)) {
+       report::attempts_report(deps_.restarts.earlier(), attempt_number(), verdict().exit_code)) {
     deps_.print(line);
   }
 }
 
-std::string Conclusion::report() const {
-  std::vector<report::AttemptRecord> attempts = deps_.restarts.earlier();
-  const bool at_rest = !attempts.empty() && attempts.back().number == attempt_number();
-  if (!at_rest) attempts.push_back(record_of(attempt_number(), deps_.plan.map, outcome_, verdict_, Clock::now()));
+std::string Conclusion::report(std::vector<report::AttemptFacts::WorkerEnd> ranks) const {
+  std::vector<report::AttemptRecord> attempts = deps_.restarts.all(outcome_);
   std::vector<report::HostRecord> hosts;
   for (const report::JobProgress::Host& host : deps_.progress.hosts()) hosts.push_back({host.name, host.peaks});
+  const double started_unix = attempts.front().started_unix;
   const report::JobRecord record{.job_id = deps_.plan.job.job_id,
-                                 .started_unix = attempts.front().started_unix,
+                                 .started_unix = started_unix,
                                  .now = Clock::now(),
-                                 .ranks = outcome_.ranks,
-                                 .attempts = attempts,
+                                 .ranks = std::move(ranks),
+                                 .attempts = std::move(attempts),
                                  .hosts = std::move(hosts),
                                  .goodput = goodput(),
-                                 .no_restart = deps_.end.why};
-  return report::report_json(record, outcome_.facts, verdict_);
+                                 .no_restart = deps_.restarts.why_none()};
+  return report::report_json(record, outcome_.facts, verdict());
 }
 
 // As it will be when the end of the job is known to all.
@@ -65,8 +64,9 @@ std::optional<report::GoodputSums> Conclusion::goodput() const {
 
 void Conclusion::leave_error_file() const {
   const std::string& path = deps_.options.failure.json_path;
-  if (path.empty() || verdict_.root_cause == nullptr) return;
-  const std::string text = report::error_file_for_parent(verdict_.root_cause->error, verdict_.root_cause->status);
+  const report::AttemptFacts::WorkerEnd* root_cause = verdict().root_cause;
+  if (path.empty() || root_cause == nullptr) return;
+  const std::string text = report::error_file_for_parent(root_cause->error, root_cause->status);
   if (!text.empty()) deps_.files.write("--error-file", [path, text] { return write_failure(path, text); });
 }
 
@@ -74,20 +74,20 @@ void Conclusion::leave_error_file() const {
 transport::RunEnd Conclusion::leave_failure_file() const {
   const bool message = deps_.options.failure.kind == FailureKind::Message;
   std::string failure =
-      sagemaker::failure_text(outcome_.facts, verdict_, message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
-  if (const std::string& path = deps_.options.failure.path; !path.empty() && verdict_.exit_code != 0) {
+      sagemaker::failure_text(outcome_.facts, verdict(), message ? sagemaker::kMessageLimit : sagemaker::kFailureLimit);
+  if (const std::string& path = deps_.options.failure.path; !path.empty() && verdict().exit_code != 0) {
     deps_.files.write("--failure-file", [path, failure] { return leave_failure(path, failure); });
   }
-  return {static_cast<std::uint8_t>(verdict_.exit_code), report::in_words(verdict_), std::move(failure)};
+  return {static_cast<std::uint8_t>(verdict().exit_code), report::in_words(verdict()), std::move(failure)};
 }
 
 report::JobEnds Conclusion::event() const {
-  return {verdict_.exit_code,         report::in_words(verdict_), root_cause(),
-          last_words(outcome_.facts), attempt_number(),           deps_.end.why};
+  return {verdict().exit_code, report::in_words(verdict()), root_cause(), last_words(outcome_.facts),
+          attempt_number(),    deps_.restarts.why_none()};
 }
 
 std::optional<Rank> Conclusion::root_cause() const {
-  return verdict_.root_cause != nullptr ? std::optional(verdict_.root_cause->rank) : std::nullopt;
+  return verdict().root_cause != nullptr ? std::optional(verdict().root_cause->rank) : std::nullopt;
 }
 
 }  // namespace sml::run

@@ -1,7 +1,8 @@
-// The end of a job: decides its outcome, and makes what is printed, written and sent to the hosts about it.
+// The end of a job: makes what is printed, written and sent to the hosts about its outcome.
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_outcome.h"
@@ -9,7 +10,7 @@
 #include "launcher/report/events/event_feed.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/outcome/job_outcome.h"
-#include "launcher/run/restarts/restarts.h"
+#include "launcher/run/restarts/restart_controller.h"
 #include "launcher/run/watch/file_work.h"
 #include "launcher/transport/agent_launcher.h"
 
@@ -21,8 +22,7 @@ class Conclusion {
   struct Deps {
     const JobOptions& options;
     const plan::LaunchPlan& plan;  // the plan of the last attempt
-    const Restarts& restarts;
-    const EndJob& end;  // why no other attempt follows
+    const RestartController& restarts;
     const report::JobProgress& progress;
     const report::Goodput* goodput;  // null: not known
     std::function<void(const std::string&)> print;
@@ -33,9 +33,10 @@ class Conclusion {
   Conclusion(const Conclusion&) = delete;
   Conclusion& operator=(const Conclusion&) = delete;
 
-  const report::JobOutcome& verdict() const { return verdict_; }
+  const report::JobOutcome& verdict() const { return outcome_.verdict; }
   void print_outcome() const;  // prints the report of a failure, and the list of earlier attempts
-  std::string report() const;  // the text for --report; does not write the file
+  // The text for --report; does not write the file. `ranks`: the end of each rank of the last attempt.
+  std::string report(std::vector<report::AttemptFacts::WorkerEnd> ranks) const;
   // Begins to write --error-file, if that is given and the root cause is a worker that wrote one.
   void leave_error_file() const;
   // Begins to write --failure-file, if that is given and the job has failed. Returns what is to be sent to the hosts,
@@ -50,7 +51,6 @@ class Conclusion {
 
   Deps deps_;
   attempt::AttemptOutcome outcome_;
-  report::JobOutcome verdict_;  // of the job
 };
 
 }  // namespace sml::run

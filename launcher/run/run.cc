@@ -1,6 +1,5 @@
 #include "launcher/run/run.h"
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "common/core/transition_table.h"
 #include "launcher/plan/regroup.h"
 #include "launcher/report/live/status_text.h"
-#include "launcher/report/outcome/job_report.h"
 #include "launcher/report/outcome/stop_words.h"
 #include "launcher/run/conclusion.h"
 #include "launcher/run/worker_tags.h"
@@ -47,30 +45,12 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
       replan_(std::move(replan)),
       files_(loop_, [this](const std::string& text) { console_.print(text); }),
       fleet_(loop_, deps.image, std::move(deps.agent_launcher), options.heartbeat_timeout),
-      restarts_(options.restart),
-      next_hosts_(options.restart, fleet_, events_, files_),
-      rest_timer_(loop_),
       streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
                                       console_, records_, events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this), streams_)),
-      changing_hosts_(loop_, options.restart, attempt_->plan().map,
-                      {.may_come =
-                           [this] {
-                             const bool may = machine_.state() != RunState::Regrouping && attempt_->spares().may_come();
-                             return may ? HostPool::MayConnect::All : HostPool::MayConnect::Nobody;
-                           },
-                       .lost = [this] { return attempt_->spares().lost(); },
-                       .come = [this](const plan::MappedHost& host) { attempt_->spares().come(host); },
-                       .is_ready =
-                           [this](HostId id) {
-                             const attempt::ElasticJoin& joining = attempt_->elastic().joining();
-                             return !joining.is_unfit(id) && (attempt_->spares().is_ready(id) || joining.may_join(id));
-                           },
-                       .print = [this](const std::string& text) { console_.print(text); },
-                       .changed = [this](report::HostListChanged how) { events_.publish(std::move(how)); },
-                       .look = [this] { look_for_growth(); },
-                       .callers = [this] { return callers(head_); }}),
+      restarts_({loop_, options, fleet_, events_, files_, [this]() -> attempt::Attempt& { return *attempt_; },
+                 [this] { return callers(head_); }, [this](const std::string& text) { console_.print(text); }}),
       progress_(loop_.get_executor(), options.progress,
                 options.restart.progress_file.empty() ? ProgressWatch::File::None : ProgressWatch::File::Watched,
                 attempt_->plan().map,
@@ -142,9 +122,9 @@ int Run::run() {
   begin_records();
   fleet_.start();
   attempt_->begin();
-  changing_hosts_.begin();
+  restarts_.begin();
   loop_.run();
-  changing_hosts_.end();
+  restarts_.end();
   fleet_.stop_preparing();
   return conclude();
 }
@@ -202,7 +182,7 @@ void Run::perform(RunAction action) {
     case RunAction::None:
     case RunAction::Unexpected: return;
     case RunAction::Decide: return ask_for_progress();
-    case RunAction::Rest: return rest();
+    case RunAction::Rest: return restarts_.rest([this] { dispatch(RunEvent::Rested); });
     case RunAction::Replan: return boost::asio::post(loop_, [this] { replan(); });
     case RunAction::Begin: return begin_again();
     case RunAction::BeginAnew: return begin_anew();
@@ -214,106 +194,33 @@ void Run::perform(RunAction action) {
 // ---- from one attempt to the next
 
 void Run::ask_for_progress() {
-  const attempt::AttemptOutcome outcome = attempt_->outcome();
-  if (!outcome.machines.empty()) return dispatch(RunEvent::OneMachine);
-  if (report::judge(outcome.facts).exit_code == 0) return decide(std::nullopt);
-  progress_file_.ask([this](std::optional<bool> touched) {
+  if (!attempt_->machines().empty()) return dispatch(RunEvent::OneMachine);
+  const auto outcome = std::make_shared<const attempt::AttemptOutcome>(attempt_->outcome());
+  if (outcome->verdict.exit_code == 0) return decide(*outcome, std::nullopt);
+  progress_file_.ask([this, outcome](std::optional<bool> touched) {
     if (machine_.state() != RunState::Clearing || !attempt_->is_cleared()) return;  // the agents are leaving
     if (!touched && !options_.restart.progress_file.empty()) {
       console_.print("--progress-file: its file system does not answer; the job goes on without it");
     }
-    decide(touched);
+    decide(*outcome, touched);
   });
 }
 
-void Run::decide(std::optional<bool> file_touched) {
-  const attempt::AttemptOutcome outcome = attempt_->outcome();
-  const report::JobOutcome verdict = report::judge(outcome.facts);
-  next_hosts_.blame(outcome.hosts_out);
-  std::vector<std::string> news = next_hosts_.blame(verdict, attempt_->plan().map);
-  const std::vector<std::string> unwell =
-      next_hosts_.blame_unwell(verdict, attempt_->plan().map, attempt_->planned().map, changing_hosts_);
-  news.insert(news.end(), unwell.begin(), unwell.end());
-  const Result<plan::JobMap> next = next_map();
-  const Restarts::Deps deps{.hosts_lost = fleet_.lost().size() - other_names_,
-                            .why_no_hosts = next || may_mend() ? std::string() : next.error().message(),
-                            .file_touched = file_touched,
-                            .line_matched = progress_.line_matched()};
-  const Decision decision =
-      restarts_.ended(attempt_number(), attempt_->plan().map, outcome, verdict, deps, Clock::now());
-  if (const auto* wanted = std::get_if<TryAgain>(&decision)) {
-    const TimePoint now = Clock::now();
-    const TryAgain again{std::max(wanted->delay, fleet_.lost_workers_end().value_or(now) - now)};
-    rest_ = again.delay;
-    tell_restart(outcome, verdict, again, news);
-    return dispatch(RunEvent::Again);
-  }
-  for (const std::string& line : news) console_.print(line);
-  end_ = std::get<EndJob>(decision);
+void Run::decide(const attempt::AttemptOutcome& outcome, std::optional<bool> file_touched) {
+  const Signs signs{outcome.all_joined, outcome.some_joined, file_touched, progress_.line_matched()};
+  if (restarts_.ended(outcome, signs)) return dispatch(RunEvent::Again);
   attempt_->leave();
 }
-
-void Run::tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
-                       const std::vector<std::string>& news) {
-  events_.publish(report::AttemptFails{
-      attempt_number(), verdict.exit_code, report::in_words(verdict),
-      verdict.root_cause != nullptr ? std::optional(verdict.root_cause->rank) : std::nullopt, again.delay});
-  std::vector<std::string> lines = news;
-  if (options_.verbosity != Verbosity::Quiet) {
-    lines = report::attempt_report(outcome.facts, verdict);
-    lines.insert(lines.end(), news.begin(), news.end());
-    lines.push_back(restarts_.announcement(again));
-  }
-  for (const std::string& line : lines) console_.print(line);
-}
-
-// Ends running workers for new hosts, unless some have ended already, as the others soon will.
-void Run::look_for_growth() {
-  if (attempt_->elastic().hears_of_hosts()) {
-    if (changing_hosts_.is_quiet(Clock::now())) attempt_->elastic().look_at_hosts();
-    return;
-  }
-  const bool all_run = attempt_->workers().table().workers_left() == attempt_->plan().map.world_size();
-  if (!attempt_->runs() || !all_run) return;
-  const Result<plan::JobMap> next = next_map();
-  if (!next) return;
-  const std::string why = changing_hosts_.reason_to_regroup(attempt_->planned().map, *next, Clock::now());
-  if (why.empty()) return;
-  console_.print("the workers are ended, and start anew: " + why);
-  attempt_->stop_to_regroup();
-}
-
-// Not before the last worker of a lost host has ended, which the launcher cannot observe.
-void Run::rest() {
-  const TimePoint wanted = Clock::now() + rest_;
-  rest_ = Duration::zero();
-  rest_timer_.expires_at(std::max(wanted, fleet_.lost_workers_end().value_or(wanted)));
-  rest_timer_.async_wait([this](boost::system::error_code error) {
-    if (error || machine_.state() != RunState::Resting || rest_timer_.expiry() > Clock::now()) return;
-    if (!attempt_->is_cleared()) return;  // the agents are leaving
-    const std::optional<Duration> wait = changing_hosts_.wait_for(next_map(), Clock::now());
-    rest_ = wait.value_or(Duration::zero());
-    if (fleet_.lost_workers_end() || wait) return rest();
-    dispatch(RunEvent::Rested);
-  });
-}
-
-bool Run::may_mend() const { return changing_hosts_.may_mend() && !next_hosts_.all_are_out_for_good(changing_hosts_); }
 
 void Run::host_lost_at_rest() {
-  if (machine_.state() != RunState::Resting) return;
-  const Result<plan::JobMap> next = next_map();
-  if (next || may_mend()) return;
-  end_ = {next.error().message()};
-  rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
-  attempt_->leave();
+  if (machine_.state() == RunState::Resting && !restarts_.can_do_without_lost()) attempt_->leave();
 }
 
 // ---- hosts that are one machine
 
 // Called from the loop, since it replaces the hosts and their attempt.
 void Run::replan() {
-  const std::vector<hosts::MachineNames> machines = attempt_->outcome().machines;
+  const std::vector<hosts::MachineNames> machines = attempt_->machines();
   if (machines.empty()) return attempt_->leave();  // a host is lost, or the user has stopped the job
   Result<plan::LaunchPlan> next = replan_(machines);
   if (next) next->map = plan::take_over_ids(std::move(next->map), attempt_->plan().map);
@@ -333,7 +240,7 @@ void Run::begin_anew() {
     if (host.duty == plan::HostDuty::Out) other_names.push_back(host.id);
     if (host.id.value() >= known) fresh.push_back(host.host);
   }
-  other_names_ = other_names.size();
+  restarts_.set_other_names(other_names.size());
   fleet_.replan(other_names, fresh);
   begin_with(std::move(*std::exchange(next_plan_, std::nullopt)), first_terms(options_));
 }
@@ -341,11 +248,8 @@ void Run::begin_anew() {
 // ---- replacing the attempt
 
 void Run::begin_again() {
-  Result<plan::JobMap> next = next_map();
-  if (!next) {
-    end_ = {next.error().message()};
-    return attempt_->leave();
-  }
+  std::optional<plan::JobMap> next = restarts_.next_map();
+  if (!next) return attempt_->leave();
   plan::LaunchPlan plan = attempt_->planned();
   if (options_.verbosity != Verbosity::Quiet) {
     for (const std::string& change : plan::changes(plan.map, *next)) console_.print(change);
@@ -443,7 +347,7 @@ void Run::stop(const Stop& asked) {
     return;
   }
   if (!attempting) return dispatch(RunEvent::UserStop);
-  if (state == RunState::Resting) rest_timer_.expires_at(TimePoint::max());  // hosts need time to leave
+  if (state == RunState::Resting) restarts_.end_rest();  // hosts need time to leave
   if (effect == os::StopEffect::Insists) return attempt_->stop_at_once(asked.signo);
   attempt_->stop(asked.signo);
 }
@@ -456,10 +360,10 @@ int Run::conclude() {
   console_.workers_done();
   const auto print = [this](const std::string& text) { console_.print(text); };
   const Conclusion conclusion(
-      {options_, attempt_->plan(), restarts_, end_, progress_.so_far(), progress_.goodput(), print, files_},
+      {options_, attempt_->plan(), restarts_, progress_.so_far(), progress_.goodput(), print, files_},
       attempt_->outcome());
   conclusion.print_outcome();
-  if (records_.wants_report()) records_.write_report(conclusion.report(), files_);
+  if (records_.wants_report()) records_.write_report(conclusion.report(attempt_->workers().table().ends()), files_);
   conclusion.leave_error_file();
   const transport::RunEnd end = conclusion.leave_failure_file();
   fleet_.dismiss();

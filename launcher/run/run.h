@@ -8,10 +8,10 @@
 #include <string>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt.h"
+#include "launcher/attempt/attempt_outcome.h"
 #include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
@@ -21,9 +21,7 @@
 #include "launcher/run/job_signals.h"
 #include "launcher/run/own_process.h"
 #include "launcher/run/records.h"
-#include "launcher/run/restarts/changing_hosts.h"
-#include "launcher/run/restarts/next_hosts.h"
-#include "launcher/run/restarts/restarts.h"
+#include "launcher/run/restarts/restart_controller.h"
 #include "launcher/run/run_machine.h"
 #include "launcher/run/watch/file_work.h"
 #include "launcher/run/watch/hang_reports.h"
@@ -75,7 +73,7 @@ class Run final : private attempt::AttemptOwner {
   }
   void host_lost_at_rest() override;
   Result<plan::JobMap> next_round(const plan::JobMap& round, const std::vector<HostId>& out) const override {
-    return next_hosts_.after_round(round, out, changing_hosts_);
+    return restarts_.next_round(round, out);
   }
 
   void dispatch(RunEvent event);
@@ -86,13 +84,7 @@ class Run final : private attempt::AttemptOwner {
   void tell_begin();
   std::uint32_t attempt_number() const { return attempt_->plan().job.attempt + 1; }
   void ask_for_progress();
-  void decide(std::optional<bool> file_touched);
-  void tell_restart(const attempt::AttemptOutcome& outcome, const report::JobOutcome& verdict, const TryAgain& again,
-                    const std::vector<std::string>& news);
-  bool may_mend() const;  // whether more hosts may still come if there are too few for another attempt
-  Result<plan::JobMap> next_map() const { return next_hosts_.after(attempt_->planned().map, changing_hosts_); }
-  void look_for_growth();
-  void rest();
+  void decide(const attempt::AttemptOutcome& outcome, std::optional<bool> file_touched);
   void replan();
   void begin_anew();
   void begin_again();
@@ -114,18 +106,12 @@ class Run final : private attempt::AttemptOwner {
   Records records_;
   Replan replan_;
   std::optional<plan::LaunchPlan> next_plan_;  // from Replan to BeginAnew
-  std::size_t other_names_ = 0;                // the number of hosts that are the same machine as another
   RunMachine machine_;
   FileWork files_;
   fleet::Fleet fleet_;
-  Restarts restarts_;
-  NextHosts next_hosts_;
-  boost::asio::steady_timer rest_timer_;
-  Duration rest_{};  // the wait before the next attempt
-  EndJob end_;       // why no other attempt follows
   WorkerStreams streams_;
   std::unique_ptr<attempt::Attempt> attempt_;
-  ChangingHosts changing_hosts_;
+  RestartController restarts_;
   ProgressWatch progress_;
   ProgressFilePoller progress_file_;
   HangReports hang_reports_;

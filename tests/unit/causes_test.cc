@@ -147,11 +147,8 @@ TEST_CASE("a rank that asked for input in vain is told which rank has it", "[cau
 
 TEST_CASE("the report for programs says why each attempt failed", "[causes]") {
   const AttemptFacts facts = facts_of({end_of(2, Exited{7}, 5s, {"OSError: [Errno 28] No space left on device"})});
-  AttemptRecord first{
-      .number = 1, .exit_code = 7, .words = "rank 2 failed", .root_cause = Rank(2), .root_cause_host = "algo-1"};
-  first.failure = facts.ends.front();
-  const AttemptRecord second{
-      .number = 2, .words = "all workers exited with status 0", .root_cause = {}, .root_cause_host = {}};
+  const AttemptRecord first{.number = 1, .exit_code = 7, .words = "rank 2 failed", .failure = facts.ends.front()};
+  const AttemptRecord second{.number = 2, .words = "all workers exited with status 0"};
   const JobRecord job{.job_id = "j", .now = TimePoint(), .ranks = {}, .attempts = {first, second}};
   const auto json = nlohmann::json::parse(report_json(job, AttemptFacts(), JobOutcome()));
   CHECK(json["culprit"].is_null());
@@ -163,4 +160,21 @@ TEST_CASE("the report for programs says why each attempt failed", "[causes]") {
   CHECK(failure["last_lines"][0] == "OSError: [Errno 28] No space left on device");
   CHECK(json["attempts"][1]["failure"].is_null());
   CHECK(nlohmann::json::parse(report_json(job, facts, judge(facts)))["culprit"] == failure);
+}
+
+TEST_CASE("the report for programs has every rank, also one whose end was not observed", "[causes]") {
+  AttemptFacts::WorkerEnd running;
+  running.host = "algo-2";
+  running.pid = 7;
+  const JobRecord job{.job_id = "j", .now = TimePoint(), .ranks = {running, end_of(1, Exited{0}, 5s, {}, false)}};
+  const auto ranks = nlohmann::json::parse(report_json(job, facts_of({}), JobOutcome()))["ranks"];
+  CHECK(ranks[0]["host"] == "algo-2");
+  CHECK(ranks[0]["pid"] == 7);
+  CHECK(ranks[0]["end_s"].is_null());
+  CHECK(ranks[0]["status"].is_null());
+  CHECK(ranks[0]["stopped_by"].is_null());
+  CHECK(ranks[1]["rank"] == 1);
+  CHECK(ranks[1]["end_s"] == 5.0);
+  CHECK(ranks[1]["status"]["exit_code"] == 0);
+  CHECK(ranks[1]["stopped_by"] == "sml-run");
 }

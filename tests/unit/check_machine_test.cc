@@ -47,7 +47,7 @@ TEST_CASE("a check asks, lets the hosts try each other, and lets them go") {
 
 TEST_CASE("a check waits for no host for ever") {
   CheckMachine machine(60s, kBegin);
-  CHECK(machine.on(CheckEvent::Deadline, kBegin + 60s) == CheckAction::TimeOut);
+  CHECK(machine.on(CheckEvent::Deadline, kBegin + 60s) == CheckAction::Probe);
   CHECK(machine.on(CheckEvent::Deadline, kBegin + 70s) == CheckAction::Dismiss);
   CHECK(machine.on(CheckEvent::Deadline, kBegin + 75s) == CheckAction::Finish);
 }

@@ -92,7 +92,7 @@ TEST_CASE("whoever only serves others is not needed once they have ended") {
     CHECK(table.ended(Rank(3), Signaled{SIGTERM}, Ending::Stopped, kNow) == Weight::Nothing);
     CHECK(table.failures().empty());
     CHECK(table.unseen() == 0);
-    CHECK(table.records()[3].status == ExitStatus(Signaled{SIGTERM}));
+    CHECK(table.ends()[3].status == ExitStatus(Signaled{SIGTERM}));
   }
 }
 
@@ -106,15 +106,15 @@ TEST_CASE("every rank has a record, whether it was started or not") {
   RankTable table(make_plan());
   table.started(Rank(1), 7);
   CHECK(table.ended(Rank(1), Exited{0}, Ending::ByItself, kNow) == Weight::Nothing);
-  const auto records = table.records();
-  REQUIRE(records.size() == 4);
-  CHECK(records[0].host == "a");
-  CHECK_FALSE(records[0].status);
-  CHECK(records[0].pid == -1);
-  CHECK(records[1].pid == 7);
-  CHECK(records[1].ended == kNow);
-  CHECK(records[3].host == "b");
-  CHECK(records[0].program.empty());  // the job has one
+  const auto ends = table.ends();
+  REQUIRE(ends.size() == 4);
+  CHECK(ends[0].host == "a");
+  CHECK(ends[0].at == TimePoint());
+  CHECK(ends[0].pid == -1);
+  CHECK(ends[1].pid == 7);
+  CHECK(ends[1].at == kNow);
+  CHECK(ends[3].host == "b");
+  CHECK(ends[0].program.empty());  // the job has one
 }
 
 TEST_CASE("a rank that a service condemned has failed, whatever its process says then") {
@@ -124,8 +124,8 @@ TEST_CASE("a rank that a service condemned has failed, whatever its process says
   SECTION("before it has ended") {}
   SECTION("it ends well") {
     CHECK(table.ended(Rank(1), Exited{0}, Ending::Stopped, kNow + 2s) == Weight::Failure);
-    CHECK(table.records()[1].status == ExitStatus(Exited{7}));
-    CHECK(table.records()[1].by_itself);
+    CHECK(table.ends()[1].status == ExitStatus(Exited{7}));
+    CHECK(table.ends()[1].by_itself);
   }
   const auto failures = table.failures();
   REQUIRE(failures.size() == 1);
@@ -152,5 +152,5 @@ TEST_CASE("the attempt is not judged by a rank that the others do without, ended
   static_cast<void>(table.ended(Rank(3), Exited{0}, Ending::ByItself, kNow));
   CHECK(table.failures().empty());
   CHECK(table.unseen() == 0);
-  CHECK(table.records()[0].status == ExitStatus(Exited{3}));
+  CHECK(table.ends()[0].status == ExitStatus(Exited{3}));
 }

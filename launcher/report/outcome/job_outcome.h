@@ -10,6 +10,7 @@
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/core/strong.h"
+#include "common/core/usage.h"
 #include "launcher/report/live/line_watch.h"
 #include "launcher/report/outcome/error_file.h"
 
@@ -26,10 +27,10 @@ struct AttemptFacts {
   struct WorkerEnd {
     Rank rank;
     std::string host;
-    std::int32_t pid = -1;
+    std::int32_t pid = -1;  // -1: was not started
     ExitStatus status;
-    bool by_itself = true;  // false: after the launcher had begun to stop it
-    TimePoint at;
+    bool by_itself = true;                // false: after the launcher had begun to stop it
+    TimePoint at;                         // TimePoint(): its end was not observed, and `status` means nothing
     WorkerError error;                    // its own report of the error
     std::vector<std::string> last_lines;  // of its stderr
     std::string out_of_memory;            // evidence that it was killed for lack of memory; empty: none
@@ -37,8 +38,10 @@ struct AttemptFacts {
     // A service of the agent found that the rank had failed before its process ended: what it did, as the part of a
     // sentence after "rank 3 on algo-1". `status` and `at` are then from the service. Empty: those of the process.
     std::string fault{};
-    bool aborted = false;      // with `fault`: the rank asked for the end of the job, as by MPI_Abort
-    bool keeps_lines = false;  // its last lines may be missing: they were still in the buffer of its C library
+    bool aborted = false;          // with `fault`: the rank asked for the end of the job, as by MPI_Abort
+    bool keeps_lines = false;      // its last lines may be missing: they were still in the buffer of its C library
+    std::string role{};            // empty if the job has one program
+    std::optional<Usage> usage{};  // nullopt: its end was not observed
   };
   struct HostFault {
     HostIndex index;  // determines the order of names in messages

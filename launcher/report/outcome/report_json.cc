@@ -11,17 +11,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json rank_json(std::size_t rank, const RankRecord& record, TimePoint started) {
+Json rank_json(const AttemptFacts::WorkerEnd& end, TimePoint started) {
+  const bool seen = end.at != TimePoint();
   Json out;
-  out["rank"] = rank;
-  out["host"] = record.host;
-  out["pid"] = record.pid > 0 ? Json(record.pid) : Json();
-  out["end_s"] = record.ended ? Json(in_seconds(*record.ended - started)) : Json();
-  out["status"] = record.status ? status_json(*record.status) : Json();
-  out["stopped_by"] = record.status && !record.by_itself ? Json("sml-run") : Json();
-  out["usage"] = record.usage && record.pid > 0 ? usage_json(*record.usage) : Json();
-  if (!record.program.empty()) out["program"] = record.program;
-  if (!record.role.empty()) out["role"] = record.role;
+  out["rank"] = end.rank.value();
+  out["host"] = end.host;
+  out["pid"] = end.pid > 0 ? Json(end.pid) : Json();
+  out["end_s"] = seen ? Json(in_seconds(end.at - started)) : Json();
+  out["status"] = seen ? status_json(end.status) : Json();
+  out["stopped_by"] = seen && !end.by_itself ? Json("sml-run") : Json();
+  out["usage"] = end.usage && end.pid > 0 ? usage_json(*end.usage) : Json();
+  if (!end.program.empty()) out["program"] = end.program;
+  if (!end.role.empty()) out["role"] = end.role;
   return out;
 }
 
@@ -77,8 +78,8 @@ Json attempt_json(const AttemptRecord& attempt) {
   out["duration_s"] = in_seconds(attempt.lasted);
   out["exit_code"] = attempt.exit_code;
   out["verdict"] = attempt.words;
-  out["culprit"] = attempt.root_cause ? Json(attempt.root_cause->value()) : Json();
-  out["culprit_host"] = attempt.root_cause ? Json(attempt.root_cause_host) : Json();
+  out["culprit"] = attempt.failure ? Json(attempt.failure->rank.value()) : Json();
+  out["culprit_host"] = attempt.failure ? Json(attempt.failure->host) : Json();
   out["failure"] = attempt.failure ? root_cause_json(*attempt.failure) : Json();
   out["world_size"] = attempt.world_size;
   out["hosts"] = attempt.hosts;
@@ -102,9 +103,7 @@ std::string report_json(const JobRecord& job, const AttemptFacts& facts, const J
   out["left_behind"] = facts.left_behind;
   out["unconfirmed_hosts"] = facts.unconfirmed;
   out["ranks"] = Json::array();
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    out["ranks"].push_back(rank_json(rank, job.ranks[rank], facts.started));
-  }
+  for (const AttemptFacts::WorkerEnd& end : job.ranks) out["ranks"].push_back(rank_json(end, facts.started));
   if (job.goodput) out["goodput"] = goodput_json(*job.goodput);
   out["attempts"] = Json::array();
   for (const AttemptRecord& attempt : job.attempts) out["attempts"].push_back(attempt_json(attempt));

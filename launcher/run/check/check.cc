@@ -10,7 +10,6 @@
 #include "common/core/transition_table.h"
 #include "launcher/attempt/rendezvous/mpi_singleton.h"
 #include "launcher/attempt/session_plans.h"
-#include "launcher/fleet/make_launcher.h"
 #include "launcher/options/text/missing_program.h"
 #include "launcher/os/heeded_stops.h"
 
@@ -31,11 +30,30 @@ std::vector<report::MpiOffer> offers_of(const report::HostCheck& found, plan::Pm
   return out;
 }
 
+report::HostCheck entry_of(HostIndex index, const plan::JobMap& map) {
+  const plan::MappedHost& host = map.hosts[index.value()];
+  report::HostCheck out;
+  out.index = index;
+  out.name = host.host.name;
+  out.slots = host.host.slots.value_or(0);
+  out.ranks = static_cast<std::uint32_t>(host.ranks.size());
+  return out;
+}
+
+// The host's time of day minus this machine's at the same moment.
+Duration clock_offset(const fleet::AgentClock& clock, const wire::Inspected& m) {
+  const TimePoint at = clock.ours(std::chrono::nanoseconds(m.at_ns));
+  const auto ours = std::chrono::system_clock::now() - (Clock::now() - at);
+  return std::chrono::nanoseconds(m.unix_ns) - ours.time_since_epoch();
+}
+
+bool may_come(const transport::AgentLauncher::Missing& missing) { return !missing.why_not; }
+
 }  // namespace
 
 Check::Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-             const transport::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
-             Print print)
+             const transport::AgentImage& image, const RankLogs& logs,
+             std::unique_ptr<transport::AgentLauncher> agent_launcher, Print print)
     : options_(options),
       plan_(plan),
       logs_(logs),
@@ -45,8 +63,7 @@ Check::Check(boost::asio::io_context& loop, const JobOptions& options, const pla
       deadline_timer_(loop_.get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                              .passed = [this] { dispatch(CheckEvent::Deadline); }}),
       machine_(options.start_timeout, Clock::now()),
-      fleet_(loop_, image, fleet::make_launcher(loop_.get_executor(), image, plan, options.ssh, std::move(dial_in)),
-             options.heartbeat_timeout) {
+      fleet_(loop_, image, std::move(agent_launcher), options.heartbeat_timeout) {
   for (const int signo : os::heeded_stops()) signals_.add(signo);
   fleet_.serve(*this);
 }
@@ -82,26 +99,18 @@ transport::AgentLauncher::Events Check::launcher_events() {
 void Check::make_sessions() {
   const attempt::SessionSettings settings = attempt::settings_for_check(options_, plan_.map);
   fleet_.begin_group(plan_.map.places());
-  const std::vector<HostIndex> places = plan_.map.places();
   std::vector<transport::AgentSession::Plan> sessions = attempt::session_plans(plan_, settings);
   for (transport::AgentSession::Plan& spare : attempt::spare_plans(plan_, settings))
     sessions.push_back(std::move(spare));
   for (transport::AgentSession::Plan& session : sessions) {
     logs_.instruct(session);
-    const HostIndex index = places[session.host.value()];
-    const plan::MappedHost& host = plan_.map.hosts[index.value()];
-    report::HostCheck& found = findings_.emplace_back().found;
-    found.index = index;
-    found.name = host.host.name;
-    found.slots = host.host.slots.value_or(0);
-    found.ranks = static_cast<std::uint32_t>(host.ranks.size());
     fleet_.add(std::move(session));
   }
+  for (const fleet::Host& host : fleet_.hosts()) of(host).found = entry_of(host.index, plan_.map);
   search_.emplace(fleet_.hosts(), options_.master_address);
 }
 
 report::CheckReport Check::report() {
-  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
   report::CheckReport out{.hosts = {},
                           .world_size = plan_.map.world_size(),
                           .host_source = plan_.host_source,
@@ -109,10 +118,14 @@ report::CheckReport Check::report() {
                           .command = plan_.command,
                           .stop_signal = stop_signal_,
                           .machines = fleet_.machines(plan_.map)};
-  for (std::size_t i = 0; i < findings_.size(); ++i) {
-    report::HostCheck& found = findings_[i].found;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    Findings& findings = of(host);
+    report::HostCheck& found = findings.found;
+    if (findings.inspected) found.facts = findings.inspected->facts;
+    if (findings.inspected && found.round_trip) found.clock_offset = clock_offset(host.clock, *findings.inspected);
     found.mpi = offers_of(found, plan_.mpi);
-    found.address = i == 0 && !master_address_.empty() ? master_address_ : likely_address(known[i]);
+    const bool has_chosen = fleet_.is_first(host) && !master_address_.empty();
+    found.address = has_chosen ? master_address_ : likely_address(known_addresses(host));
     out.hosts.push_back(std::move(found));
   }
   std::move(absent_.begin(), absent_.end(), std::back_inserter(out.hosts));
@@ -127,7 +140,7 @@ void Check::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   Findings& findings = of(host);
   report::HostCheck& found = findings.found;
   findings.prepared = true;
-  if (host.position == 0) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
+  if (fleet_.is_first(host)) port_ = wire::port_of(message, wire::ServiceKind::TorchStore);
   for (const wire::PreflightError& o : message.errors) {
     found.faults.push_back(with_program_advice(fleet::error_of(o), plan_));
   }
@@ -162,26 +175,13 @@ void Check::handle(fleet::Host& host, const wire::Pong& m) {
   Findings& findings = of(host);
   ++findings.pongs;
   findings.found.round_trip = std::min(findings.found.round_trip.value_or(now - asked), now - asked);
-  measure_clock(host);
   if (findings.pongs < kPings) return host.ping();
   look_round();
 }
 
 void Check::handle(fleet::Host& host, wire::Inspected& m) {
-  Findings& findings = of(host);
-  findings.found.facts = m.facts;
-  findings.inspected = std::move(m);
-  measure_clock(host);
+  of(host).inspected = std::move(m);
   look_round();
-}
-
-// Compares the host's time of day with this machine's at the same moment.
-void Check::measure_clock(const fleet::Host& host) {
-  Findings& findings = of(host);
-  if (!findings.inspected || !findings.found.round_trip) return;
-  const TimePoint at = host.clock.ours(std::chrono::nanoseconds(findings.inspected->at_ns));
-  const auto ours = std::chrono::system_clock::now() - (Clock::now() - at);
-  findings.found.clock_offset = std::chrono::nanoseconds(findings.inspected->unix_ns) - ours.time_since_epoch();
 }
 
 void Check::handle(fleet::Host& host, const wire::Probed& m) {
@@ -205,18 +205,20 @@ void Check::handle(fleet::Host& host, const wire::AgentLog& m) {
 
 bool Check::has_answered(const fleet::Host& host) const {
   if (host.session->ended()) return true;
-  const Findings& findings = findings_[host.position];
+  const Findings& findings = findings_.at(host.id);
   return findings.prepared && findings.inspected && findings.pongs >= kPings;
 }
 
-void Check::look_round() {
-  const std::span<const fleet::Host> hosts = std::as_const(fleet_).hosts();
-  const auto answered = [this](const fleet::Host& host) { return has_answered(host); };
-  const bool asking = machine_.state() == CheckState::Asking;
+bool Check::all_answered() const {
+  const std::span<const fleet::Host> hosts = fleet_.hosts();
+  if (!std::all_of(hosts.begin(), hosts.end(), [this](const fleet::Host& host) { return has_answered(host); }))
+    return false;
   const std::vector<transport::AgentLauncher::Missing> missing = fleet_.missing();
-  const auto may_come = [](const transport::AgentLauncher::Missing& one) { return !one.why_not; };
-  const bool awaits = std::any_of(missing.begin(), missing.end(), may_come);
-  if (asking && !awaits && std::all_of(hosts.begin(), hosts.end(), answered)) dispatch(CheckEvent::AllAnswered);
+  return std::none_of(missing.begin(), missing.end(), may_come);
+}
+
+void Check::look_round() {
+  if (machine_.state() == CheckState::Asking && all_answered()) dispatch(CheckEvent::AllAnswered);
   evaluate_probes();
 }
 
@@ -234,8 +236,7 @@ void Check::perform(CheckAction action) {
   switch (action) {
     case CheckAction::None:
     case CheckAction::Unexpected: return;
-    case CheckAction::Probe: return probe_all();
-    case CheckAction::TimeOut: time_out(); return probe_all();
+    case CheckAction::Probe: give_up_late(); return probe_all();
     case CheckAction::Dismiss: return dismiss_all();
     case CheckAction::Finish: return loop_.stop();
   }
@@ -243,19 +244,18 @@ void Check::perform(CheckAction action) {
 
 // Notes which hosts have not answered, before they are given up.
 void Check::note_unanswered() {
-  const std::vector<transport::AgentLauncher::Missing> missing = fleet_.missing();
-  for (const fleet::Host& host : std::as_const(fleet_).hosts()) {
-    report::HostCheck& found = of(host).found;
-    if (has_answered(host) || found.looked != report::Looked::Whole) continue;
-    const auto is_this = [&host](const transport::AgentLauncher::Missing& one) {
-      return one.host.value() == host.id.value() && !one.why_not;
-    };
-    const bool absent = std::any_of(missing.begin(), missing.end(), is_this);
-    found.looked = absent ? report::Looked::NotCalled : report::Looked::Interrupted;
+  for (const fleet::Host& host : fleet_.hosts()) {
+    if (!has_answered(host)) of(host).found.looked = report::Looked::Interrupted;
+  }
+  for (const transport::AgentLauncher::Missing& missing : fleet_.missing()) {
+    const fleet::Host* host = fleet_.find(missing.host);
+    if (host != nullptr && !has_answered(*host) && may_come(missing))
+      of(*host).found.looked = report::Looked::NotCalled;
   }
 }
 
-void Check::time_out() {
+// Counts the hosts that have not answered as failed. A host that has nothing to run belongs to the job all the same.
+void Check::give_up_late() {
   note_unanswered();
   for (fleet::Host& host : fleet_.hosts()) {
     if (has_answered(host)) continue;
@@ -264,24 +264,17 @@ void Check::time_out() {
     of(host).dismissed = true;
     host.session->abandon(std::move(why));
   }
-}
-
-// A host that has nothing to run belongs to the job all the same.
-void Check::miss(transport::AgentLauncher::Missing missing) {
-  const HostIndex index = plan_.map.places()[missing.host.value()];
-  const plan::MappedHost& mapped = plan_.map.hosts[index.value()];
-  if (!mapped.ranks.empty()) return;  // its session reports it
-  report::HostCheck& absent = absent_.emplace_back();
-  absent.index = index;
-  absent.name = mapped.host.name;
-  absent.slots = mapped.host.slots.value_or(0);
-  if (!missing.why_not) absent.looked = report::Looked::NotCalled;
-  absent.faults.push_back(missing.why_not ? std::move(*missing.why_not)
-                                          : fleet::not_ready(options_.start_timeout, "it has not called"));
+  const std::vector<HostIndex> places = plan_.map.places();
+  for (const transport::AgentLauncher::Missing& missing : fleet_.missing()) {
+    report::HostCheck absent = entry_of(places[missing.host.value()], plan_.map);
+    if (absent.ranks > 0) continue;  // its session reports it
+    if (may_come(missing)) absent.looked = report::Looked::NotCalled;
+    absent.faults.push_back(missing.why_not.value_or(fleet::not_ready(options_.start_timeout, "it has not called")));
+    absent_.push_back(std::move(absent));
+  }
 }
 
 void Check::probe_all() {
-  for (transport::AgentLauncher::Missing& missing : fleet_.missing()) miss(std::move(missing));
   if (fleet_.hosts().size() == 1) {
     master_address_ = search_->address_of_lone_host();
     return dispatch(CheckEvent::AllProbed);
@@ -316,11 +309,7 @@ void Check::dismiss_all() {
   note_unanswered();
   for (fleet::Host& host : fleet_.hosts()) {
     of(host).dismissed = true;
-    if (host.runs()) {
-      host.session->end_workers({SIGTERM, 0}, transport::Afterwards::Leave);
-    } else {
-      host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
-    }
+    host.session->let_go({SIGTERM, 0}, transport::Afterwards::Leave);
   }
 }
 

@@ -1,8 +1,9 @@
 // --check: reports whether a job would start, without starting a worker. Connects to the hosts as the job would, or
 // lets them call; collects a description of each host from its agent; and has the other hosts probe the address of
-// rank 0's host.
+// rank 0's host. Not an Attempt: a host that fails ends an attempt, but not a check, which looks at all the others.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +14,6 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "common/plan/launch_plan.h"
-#include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/options/job_options.h"
@@ -22,6 +22,7 @@
 #include "launcher/run/check/check_machine.h"
 #include "launcher/run/rank_logs.h"
 #include "launcher/transport/agent_image.h"
+#include "launcher/transport/agent_launcher.h"
 #include "launcher/transport/session/deadline_timer.h"
 
 namespace sml::run {
@@ -30,11 +31,11 @@ class Check final : private fleet::FleetListener {
  public:
   using Print = std::function<void(const std::string&)>;
 
-  // All arguments passed by reference must outlive the check. `dial_in`: set for a job in which the hosts call; they
-  // receive the outcome that report::judge() derives from the report. `print` prints messages while the check runs.
+  // All arguments passed by reference must outlive the check. Hosts that call receive the outcome that report::judge()
+  // derives from the report. `print` prints messages while the check runs.
   Check(boost::asio::io_context& loop, const JobOptions& options, const plan::LaunchPlan& plan,
-        const transport::AgentImage& image, const RankLogs& logs, std::optional<dialin::CoordinatorPlan> dial_in,
-        Print print);
+        const transport::AgentImage& image, const RankLogs& logs,
+        std::unique_ptr<transport::AgentLauncher> agent_launcher, Print print);
   ~Check() override;
 
   // Runs the loop on the calling thread until the check is over; call it once. The process must end by _Exit()
@@ -70,20 +71,19 @@ class Check final : private fleet::FleetListener {
   void make_sessions();
   void dispatch(CheckEvent event);
   void perform(CheckAction action);
-  void look_round();  // checks whether all hosts have answered
+  void look_round();  // checks whether all hosts have answered, and whether their probes are over
   void note_unanswered();
-  void time_out();
-  void miss(transport::AgentLauncher::Missing missing);
+  void give_up_late();
   void probe_all();
   void evaluate_probes();
   void take_address(const fleet::ChosenAddress& chosen);
   void dismiss_all();
   void await_signals();
   void stop(std::string_view sender, int signo);
-  void measure_clock(const fleet::Host& host);
   report::CheckReport report();
   bool has_answered(const fleet::Host& host) const;
-  Findings& of(const fleet::Host& host) { return findings_[host.position]; }
+  bool all_answered() const;
+  Findings& of(const fleet::Host& host) { return findings_[host.id]; }
 
   const JobOptions& options_;
   const plan::LaunchPlan& plan_;
@@ -94,7 +94,7 @@ class Check final : private fleet::FleetListener {
   transport::DeadlineTimer deadline_timer_;
   CheckMachine machine_;
   fleet::Fleet fleet_;
-  std::vector<Findings> findings_;         // by position in the fleet
+  std::map<HostId, Findings> findings_;
   std::vector<report::HostCheck> absent_;  // hosts without ranks that have not called, or failed before they did
   std::optional<fleet::AddressSearch> search_;
   std::uint16_t port_ = 0;      // reserved by the first host, for the others to probe; 0: not known

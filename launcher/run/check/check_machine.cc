@@ -12,7 +12,7 @@ using A = CheckAction;
 using Row = Transition<S, E, A>;
 
 constexpr Row kTable[] = {
-    {S::Asking, E::AllAnswered, S::Probing, A::Probe},  {S::Asking, E::Deadline, S::Probing, A::TimeOut},
+    {S::Asking, E::AllAnswered, S::Probing, A::Probe},  {S::Asking, E::Deadline, S::Probing, A::Probe},
     {S::Asking, E::UserStop, S::Leaving, A::Dismiss},   {S::Asking, E::AllEnded, S::Over, A::Finish},
 
     {S::Probing, E::AllProbed, S::Leaving, A::Dismiss}, {S::Probing, E::Deadline, S::Leaving, A::Dismiss},

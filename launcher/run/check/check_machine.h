@@ -25,10 +25,9 @@ enum class CheckEvent : std::uint8_t {
 enum class CheckAction : std::uint8_t {
   None,
   Unexpected,  // the table has no such row: no action, and the state is unchanged
-  Probe,
-  TimeOut,  // count hosts that have not answered as failed, then do as for Probe
-  Dismiss,  // ask all agents to leave; abandon connections that are still being made
-  Finish,   // stop the loop
+  Probe,       // count hosts that have not answered as failed; let the others probe the address of rank 0's host
+  Dismiss,     // ask all agents to leave; abandon connections that are still being made
+  Finish,      // stop the loop
 };
 
 std::string_view name(CheckState state);
