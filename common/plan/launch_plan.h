@@ -49,7 +49,6 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   std::string host_source;            // HostList::source
   std::optional<CallingHosts> calls;  // HostList::calls
   AgentStart start;
-  std::string own_name;  // the host of that name is this machine, whatever this machine calls itself; may be empty
   JobIdentity job;
   std::vector<Program> more_programs;  // indices of RankAssignment::program count from the first program
   std::set<Preset> presets;

@@ -53,7 +53,7 @@ void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
   if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
   dynamic_hosts_.freed();
-  if (host.position == 0 && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
+  if (fleet_.is_first(host) && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();
 }
 
@@ -90,7 +90,7 @@ void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(hos
 void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
   const bool comes_first = wire_up_.is_first_fence(host, m);
   const Result<void> taken = wire_up_.take(host, m);
-  if (taken && comes_first) events_.publish(report::HostAtFence{host.index});
+  if (taken && comes_first) events_.publish(report::HostAtFence{host.id});
   if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
 }
 

@@ -18,20 +18,15 @@ constexpr std::size_t kMostRemarks = 1000;  // log lines of one agent: no credit
 
 Workers::Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options,
                  const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink)
-    : fleet_(fleet),
-      options_(options),
-      events_(events),
-      owner_(owner),
-      sink_(sink),
-      table_(plan),
-      hosts_(fleet.hosts().size(), OfHost{.sharing = hosts_that_print(plan.map)}) {}
+    : fleet_(fleet), options_(options), events_(events), owner_(owner), sink_(sink), table_(plan) {
+  for (const fleet::Host& host : fleet.hosts()) hosts_[host.id].sharing = hosts_that_print(plan.map);
+}
 
 // The host does not take part in the news that all workers have started. An agent that has waited gets its credit back.
 void Workers::add(const fleet::Host& host, std::size_t sharing) {
-  hosts_.resize(std::max(hosts_.size(), host.position + 1));
-  const std::uint64_t owed = hosts_[host.position].owed;
-  if (owed > 0) host.session->send(wire::Credit{owed});
-  hosts_[host.position] = {.started = true, .sharing = sharing};
+  OfHost& of_host = hosts_[host.id];
+  if (of_host.owed > 0) host.session->send(wire::Credit{of_host.owed});
+  of_host = {.started = true, .sharing = sharing};
 }
 
 // The time of something that workers did, clamped between their start and now.
@@ -41,7 +36,7 @@ TimePoint Workers::on_our_clock(const fleet::Host& host, std::uint64_t agent_ns)
 }
 
 void Workers::greet(const fleet::Host& host) {
-  const std::size_t sharing = hosts_[host.position].sharing;
+  const std::size_t sharing = hosts_[host.id].sharing;
   const std::uint64_t more = output_window(sharing) - first_output_window(sharing);
   if (!host.session->contact().is_local && more > 0) host.session->send(wire::Credit{more});
 }
@@ -51,9 +46,9 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
     table_.started(worker.rank, worker.pid);
     events_.publish(report::RankStarted{worker.rank, worker.pid}, on_our_clock(host, worker.at_ns));
   }
-  const bool first = !std::exchange(hosts_[host.position].started, true);
+  const bool first = !std::exchange(hosts_[host.id].started, true);
   // Input for a worker that does not run yet would be lost.
-  const auto started = [](const OfHost& h) { return h.started; };
+  const auto started = [](const auto& host_of) { return host_of.second.started; };
   if (first && std::all_of(hosts_.begin(), hosts_.end(), started)) sink_.workers_run();
   if (options_.verbosity == Verbosity::Verbose) {
     owner_.print(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
@@ -61,7 +56,7 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
 }
 
 void Workers::handle(const fleet::Host& host, const wire::Output& m) {
-  hosts_[host.position].owed += m.bytes.size();
+  hosts_[host.id].owed += m.bytes.size();
   if (m.stream == Stream::Results) {
     sink_.worker_results(m.rank, m.bytes);
     return give_credit(host);
@@ -83,7 +78,7 @@ void Workers::handle(const fleet::Host& host, const wire::Drained& m) {
 
 void Workers::handle(const fleet::Host& host, const wire::AgentLog& m) {
   if (m.level == wire::LogLevel::Debug && options_.verbosity != Verbosity::Verbose) return;
-  std::size_t& remarks = hosts_[host.position].remarks;
+  std::size_t& remarks = hosts_[host.id].remarks;
   if (remarks == kMostRemarks) return;
   const bool last = ++remarks == kMostRemarks;
   owner_.print(host.name() + ": " + show(m.text, 500) + (last ? " (nothing more of this host is shown)" : ""));
@@ -96,11 +91,11 @@ void Workers::handle(const fleet::Host&, const wire::ErrorFile& m) {
 }
 
 void Workers::handle(const fleet::Host& host, const wire::OutOfMemory& m) {
-  hosts_[host.position].out_of_memory = m.evidence;
+  hosts_[host.id].out_of_memory = m.evidence;
 }
 
 void Workers::handle(const fleet::Host& host, const wire::HostUsed& m) {
-  events_.publish(report::HostInUse{host.index, m.use}, on_our_clock(host, m.at_ns));
+  events_.publish(report::HostInUse{host.id, m.use}, on_our_clock(host, m.at_ns));
 }
 
 Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m) {
@@ -113,14 +108,14 @@ Workers::End Workers::ended(const fleet::Host& host, const wire::ExitedWorker& m
   const bool some_worked = table_.workers_left() > 0;
   table_.cost(m.rank, m.usage);
   const bool failed = table_.ended(m.rank, status, ending, at) == RankTable::Weight::Failure;
-  if (failed) table_.ran_out_of_memory(m.rank, std::exchange(hosts_[host.position].out_of_memory, {}));
+  if (failed) table_.ran_out_of_memory(m.rank, std::exchange(hosts_[host.id].out_of_memory, {}));
   return {.failed_by_itself = failed && by_itself, .was_last = some_worked && table_.workers_left() == 0};
 }
 
 // The number of bytes taken from a host after which credit is returned.
 std::uint64_t Workers::credit_step(const fleet::Host& host) const {
   const bool local = host.session->contact().is_local;
-  const std::size_t sharing = hosts_[host.position].sharing;
+  const std::size_t sharing = hosts_.at(host.id).sharing;
   return (local ? first_output_window(sharing) : output_window(sharing)) / 4;
 }
 
@@ -129,20 +124,20 @@ report::OutputFlow Workers::flow() const {
   if (pending == 0) return report::OutputFlow::Open;
   const std::span<const fleet::Host> hosts = fleet_.hosts();
   const bool owing = std::any_of(hosts.begin(), hosts.end(), [this](const fleet::Host& host) {
-    return hosts_[host.position].owed >= credit_step(host);
+    return hosts_.at(host.id).owed >= credit_step(host);
   });
   return owing || pending > kSlowReader ? report::OutputFlow::Held : report::OutputFlow::Open;
 }
 
 void Workers::settle_credit() {
   for (const fleet::Host& host : fleet_.hosts()) {
-    const std::uint64_t owed = std::exchange(hosts_[host.position].owed, 0);
+    const std::uint64_t owed = std::exchange(hosts_[host.id].owed, 0);
     if (owed > 0) host.session->send(wire::Credit{owed});
   }
 }
 
 void Workers::give_credit(const fleet::Host& host) {
-  std::uint64_t& owed = hosts_[host.position].owed;
+  std::uint64_t& owed = hosts_[host.id].owed;
   if (owed < credit_step(host) || sink_.pending_output() > kSlowReader) return;
   host.session->send(wire::Credit{std::exchange(owed, 0)});
 }

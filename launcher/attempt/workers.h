@@ -3,8 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_owner.h"
@@ -91,7 +91,7 @@ class Workers {
   TimePoint started_ = Clock::now();
   TimePoint to_end_ = TimePoint::max();  // see are_to_end()
   RankTable table_;
-  std::vector<OfHost> hosts_;  // by position in the fleet
+  std::map<HostId, OfHost> hosts_;
 };
 
 }  // namespace sml::attempt

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/clock.h"
+#include "common/os/fd.h"
 #include "launcher/plan/host_share.h"
 
 namespace sml::dialin {
@@ -80,6 +81,12 @@ struct Settings {
   std::optional<plan::HostShare> share{};
   Callers callers = Callers::ListedHosts;
   PortTaken port_taken = PortTaken::IsError;
+};
+
+// The settings once this host knows the coordinator and the key: complete, so no code changes them any more.
+struct AgreedSettings {
+  Settings settings;
+  os::UniqueFd listener;  // the coordinator's, if its port had to be opened for that; empty: it is opened later
 };
 
 }  // namespace sml::dialin

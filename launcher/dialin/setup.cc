@@ -362,12 +362,12 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   return std::optional(std::move(settings));
 }
 
-void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings) {
-  plan.own_name = settings.hosts[settings.own_index];
+plan::LaunchPlan plan_of_calling_host(plan::LaunchPlan plan, const Training& training) {
   plan.export_policy = plan::ExportPolicy::None;
   for (const std::string& entry : training.host_variables) set_variable(plan.launcher_environment, entry);
   std::erase_if(plan.launcher_environment,
                 [](const std::string& entry) { return plan::name_of(entry) == kSecretVariable; });
+  return plan;
 }
 
 }  // namespace sml

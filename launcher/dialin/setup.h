@@ -27,9 +27,9 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
 // instance group of the platform.
 bool takes_no_part(const Options& options, const Training& training, const plan::LaunchPlan& plan);
 
-// Changes the plan of a job whose hosts call: workers start from the environment of their own host, without the
-// launcher's, and without $SML_JOB_SECRET; and the plan knows this host by its name in the job.
-void adapt_plan(plan::LaunchPlan& plan, const Training& training, const dialin::Settings& settings);
+// The plan of a job whose hosts call: workers start from the environment of their own host, without the launcher's, and
+// without $SML_JOB_SECRET.
+plan::LaunchPlan plan_of_calling_host(plan::LaunchPlan plan, const Training& training);
 
 // For a peer that cannot plan the job: settings for tell_head(), computed only from the options and facts about the
 // hosts, not from the program to run. Returns nullopt if the coordinator cannot be found, if the hosts do not call, or

@@ -238,8 +238,8 @@ Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks,
       .with_hint("--secret-file FILE and --head ADDR, the same on every host, do without it");
 }
 
-Result<os::UniqueFd> meet_in_space(Settings& settings, const std::string& host_name, const SpaceWait& wait) {
-  const StepSpace& space = *settings.space;
+Result<AgreedSettings> meet_in_space(Settings settings, const std::string& host_name, const SpaceWait& wait) {
+  const StepSpace space = *settings.space;
   os::UniqueFd listener;
   std::optional<SpaceWord> own;
   const bool is_first = space.task == 0;
@@ -257,10 +257,11 @@ Result<os::UniqueFd> meet_in_space(Settings& settings, const std::string& host_n
   const Result<SpaceWord> word = exchange_in_space(space, static_cast<std::uint32_t>(settings.hosts.size()), own, wait);
   if (!word) return word.error();
   settings.key = word->key;
-  if (space.head == StepSpace::Head::Known || is_head) return listener;
-  settings.port = word->port;
-  if (!word->addresses.empty()) settings.head = reachable_of(word->addresses);
-  return listener;
+  if (space.head == StepSpace::Head::FirstTask && !is_head) {
+    settings.port = word->port;
+    if (!word->addresses.empty()) settings.head = reachable_of(word->addresses);
+  }
+  return AgreedSettings{std::move(settings), std::move(listener)};
 }
 
 }  // namespace sml::dialin

@@ -48,8 +48,8 @@ Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks,
                                     const SpaceWait& wait);
 
 // Completes settings that have a space: exchanges the key and, unless an option names the coordinator, its address and
-// port. `host_name`: this host's name, published if it is the coordinator. Returns the coordinator's listener, on a
-// free port; empty on the other hosts, or if an option names the coordinator. Errors: as above, and Io.
-Result<os::UniqueFd> meet_in_space(Settings& settings, const std::string& host_name, const SpaceWait& wait);
+// port. `host_name`: this host's name, published if it is the coordinator. The coordinator's listener is on a free
+// port; it is empty if an option names the coordinator. Errors: as above, and Io.
+Result<AgreedSettings> meet_in_space(Settings settings, const std::string& host_name, const SpaceWait& wait);
 
 }  // namespace sml::dialin

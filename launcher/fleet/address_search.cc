@@ -17,7 +17,9 @@ bool contains_all(const std::vector<std::string>& list, const std::vector<std::s
 }  // namespace
 
 AddressSearch::AddressSearch(std::span<const Host> hosts, std::string wanted)
-    : hosts_(hosts), wanted_(std::move(wanted)), asked_(hosts.size()) {}
+    : hosts_(hosts), wanted_(std::move(wanted)) {
+  for (const Host& host : hosts) asked_[host.id] = {};
+}
 
 std::vector<std::string> AddressSearch::candidates() const {
   return candidate_addresses(wanted_, known_addresses(hosts_.front()), locals_);
@@ -35,9 +37,9 @@ void AddressSearch::begin(std::uint16_t port) {
 }
 
 void AddressSearch::ask(const Host& host) {
-  Asked& asked = asked_[host.position];
+  Asked& asked = asked_[host.id];
   add_host(host);
-  if (port_ == 0 || host.position == 0 || !host.runs() || asked.candidates) return;
+  if (port_ == 0 || is_first(host) || !host.runs() || asked.candidates) return;
   std::vector<std::string> now = candidates();
   if (!last_candidates_ || *last_candidates_ != now) {
     last_candidates_ = std::make_shared<const std::vector<std::string>>(std::move(now));
@@ -50,7 +52,7 @@ bool AddressSearch::ask_again() {
   const std::vector<std::string> all = candidates();
   bool some = false;
   for (const Host& host : hosts_) {
-    Asked& asked = asked_[host.position];
+    Asked& asked = asked_[host.id];
     if (!asked.candidates || contains_all(*asked.candidates, all)) continue;
     asked = {};
     ask(host);
@@ -60,18 +62,18 @@ bool AddressSearch::ask_again() {
 }
 
 void AddressSearch::note(const Host& host, const wire::Probed& answer) {
-  asked_[host.position].answer = HostProbe{host.index, answer.results};
+  asked_[host.id].answer = HostProbe{host.index, answer.results};
 }
 
 std::optional<ChosenAddress> AddressSearch::outcome(Of hosts) const {
   const auto is_awaited = [this, hosts](const Host& host) {
-    if (host.position == 0 || has_answered(host)) return false;
+    if (is_first(host) || has_answered(host)) return false;
     return hosts == Of::All || host.runs();
   };
   if (std::any_of(hosts_.begin(), hosts_.end(), is_awaited)) return std::nullopt;
   std::vector<HostProbe> answers;
-  for (const Asked& asked : asked_) {
-    if (asked.answer) answers.push_back(*asked.answer);
+  for (const Host& host : hosts_) {
+    if (has_answered(host)) answers.push_back(*asked_.at(host.id).answer);
   }
   if (answers.empty()) return ChosenAddress{};
   return choose_address(candidates(), answers, hosts_.front().name(), port_);

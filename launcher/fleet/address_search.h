@@ -2,6 +2,7 @@
 // candidates to the other agents, and collects their results. Opens no connection itself.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,7 +27,7 @@ class AddressSearch {
   [[nodiscard]] bool ask_again();
   // The host's agent has sent its results.
   void note(const Host& host, const wire::Probed& answer);
-  bool has_answered(const Host& host) const { return asked_[host.position].answer.has_value(); }
+  bool has_answered(const Host& host) const { return asked_.at(host.id).answer.has_value(); }
 
   // The hosts to wait for: all, or only those whose agents run now.
   enum class Of : std::uint8_t { All, ThoseThatRun };
@@ -39,6 +40,7 @@ class AddressSearch {
  private:
   std::vector<std::string> candidates() const;
   void add_host(const Host& host);
+  bool is_first(const Host& host) const { return host.id == hosts_.front().id; }
 
   struct Asked {
     std::shared_ptr<const std::vector<std::string>> candidates;  // null: not asked
@@ -48,7 +50,7 @@ class AddressSearch {
   std::string wanted_;
   std::uint16_t port_ = 0;
   std::vector<std::string> locals_;  // the launcher's ends of the connections to hosts whose agents run, each once
-  std::vector<Asked> asked_;         // by position
+  std::map<HostId, Asked> asked_;
   std::shared_ptr<const std::vector<std::string>> last_candidates_;  // of the host asked last
 };
 

@@ -104,6 +104,9 @@ class Fleet final : private transport::SessionOwner {
   std::span<Host> others() { return hosts_.others(); }
   // Rank 0's host.
   Host& first() { return hosts_.all().front(); }
+  bool is_first(const Host& host) const { return host.id == hosts_.all().front().id; }
+  // With workers or without; null if the host has never been in the fleet.
+  Host* find(HostId id) { return hosts_.find(id); }
   // Whether the sessions of all hosts have ended, spare hosts included.
   bool all_ended() const;
   // Whether no worker or service of the attempt runs any more on any host with workers: each session has ended, or its

@@ -1,6 +1,5 @@
 // One host of the job, with workers or without: the session with its agent, and the facts about its machine.
 #pragma once
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +19,6 @@ namespace sml::fleet {
 struct Host {
   HostId id;
   HostIndex index;             // in the plan of this attempt
-  std::size_t position = 0;    // in HostTable::all(); rank 0 is on the first
   bool lost = false;           // it has failed, or could not be reached: later attempts do without it
   bool is_other_name = false;  // a second name of a machine that the job has under another name; implies lost
   bool released = false;       // it is lost, and its agent was asked to leave

@@ -25,13 +25,11 @@ Host* HostTable::find(HostId id) {
 Host& HostTable::put(Host host) {
   host.index = place_of(host.id);
   if (Host* known = find(host.id)) {
-    host.position = known->position;
     *known = std::move(host);
     return *known;
   }
-  host.position = hosts_.size();
   positions_.resize(std::max<std::size_t>(positions_.size(), host.id.value() + 1));
-  positions_[host.id.value()] = host.position;
+  positions_[host.id.value()] = hosts_.size();
   return hosts_.emplace_back(std::move(host));
 }
 
@@ -39,9 +37,7 @@ void HostTable::make_member(Host& host) {
   Host& place = hosts_[members_++];
   if (&host == &place) return;
   std::swap(host, place);
-  std::swap(host.position, place.position);
-  positions_[host.id.value()] = host.position;
-  positions_[place.id.value()] = place.position;
+  std::swap(positions_[host.id.value()], positions_[place.id.value()]);
 }
 
 void HostTable::clear() {

@@ -29,7 +29,7 @@ class HostTable {
   Host& put(Host host);
   // Makes the host the last member: swaps it with the host at that position. Call for a host that is no member.
   void make_member(Host& host);
-  bool is_member(const Host& host) const { return host.position < members_; }
+  bool is_member(const Host& host) const { return *positions_[host.id.value()] < members_; }
 
   std::span<Host> all() { return hosts_; }
   std::span<const Host> all() const { return hosts_; }
@@ -43,7 +43,7 @@ class HostTable {
   std::vector<Host> hosts_;                            // members first
   std::size_t members_ = 0;                            // number of members
   std::vector<HostIndex> places_;                      // by HostId
-  std::vector<std::optional<std::size_t>> positions_;  // by HostId; nullopt: never in the table
+  std::vector<std::optional<std::size_t>> positions_;  // in hosts_, by HostId; nullopt: never in the table
 };
 
 }  // namespace sml::fleet

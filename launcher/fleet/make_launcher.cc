@@ -38,14 +38,15 @@ std::vector<std::string> environment_for_tool(plan::ExportPolicy policy) {
 
 std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
                                                         const transport::AgentImage& image,
-                                                        const plan::LaunchPlan& plan, const SshOptions& options,
+                                                        const plan::LaunchPlan& plan, const std::string& own_name,
+                                                        const SshOptions& options,
                                                         std::optional<dialin::CoordinatorPlan> calls) {
   if (calls) {
     return std::make_unique<dialin::IncomingLauncher>(loop, image, std::move(*calls), plan.launcher_environment,
                                                       options.fanout);
   }
   transport::RemoteShellLauncher::Hosts hosts{
-      .list = {}, .own_name = plan.own_name, .user = options.user, .fanout = options.fanout};
+      .list = {}, .own_name = own_name, .user = options.user, .fanout = options.fanout};
   for (const plan::MappedHost& mapped : plan.map.hosts) hosts.list.push_back(mapped.host);
   if (!options.command.empty()) {
     return std::make_unique<transport::CommandLauncher>(loop, image, std::move(hosts), options.command);

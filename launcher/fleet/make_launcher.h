@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -14,11 +15,12 @@
 namespace sml::fleet {
 
 // `calls`: the settings for hosts that call; nullopt: the launcher reaches the hosts by the user's command, a starter
-// or SSH. HostIds are the positions in the plan's list of hosts. Does not connect to a host. `image` and `options`
-// outlive the result.
+// or SSH, and takes the host `own_name` for this machine, whatever this machine calls itself; it may be empty. HostIds
+// are the positions in the plan's list of hosts. Does not connect to a host. `image` and `options` outlive the result.
 std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
                                                         const transport::AgentImage& image,
-                                                        const plan::LaunchPlan& plan, const SshOptions& options,
+                                                        const plan::LaunchPlan& plan, const std::string& own_name,
+                                                        const SshOptions& options,
                                                         std::optional<dialin::CoordinatorPlan> calls);
 
 }  // namespace sml::fleet

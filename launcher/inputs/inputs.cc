@@ -12,6 +12,7 @@
 #include "common/core/text.h"
 #include "common/plan/environment/kept_back.h"
 #include "common/plan/environment/presets.h"
+#include "common/plan/environment/rendezvous_variables.h"
 #include "common/plan/ranks/program_map.h"
 #include "launcher/hosts/aliases.h"
 #include "launcher/hosts/host_filter.h"
@@ -24,6 +25,7 @@
 #include "launcher/inputs/hosts/host_slots.h"
 #include "launcher/inputs/hosts/spare_hosts.h"
 #include "launcher/inputs/hosts/start_by.h"
+#include "launcher/inputs/own_address.h"
 #include "launcher/inputs/programs.h"
 #include "launcher/starters/starters.h"
 #include "launcher/transport/command_words.h"
@@ -272,6 +274,14 @@ Result<void> settle_start(plan::LaunchPlan& plan, const Options& options, const 
   return check_command(plan, options);
 }
 
+// The agent's store serves only the job's user, starts before the workers and ends after rank 0; but if the program
+// names an address of its own, that is preferred.
+plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
+  const bool is_set = given.torch_store_set == SetByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
+  if (is_set) return given.torch_store;
+  return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
+}
+
 }  // namespace
 
 Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here) {
@@ -279,7 +289,8 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here)
   return make_plan(options, here, finder);
 }
 
-Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here, HostFinder& finder) {
+Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here, HostFinder& finder,
+                                   std::optional<plan::TorchStore> torch_store) {
   Result<plan::RankLayout> layout = read_layout(options, here);
   if (!layout) return layout.error();
   if (Result<void> counted = count_by_parts(*layout, options, here); !counted) return counted.error();
@@ -324,6 +335,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (std::string kept = kept_back_from_others(plan, here); !kept.empty()) plan.warnings.push_back(std::move(kept));
   if (Result<void> settled = settle_shares_of_hosts(plan, options, here); !settled) return settled.error();
   if (Result<void> settled = settle_start(plan, options, here, finder); !settled) return settled.error();
+  plan.torch_store = torch_store ? *torch_store : choose_torch_store(plan, store_asked_for(options, plan));
   if (here.passed_over) std::ranges::copy(here.passed_over(), std::back_inserter(plan.warnings));
   return plan;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include <unistd.h>
 
@@ -51,11 +53,14 @@ int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finde
   if (options.dry_run) return status;
   const Result<transport::AgentImage> image = agent_image(options);
   if (!image) return status;
-  auto head = find_head(options, here, finder, build_of(*image));
+  std::optional<dialin::Settings> head = find_head(options, here, finder, build_of(*image));
+  if (!head) return status;
   Options brief = options;
   if (step_of_job(options, here)) brief.start_timeout = std::min(brief.start_timeout, kStepIsThere);
-  const bool met = head && (!head->space || dialin::meet_in_space(*head, here.host_name, {brief.start_timeout, print}));
-  if (met) tell_head(brief, *head, error, *image, print);
+  const Result<dialin::AgreedSettings> met =
+      head->space ? dialin::meet_in_space(std::move(*head), here.host_name, {brief.start_timeout, print})
+                  : dialin::AgreedSettings{std::move(*head), os::UniqueFd()};
+  if (met) tell_head(brief, met->settings, error, *image, print);
   return status;
 }
 

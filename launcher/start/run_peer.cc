@@ -26,18 +26,11 @@ void leave_text(const Options& options, const std::string& text, const std::func
 
 // ---- this host's part, checked against what the coordinator sends
 
-std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
-                                                  string_view any_address) {
-  std::vector<wire::RankVariables> out;
-  if (plan.presets.empty()) return out;
+std::vector<wire::RankVariables> variables_with(string_view any_address, const plan::LaunchPlan& plan,
+                                                const plan::MappedHost& host) {
   const std::vector<std::string> addresses(plan.map.hosts.size(), std::string(any_address));
   const std::vector<plan::PresetPort> ports = plan::preset_ports(plan.presets, plan.map);
-  const plan::PresetFacts facts{addresses, ports, plan.launcher_environment};
-  for (const Rank rank : host.ranks) {
-    const plan::RankAssignment& assignment = plan.map.ranks[rank.value()];
-    out.push_back({rank, plan::preset_environment(plan.presets, plan.map, assignment, plan.job, facts)});
-  }
-  return out;
+  return attempt::preset_variables(plan, host, {addresses, ports, plan.launcher_environment});
 }
 
 // With a window the budget is renewed, and an attempt that loses a host before its workers start uses none of it.
@@ -60,7 +53,6 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
   plan.job.attempt = choice.attempt - 1;
   plan.job.restarts = choice.restarts;
   const plan::MappedHost& here = plan.map.hosts[plan.map.places()[own_index].value()];
-  plan.own_name = here.host.name;
   const attempt::SessionSettings settings = options.check == Preflight::Yes
                                                 ? attempt::settings_for_check(options, plan.map)
                                                 : attempt::settings_for(options, plan.map);
@@ -85,7 +77,7 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
                             .health_check = options.restart.health_check,
                             .variables = {}};
   for (std::size_t i = 0; i < part.variables.size(); ++i) {
-    part.variables[i] = preset_variables(plan, here, dialin::kAnyAddress[i]);
+    part.variables[i] = variables_with(dialin::kAnyAddress[i], plan, here);
   }
   return part;
 }

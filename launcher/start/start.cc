@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,11 +13,11 @@
 
 #include "common/os/fd.h"
 #include "common/plan/environment/rendezvous_variables.h"
+#include "launcher/dialin/coordinator/quorum.h"
 #include "launcher/dialin/setup.h"
 #include "launcher/fleet/make_launcher.h"
 #include "launcher/inputs/inputs.h"
 #include "launcher/inputs/nested_launcher.h"
-#include "launcher/inputs/own_address.h"
 #include "launcher/os/terminal_size.h"
 #include "launcher/run/check/check.h"
 #include "launcher/run/run.h"
@@ -45,22 +46,42 @@ Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& opt
       .with_hint("raise it (ulimit -Hn), or lower --fanout");
 }
 
+// How this host reaches the others.
+struct HostAccess {
+  std::string own_name;  // as the list of hosts has this machine, if it has another name than its own; may be empty
+  std::optional<dialin::CoordinatorPlan> head;  // nullopt: no other host calls
+};
+
+// The things that the steps of a start work on.
+struct Start {
+  const Training& training;
+  ThisHost& here;
+  HostFinder& finder;
+  const transport::AgentImage& image;
+  boost::asio::io_context& loop;
+  Installer& installer;
+};
+
+std::unique_ptr<transport::AgentLauncher> launcher_of_agents(const Start& start, const Options& options,
+                                                             const plan::LaunchPlan& plan, HostAccess access) {
+  return fleet::make_launcher(start.loop.get_executor(), start.image, plan, access.own_name, options.ssh,
+                              std::move(access.head));
+}
+
 // Writes the findings to stdout and the faults to stderr.
-int check(boost::asio::io_context& loop, const Options& options, const plan::LaunchPlan& plan,
-          const transport::AgentImage& image, const std::optional<dialin::Settings>& dial_in,
-          std::shared_ptr<dialin::Coordinator> opened, os::UniqueFd listener) {
+int check(const Start& start, const Options& options, const plan::LaunchPlan& plan, HostAccess access) {
   const Result<run::RankLogs> logs = run::RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return refuse(logs.error());
   if (options.verbosity != Verbosity::Quiet) print(one_line_about(plan));
-  const std::string start = line_about_start(plan, options);
-  if (options.verbosity != Verbosity::Quiet && !start.empty()) print(start);
+  const std::string about_start = line_about_start(plan, options);
+  if (options.verbosity != Verbosity::Quiet && !about_start.empty()) print(about_start);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return refuse(enough.error());
-  Result<std::optional<dialin::CoordinatorPlan>> head =
-      open_for_hosts(options, dial_in, nullptr, std::move(opened), std::move(listener));
-  if (!head) return refuse(head.error());
+  if (Result<void> opened = open_port(access.head); !opened) return refuse(opened.error());
   const Result<report::CheckReport> found =
-      run::Check(loop, options, plan, image, *logs, std::move(*head), print).run();
+      run::Check(start.loop, options, plan, start.image, *logs,
+                 launcher_of_agents(start, options, plan, std::move(access)), print)
+          .run();
   if (!found) return refuse(found.error());
   const bool json = options.format == PlanFormat::Json;
   const bool printed = os::write_all(
@@ -74,93 +95,23 @@ int check(boost::asio::io_context& loop, const Options& options, const plan::Lau
   return verdict.exit_code == 0 && !printed ? 1 : verdict.exit_code;
 }
 
-// The agent's store serves only the job's user, starts before the workers and ends after rank 0; but if the program
-// names an address of its own, that is preferred.
-plan::TorchStore store_asked_for(const Options& given, const plan::LaunchPlan& plan) {
-  const bool is_set = given.torch_store_set == SetByUser::Yes || given.torch_store == plan::TorchStore::OfAgent;
-  if (is_set) return given.torch_store;
-  return plan::usual_torch_store(plan, names_own_address(plan) ? plan::NamesAddress::Yes : plan::NamesAddress::No);
-}
-
-// The plan after several hosts have turned out to be one machine. Does not repeat warnings in `printed`, which the plan
-// before has caused.
+// The plan after several hosts have turned out to be one machine. Does not repeat warnings of `before`.
 Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
-                                   const std::vector<std::string>& printed,
-                                   std::span<const hosts::MachineNames> machines) {
+                                   const plan::LaunchPlan& before, std::span<const hosts::MachineNames> machines) {
   hosts::add_machines(here.machines, {machines.begin(), machines.end()});
-  Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
+  Result<plan::LaunchPlan> plan = make_plan(options, here, finder, before.torch_store);
   if (!plan) return plan;
   for (const std::string& warning : plan->warnings) {
-    if (std::find(printed.begin(), printed.end(), warning) == printed.end()) print("warning: " + warning);
+    if (std::find(before.warnings.begin(), before.warnings.end(), warning) == before.warnings.end())
+      print("warning: " + warning);
   }
   if (options.display_map) os::write_all(STDERR_FILENO, to_table(*plan));
   if (options.verbosity != Verbosity::Quiet) print(one_line_about(*plan));
   return plan;
 }
 
-// The things that the steps of a start work on.
-struct Start {
-  const Training& training;
-  ThisHost& here;
-  HostFinder& finder;
-  plan::LaunchPlan& plan;
-  const transport::AgentImage& image;
-  boost::asio::io_context& loop;
-  Installer& installer;
-};
-
-// The head's side of a job whose hosts call each other.
-struct HostsThatCall {
-  std::optional<dialin::Quorum> gathering;  // outlives the job
-  os::UniqueFd listener;
-  transport::PreLaunchTask* task = nullptr;
-};
-
-// The plan for `hosts` hosts, if their number may vary, with the shares that they chose.
-Result<plan::LaunchPlan> plan_of(std::uint32_t hosts, const plan::HostShares& shares, const Start& start,
-                                 const Options& options, const dialin::Settings& settings) {
-  Result<plan::LaunchPlan> plan = make_plan(options_for_hosts(options, hosts, shares), start.here, start.finder);
-  if (!plan) return plan;
-  adapt_plan(*plan, start.training, settings);
-  plan->torch_store = start.plan.torch_store;
-  return plan;
-}
-
-// Waits for the quorum, if the number of hosts may vary. Returns the exit status if the job is over before it begins.
-std::optional<int> gather_hosts(const Start& start, const Options& options, dialin::Settings& dial_in,
-                                const PlanOfHosts& plan_of_hosts, HostsThatCall& hosts) {
-  if (!dial_in.least_hosts) return std::nullopt;
-  const bool may_wait = options.restart.max > 0 && options.dial_in.least;
-  const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
-  hosts.gathering.emplace(start.loop, dial_in, options.start_timeout, latecomers, print);
-  return gather(*hosts.gathering, options, start.plan, dial_in, plan_of_hosts,
-                std::exchange(hosts.listener, os::UniqueFd()));
-}
-
-// Finds the other hosts of the job. Returns the exit status if this copy is no head, and has served its part.
-std::optional<int> join_hosts(const Start& start, const Options& options, dialin::Settings& dial_in,
-                              HostsThatCall& hosts) {
-  Result<os::UniqueFd> opened = meet_others(dial_in, options, start.here);
-  if (!opened) return fail(options, opened.error());
-  hosts.listener = std::move(*opened);
-  for (const std::string* words : {&dial_in.advice, &dial_in.part}) {
-    if (options.verbosity != Verbosity::Quiet && !words->empty()) print(*words);
-  }
-  const PlanOfHosts plan_of_hosts = [&](std::uint32_t count, const plan::HostShares& shares) {
-    return plan_of(count, shares, start, options, dial_in);
-  };
-  adapt_plan(start.plan, start.training, dial_in);
-  const bool works = !start.plan.map.hosts[dial_in.own_index].ranks.empty();
-  if (works && !start.installer.empty() && options.check == Preflight::No) hosts.task = &start.installer;
-  const bool is_head = dial_in.own_index == 0;
-  if (!is_head) return run_peer(options, start.plan, dial_in, start.image, hosts.task, plan_of_hosts, print);
-  return gather_hosts(start, options, dial_in, plan_of_hosts, hosts);
-}
-
 // Runs the job from this host.
-int run_job(const Start& start, const Options& options, const std::optional<dialin::Settings>& dial_in,
-            HostsThatCall& hosts) {
-  plan::LaunchPlan& plan = start.plan;
+int run_job(const Start& start, const Options& options, const plan::LaunchPlan& plan, HostAccess access) {
   Result<run::Records> records = run::Records::open(options, plan);
   if (!records) return fail(options, records.error());
   if (options.verbosity != Verbosity::Quiet) print(one_line_about(plan));
@@ -171,39 +122,90 @@ int run_job(const Start& start, const Options& options, const std::optional<dial
     print("the workers' output is written to files in " + logs);
   os::raise_descriptor_limit();
   if (Result<void> enough = enough_descriptors(plan, options); !enough) return fail(options, enough.error());
-  Result<std::optional<dialin::CoordinatorPlan>> head =
-      open_for_hosts(options, dial_in, hosts.task, head_of(hosts.gathering, options), std::move(hosts.listener));
-  if (!head) return fail(options, head.error());
-  if (!*head) {
+  if (Result<void> opened = open_port(access.head); !opened) return fail(options, opened.error());
+  if (!access.head) {
     if (Result<void> installed = start.installer.run(); !installed) return fail(options, installed.error());
   }
-  const auto replan = [&options, &here = start.here, &finder = start.finder, own_name = plan.own_name,
-                       torch_store = plan.torch_store,
-                       printed = plan.warnings](std::span<const hosts::MachineNames> machines) {
-    Result<plan::LaunchPlan> anew = plan_anew(options, here, finder, printed, machines);
-    if (!anew) return anew;
-    anew->own_name = own_name;
-    anew->torch_store = torch_store;
-    return anew;
+  const auto replan = [&](std::span<const hosts::MachineNames> machines) {
+    return plan_anew(options, start.here, start.finder, plan, machines);
   };
   run::SystemProcess process;
-  const std::weak_ptr<dialin::Coordinator> called = *head ? (*head)->opened : nullptr;
-  auto agent_launcher =
-      fleet::make_launcher(start.loop.get_executor(), start.image, plan, options.ssh, std::move(*head));
+  const std::weak_ptr<dialin::Coordinator> called = access.head ? access.head->opened : nullptr;
   return run::Run({.loop = start.loop,
                    .image = start.image,
                    .process = process,
-                   .agent_launcher = std::move(agent_launcher),
+                   .agent_launcher = launcher_of_agents(start, options, plan, std::move(access)),
                    .head = called},
-                  options, std::move(plan), std::move(*records), replan)
+                  options, plan, std::move(*records), replan)
       .run();
 }
 
-int start_here(const Start& start, const Options& options, const std::optional<dialin::Settings>& dial_in,
-               HostsThatCall& hosts) {
-  if (options.check == Preflight::No) return run_job(start, options, dial_in, hosts);
-  return check(start.loop, options, start.plan, start.image, dial_in, head_of(hosts.gathering, options),
-               std::move(hosts.listener));
+int start_here(const Start& start, const Options& options, const plan::LaunchPlan& plan, HostAccess access) {
+  return options.check == Preflight::No ? run_job(start, options, plan, std::move(access))
+                                        : check(start, options, plan, std::move(access));
+}
+
+// The head's part in a job that is planned when its hosts have called: waits for them, and then starts the job. Sends
+// an error to the hosts that wait.
+int gather_hosts(const Start& start, const SettledOptions& settled, dialin::AgreedSettings met,
+                 transport::PreLaunchTask* task, const PlanOfHosts& plan_of_hosts) {
+  const Options& options = settled.get();
+  const dialin::Settings& settings = met.settings;
+  std::optional<dialin::CoordinatorPlan> head =
+      dialin::CoordinatorPlan{settings, std::move(met.listener), options.heartbeat_timeout};
+  if (Result<void> opened = open_port(head); !opened) return fail(options, opened.error());
+  const bool may_wait = options.restart.max > 0 && options.dial_in.least;
+  const auto latecomers = may_wait ? dialin::Latecomers::Wait : dialin::Latecomers::TurnedAway;
+  dialin::Quorum quorum(start.loop, settings, options.start_timeout, latecomers, print);
+  const Result<std::uint32_t> count = quorum.run(std::move(*head));
+  if (!count) {
+    fail(options, count.error());
+    return quorum.exit_code();
+  }
+  const plan::HostShares shares = quorum.shares();
+  const Result<plan::LaunchPlan> plan = plan_of_hosts(*count, shares);
+  if (!plan) {
+    quorum.give_up(plan.error());
+    return fail(options, plan.error());
+  }
+  const SettledOptions gathered = settled.gathered(*count, shares);
+  const bool alone = *count == 1 && gathered.get().restart.discovery.callers == DiscoveryOptions::Callers::AtStart;
+  HostAccess access{settings.hosts.front(), std::nullopt};
+  if (!alone) {
+    access.head =
+        dialin::CoordinatorPlan{settings, os::UniqueFd(), options.heartbeat_timeout, task, quorum.take_head()};
+  }
+  return start_here(start, gathered.get(), *plan, std::move(access));
+}
+
+// Finds the other hosts of the job, which call each other, and then has this host do its part. `first`: the plan for
+// the maximum number of hosts.
+int join_hosts(const Start& start, const SettledOptions& settled, plan::LaunchPlan first, dialin::Settings chosen) {
+  const Options& options = settled.get();
+  Result<dialin::AgreedSettings> met = meet_others(std::move(chosen), options, start.here);
+  if (!met) return fail(options, met.error());
+  const dialin::Settings& settings = met->settings;
+  for (const std::string* words : {&settings.advice, &settings.part}) {
+    if (options.verbosity != Verbosity::Quiet && !words->empty()) print(*words);
+  }
+  const plan::LaunchPlan plan = plan_of_calling_host(std::move(first), start.training);
+  const PlanOfHosts plan_of_hosts = [&](std::uint32_t hosts,
+                                        const plan::HostShares& shares) -> Result<plan::LaunchPlan> {
+    Result<plan::LaunchPlan> other =
+        make_plan(options_for_hosts(options, hosts, shares), start.here, start.finder, plan.torch_store);
+    if (!other) return other;
+    return plan_of_calling_host(std::move(*other), start.training);
+  };
+  const bool works = !plan.map.hosts[settings.own_index].ranks.empty();
+  const bool installs = works && !start.installer.empty() && options.check == Preflight::No;
+  transport::PreLaunchTask* task = installs ? &start.installer : nullptr;
+  if (settings.own_index != 0) return run_peer(options, plan, settings, start.image, task, plan_of_hosts, print);
+  if (settings.least_hosts) return gather_hosts(start, settled, std::move(*met), task, plan_of_hosts);
+  HostAccess access{settings.hosts.front(), std::nullopt};
+  if (settings.hosts.size() > 1) {
+    access.head = dialin::CoordinatorPlan{settings, std::move(met->listener), options.heartbeat_timeout, task};
+  }
+  return start_here(start, options, plan, std::move(access));
 }
 
 }  // namespace
@@ -212,9 +214,7 @@ int start_job(const SettledOptions& settled, const Training& training, ThisHost&
   const Options& options = settled.get();
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder);
   if (!plan) return fail_for_all(options, here, finder, plan.error());
-  plan->torch_store = plan::choose_torch_store(*plan, store_asked_for(options, *plan));
   for (const std::string& ignored : plan::ignored_variables(*plan)) print("warning: " + ignored);
-  plan->own_name = plan->calls ? plan->calls->own_name : training.own_name;
   for (const std::string& warning : plan->warnings) print("warning: " + warning);
   const bool of_platform = options.mode == Mode::Train || plan->host_source.find("resourceconfig") != std::string::npos;
   if (options.verbosity != Verbosity::Quiet && !of_platform) {
@@ -231,14 +231,10 @@ int start_job(const SettledOptions& settled, const Training& training, ThisHost&
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
   boost::asio::io_context loop{1};
-  const Start start{training, here, finder, *plan, *image, loop, installer};
-  HostsThatCall hosts;
-  if (*dial_in) {
-    if (const std::optional<int> status = join_hosts(start, options, **dial_in, hosts)) return *status;
-  }
-  if (!hosts.gathering) return start_here(start, options, *dial_in, hosts);
-  const auto count = static_cast<std::uint32_t>((*dial_in)->hosts.size());
-  return start_here(start, settled.gathered(count, hosts.gathering->shares()).get(), *dial_in, hosts);
+  const Start start{training, here, finder, *image, loop, installer};
+  if (*dial_in) return join_hosts(start, settled, std::move(*plan), std::move(**dial_in));
+  const std::string& own_name = plan->calls ? plan->calls->own_name : training.own_name;
+  return start_here(start, options, *plan, {own_name, std::nullopt});
 }
 
 }  // namespace sml

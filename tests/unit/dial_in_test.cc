@@ -240,12 +240,24 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
   CHECK(list.free_places() == 0);
   CHECK(list.refuse_surplus(3).reason == Reason::Full);
   CHECK(list.refuse_surplus(3).text == "the job has 3 hosts, and all of them are here");
-  list.resize(4);  // one more
+  list.add("d");
   CHECK(list.free_places() == 1);
   CHECK(list.come(3));
   Introduction other = hello;
   other.terms[0].value = "3";
   CHECK(list.refuse(other)->reason == Reason::Plan);
+}
+
+TEST_CASE("dial-in: a job that begins with fewer hosts has only these, and those that come later") {
+  const Settings settings = three_hosts();
+  PeerList list(settings);
+  list.keep_first(2);
+  CHECK(list.free_places() == 1);
+  CHECK(list.refuse(hello_of(2, "c"))->text == "the job has no host \"c\" at place 2; its hosts are a,b");
+  list.add("d");
+  CHECK(list.names() == std::vector<std::string>{"a", "b", "d"});
+  CHECK(list.refuse(hello_of(2, "c"))->reason == Reason::UnknownHost);
+  CHECK_FALSE(list.refuse(hello_of(2, "d")));
 }
 
 TEST_CASE("dial-in: places are given by wish, else by address, else by call") {
@@ -747,14 +759,12 @@ TEST_CASE("dial-in: what does not fit together is refused with one sentence") {
 }
 
 TEST_CASE("dial-in: workers begin with what is their host's, and the secret is none of their business") {
-  plan::LaunchPlan plan;
-  plan.launcher_environment = {"A=1", "SM_CURRENT_HOST=old", "SML_JOB_SECRET=s"};
+  plan::LaunchPlan first;
+  first.launcher_environment = {"A=1", "SM_CURRENT_HOST=old", "SML_JOB_SECRET=s"};
   Training training;
   training.host_variables = {"SM_CURRENT_HOST=a"};
-  Settings settings = three_hosts();
-  adapt_plan(plan, training, settings);
+  const plan::LaunchPlan plan = plan_of_calling_host(first, training);
   CHECK(plan.launcher_environment == plan::Environment{"A=1", "SM_CURRENT_HOST=a"});
-  CHECK(plan.own_name == "a");
   CHECK(plan.export_policy == plan::ExportPolicy::None);
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("the first line says which job it is, and nothing of its arguments") {
 
 TEST_CASE("every line is one object with both times") {
   Written written;
-  const Json line = written.tell(HostReady{HostIndex(2)});
+  const Json line = written.tell(HostReady{HostId(2)});
   CHECK(line == Json::parse(R"({"event":"host_ready","t":1.5,"time":"2023-11-14T22:13:21.500000Z","host":"b"})"));
   CHECK(written.text.back().back() == '\n');
   CHECK(written.text.back().find('\n') == written.text.back().size() - 1);
@@ -117,7 +117,7 @@ TEST_CASE("hosts that come and go are named, whether they have ranks or not") {
 
 TEST_CASE("bytes that are no UTF-8 do not spoil the file") {
   Written written("a");
-  const Json line = written.tell(HostFailed{HostIndex(0), Error(ErrorKind::Deploy, "the login said: \xff\n")});
+  const Json line = written.tell(HostFailed{HostId(0), Error(ErrorKind::Deploy, "the login said: \xff\n")});
   CHECK(line["message"] == "the login said: \xef\xbf\xbd\n");
   CHECK(line["kind"] == "deploy");
 }

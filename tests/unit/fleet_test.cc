@@ -173,8 +173,12 @@ TEST_CASE("a spare is prepared, waits, and then takes the place of a host that i
   REQUIRE(hosts.size() == 2);
   CHECK(hosts[1].id == HostId(2));
   CHECK(hosts[1].index == HostIndex(3));
-  CHECK(hosts[1].position == 1);
   CHECK(stage.fleet->others()[0].id == HostId(4));
+  CHECK(stage.fleet->is_first(hosts[0]));
+  CHECK_FALSE(stage.fleet->is_first(hosts[1]));
+  CHECK(stage.fleet->find(HostId(2)) == &hosts[1]);
+  CHECK(stage.fleet->find(HostId(4)) == &stage.fleet->others()[0]);
+  CHECK(stage.fleet->find(HostId(3)) == nullptr);
   stage.fleet->start();
   CHECK(stage.sent<wire::Prepare>(2) == 2);  // over the session that there is
   stage.say(2, wire::encode(wire::ToLauncher(wire::Prepared{})));

@@ -60,7 +60,7 @@ TEST_CASE("metrics tell states, silence, output and usage") {
   job.tell(RankOutput{Rank(1), Stream::Stdout, 100}, 3s);
   job.tell(RankOutput{Rank(1), Stream::Stderr, 7}, 4s);
   job.tell(RankExited{Rank(2), Exited{0}, Ending::ByItself}, 5s);
-  job.tell(HostInUse{HostIndex(1), {40, 100, {{"card0", 87, 1, 2}}}}, 5s);
+  job.tell(HostInUse{HostId(1), {40, 100, {{"card0", 87, 1, 2}}}}, 5s);
   const std::string text = job.text(6s, {.ranks = {{Rank(1), {std::nullopt, 1500, 4096, 1}}}});
   CHECK(has_line(text, "sml_run_info{job_id=\"job-1\",version=\"" SML_VERSION "\"} 1"));
   CHECK(has_line(text, "sml_run_start_timestamp_seconds 1700000000.5"));

@@ -51,7 +51,7 @@ TEST_CASE("a job with a restart is told as start, failure, restart and end") {
   const auto add = [&](const std::optional<Notice>& notice) {
     if (notice) texts.push_back(Json::parse(to_json(*notice))["event"].get<std::string>() + ": " + notice->text);
   };
-  add(job.tell(HostReady{HostIndex(0)}, 1s));
+  add(job.tell(HostReady{HostId(0)}, 1s));
   add(job.tell(WorkersStart{"a", 1}, 1s));
   add(job.tell(AttemptFails{1, 7, "rank 2 exited with status 7", Rank(2), 0s}, 5s));
   add(job.tell(AttemptBegins{2, &job.plan}, 6s));

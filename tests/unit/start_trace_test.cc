@@ -57,17 +57,17 @@ TEST_CASE("viewers draw the launcher first and the hosts in the job's order") {
 
 TEST_CASE("the start of a job is a span for each step of each host") {
   Traced job;
-  job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
-  job.tell(HostStep{HostIndex(2), "connecting"}, 1s);
-  job.tell(HostStep{HostIndex(0), "sending the agent"}, 2s);
-  job.tell(HostStep{HostIndex(0), "preparing"}, 3s);
-  job.tell(HostReady{HostIndex(0)}, 4s);
+  job.tell(HostStep{HostId(0), "connecting"}, 1s);
+  job.tell(HostStep{HostId(2), "connecting"}, 1s);
+  job.tell(HostStep{HostId(0), "sending the agent"}, 2s);
+  job.tell(HostStep{HostId(0), "preparing"}, 3s);
+  job.tell(HostReady{HostId(0)}, 4s);
   CHECK(job.spans(1, 5s) == Spans{"connecting 1-2", "sending the agent 2-3", "preparing 3-4", "waits for hosts 4-5+"});
   CHECK(job.spans(3, 5s) == Spans{"connecting 1-5+"});
-  job.tell(HostStep{HostIndex(2), "preparing"}, 6s);
-  job.tell(HostReady{HostIndex(2)}, 7s);
+  job.tell(HostStep{HostId(2), "preparing"}, 6s);
+  job.tell(HostReady{HostId(2)}, 7s);
   job.tell(WorkersStart{"a", 1}, 9s);
-  job.tell(HostStep{HostIndex(2), "running"}, 9s);
+  job.tell(HostStep{HostId(2), "running"}, 9s);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 10s + rank * 1s);
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 13s);
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1}, 14s);
@@ -82,8 +82,8 @@ TEST_CASE("the start of a job is a span for each step of each host") {
 
 TEST_CASE("a start that fails is traced up to there") {
   Traced job;
-  job.tell(HostStep{HostIndex(0), "connecting"}, 1s);
-  job.tell(HostFailed{HostIndex(0), Error(ErrorKind::Connect, "refused")}, 3s);
+  job.tell(HostStep{HostId(0), "connecting"}, 1s);
+  job.tell(HostFailed{HostId(0), Error(ErrorKind::Connect, "refused")}, 3s);
   job.tell(JobEnds{125, "refused", std::nullopt}, 4s);
   CHECK(job.spans(1, 4s) == Spans{"connecting 1-3"});
   CHECK(job.trace.json(kTraceStart + 4s).find("refused") != std::string::npos);
@@ -94,7 +94,7 @@ namespace {
 // All ranks run: those of host 0 since 10 s, those of host 2 since 12 s.
 struct RunningJob : Traced {
   RunningJob() {
-    for (const HostIndex host : {HostIndex(0), HostIndex(2)}) tell(HostReady{host}, 7s);
+    for (const HostId host : {HostId(0), HostId(2)}) tell(HostReady{host}, 7s);
     tell(WorkersStart{"a", 1}, 9s);
     for (const std::uint32_t rank : {0U, 1U, 2U}) tell(RankStarted{Rank(rank), 10}, 10s + rank * 1s);
   }
@@ -105,12 +105,12 @@ struct RunningJob : Traced {
 TEST_CASE("a fence of MPI shows which host joins late, even after all have printed") {
   RunningJob job;
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankOutput{Rank(rank), Stream::Stdout, 1}, 13s);
-  job.tell(HostAtFence{HostIndex(0)}, 14s);
+  job.tell(HostAtFence{HostId(0)}, 14s);
   CHECK(job.spans(1, 15s) ==
         Spans{"probe 7-9", "start 9-10", "join 10-14", "waits for ranks 14-15+", "first output 10-13"});
   CHECK(job.spans(0, 15s) == Spans{"plan 0-1", "hosts 1-9"});
-  job.tell(HostAtFence{HostIndex(2)}, 18s);
-  job.tell(HostAtFence{HostIndex(0)}, 19s);  // another fence
+  job.tell(HostAtFence{HostId(2)}, 18s);
+  job.tell(HostAtFence{HostId(0)}, 19s);  // another fence
   CHECK(job.spans(1, 20s) ==
         Spans{"probe 7-9", "start 9-10", "join 10-14", "waits for ranks 14-18", "first output 10-13"});
   CHECK(job.spans(3, 20s) == Spans{"probe 7-9", "start 9-12", "join 12-18", "first output 12-13"});

@@ -1,6 +1,7 @@
 #include "launcher/report/live/status_text.h"
 
 #include <csignal>
+#include <utility>
 
 #include "tests/support/catch.h"
 
@@ -25,8 +26,8 @@ struct Told {
   void tell(EventPayload what, Duration after) { progress.on_event({kStart + after, std::move(what)}); }
   void start_all(Duration after) {
     for (std::uint32_t host = 0; host < plan.map.hosts.size(); ++host) {
-      tell(HostConnected{HostIndex(host), HostPlace::Remote, "", 1}, after);
-      tell(HostReady{HostIndex(host)}, after);
+      tell(HostConnected{HostId(host), HostPlace::Remote, "", 1}, after);
+      tell(HostReady{HostId(host)}, after);
     }
     tell(WorkersStart{"a", 1}, after);
     for (std::uint32_t rank = 0; rank < plan.map.world_size(); ++rank) {
@@ -45,14 +46,25 @@ struct Told {
 TEST_CASE("status: before the start, who is waited for") {
   Told job({"algo-1", "algo-2", "algo-3"});
   CHECK(job.line(7s) == "sml-run: 0:07 | hosts 0/3 | waiting for algo-[1-3]");
-  job.tell(HostConnected{HostIndex(0), HostPlace::Remote, "", 1}, 1s);
-  job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 1s);
-  job.tell(HostReady{HostIndex(0)}, 1s);
-  job.tell(HostReady{HostIndex(1)}, 1s);
-  job.tell(HostStep{HostIndex(2), "connecting"}, 1s);
+  job.tell(HostConnected{HostId(0), HostPlace::Remote, "", 1}, 1s);
+  job.tell(HostConnected{HostId(1), HostPlace::Remote, "", 1}, 1s);
+  job.tell(HostReady{HostId(0)}, 1s);
+  job.tell(HostReady{HostId(1)}, 1s);
+  job.tell(HostStep{HostId(2), "connecting"}, 1s);
   CHECK(job.line(62s) == "sml-run: 1:02 | hosts 2/3 | waiting for algo-3 (connecting)");
-  job.tell(HostFailed{HostIndex(2), Error(ErrorKind::Connect, "connection refused")}, 63s);
+  job.tell(HostFailed{HostId(2), Error(ErrorKind::Connect, "connection refused")}, 63s);
   CHECK(job.line(64s) == "sml-run: 1:04 | hosts 2/3, 1 failed");
+}
+
+TEST_CASE("status: a host is the same in a plan that has it at another place") {
+  Told job;
+  std::swap(job.plan.map.hosts[0], job.plan.map.hosts[1]);
+  job.tell(AttemptBegins{2, &job.plan}, 60s);
+  job.tell(HostFailed{HostId(0), Error(ErrorKind::Lost, "lost")}, 61s);
+  CHECK(job.progress.hosts()[0].name == "b");
+  CHECK(job.progress.hosts()[0].state == JobProgress::HostState::Connected);
+  CHECK(job.progress.hosts()[1].name == "a");
+  CHECK(job.progress.hosts()[1].state == JobProgress::HostState::Failed);
 }
 
 TEST_CASE("status: a host without ranks, as one that calls may be, does not count") {
@@ -60,12 +72,12 @@ TEST_CASE("status: a host without ranks, as one that calls may be, does not coun
   job.plan.map.hosts[1].ranks.clear();
   job.progress = JobProgress();
   job.tell(JobBegins{&job.plan, 0}, 0s);
-  job.tell(HostStep{HostIndex(1), "calling"}, 1s);
-  job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 1s);
-  job.tell(HostReady{HostIndex(1)}, 1s);
+  job.tell(HostStep{HostId(1), "calling"}, 1s);
+  job.tell(HostConnected{HostId(1), HostPlace::Remote, "", 1}, 1s);
+  job.tell(HostReady{HostId(1)}, 1s);
   CHECK(job.line(7s) == "sml-run: 0:07 | hosts 0/1 | waiting for a");
-  job.tell(HostFailed{HostIndex(1), Error(ErrorKind::Lost, "lost")}, 8s);
-  job.tell(HostEnded{HostIndex(1)}, 8s);
+  job.tell(HostFailed{HostId(1), Error(ErrorKind::Lost, "lost")}, 8s);
+  job.tell(HostEnded{HostId(1)}, 8s);
   CHECK(job.line(9s) == "sml-run: 0:09 | hosts 0/1 | waiting for a");
 }
 
@@ -78,7 +90,7 @@ TEST_CASE("status: ranks by what has become of them") {
   job.tell(JobStopping{StopCause::WorkerFailed}, 4s);
   job.tell(RankExited{Rank(2), Signaled{SIGTERM}, Ending::Stopped}, 5s);
   CHECK(job.line(5s) == "sml-run: 0:05 | hosts 2/2 | stopping | ranks 1 running, 1 finished, 1 failed, 1 stopped");
-  job.tell(HostFailed{HostIndex(1), Error(ErrorKind::Lost, "lost")}, 6s);
+  job.tell(HostFailed{HostId(1), Error(ErrorKind::Lost, "lost")}, 6s);
   CHECK(job.line(6s) ==
         "sml-run: 0:06 | hosts 1/2, 1 failed | stopping | ranks 1 finished, 1 failed, 1 stopped, 1 lost");
 }
@@ -110,7 +122,7 @@ TEST_CASE("status: the table has every host and rank") {
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1536}, 3s);
   job.tell(RankExited{Rank(1), Exited{3}, Ending::ByItself}, 62s);
   job.tell(RankExited{Rank(3), SpawnFailed{}, Ending::ByItself}, 2s);
-  job.tell(HostFailed{HostIndex(2), Error(ErrorKind::Lost, "lost: nothing heard")}, 64s);
+  job.tell(HostFailed{HostId(2), Error(ErrorKind::Lost, "lost: nothing heard")}, 64s);
   CHECK(status_table(job.progress, kStart + 65s) ==
         Lines{"status after 1:05: hosts 2/3, 1 failed; ranks 2 running, 2 failed, 2 lost", "  HOST    STATE      RANKS",
               "  algo-1  ready      0-1", "  b       ready      2-3", "  c       failed     4-5 (lost: nothing heard)",
@@ -146,14 +158,14 @@ TEST_CASE("status: hosts on which ranks are spawned are among the others") {
   for (const char* name : {"a", "b"}) hosts.hosts.push_back({name, "", 2});
   job.plan.map = *plan::map_job(hosts, 1, plan::Oversubscribe::No);
   job.tell(JobBegins{&job.plan, 0}, 0s);
-  job.tell(HostReady{HostIndex(0)}, 1s);
+  job.tell(HostReady{HostId(0)}, 1s);
   job.tell(RankStarted{Rank(0), 100}, 1s);
   job.plan.map.hosts[1].ranks.emplace_back(1);
   job.plan.map.ranks.push_back({Rank(1), HostIndex(1), LocalRank(0), 1, 0, 0, 1});
   job.tell(RanksAdded{&job.plan, Rank(0), Rank(1)}, 2s);
   CHECK(status_table(job.progress, kStart + 2s)[0] == "status after 0:02: hosts 1/2; ranks 1 waiting, 1 running");
-  job.tell(HostConnected{HostIndex(1), HostPlace::Remote, "", 1}, 2s);
-  job.tell(HostReady{HostIndex(1)}, 2s);
+  job.tell(HostConnected{HostId(1), HostPlace::Remote, "", 1}, 2s);
+  job.tell(HostReady{HostId(1)}, 2s);
   job.tell(RankStarted{Rank(1), 101}, 2s);
   const Lines table = status_table(job.progress, kStart + 3s);
   CHECK(table[0] == "status after 0:03: hosts 2/2; ranks 2 running");
@@ -171,7 +183,7 @@ TEST_CASE("status: 80 columns have all accelerators of a host, as the rest of it
   for (const char* name : {"gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"})
     use.accelerators.push_back({.name = name, .busy_percent = 100});
   job.start_all(1s);
-  job.tell(HostInUse{HostIndex(0), use}, 2s);
+  job.tell(HostInUse{HostId(0), use}, 2s);
   const LiveUses uses{.disks = {{"algo-1", {.free_bytes = 3 * kGibi, .total_bytes = 8 * kGibi}}}};
   const std::string row = status_table(job.progress, kStart + 3s, uses)[2];
   CHECK(row.ends_with(", memory 1.9 TiB of 2.0 TiB, disk 3.0 GiB free"));

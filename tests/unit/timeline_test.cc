@@ -34,16 +34,16 @@ struct Drawn {
 
 Drawn failing_job(const std::string& program = "train.py") {
   Drawn job(program);
-  job.tell(HostStep{HostIndex(0), "connecting"}, 0s);
-  job.tell(HostStep{HostIndex(0), "running"}, 1s);
+  job.tell(HostStep{HostId(0), "connecting"}, 0s);
+  job.tell(HostStep{HostId(0), "running"}, 1s);
   job.tell(WorkersStart{"a", 1}, 1s);
-  job.tell(HostInUse{HostIndex(2), {40, 100, {{"card0", 87, 1, 2}}}}, 2s);
+  job.tell(HostInUse{HostId(2), {40, 100, {{"card0", 87, 1, 2}}}}, 2s);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.tell(RankStarted{Rank(rank), 10}, 1s);
   job.tell(RankExited{Rank(2), Exited{3}, Ending::ByItself, {1'500'000, 250'000, 64 << 20, 4096, 512}}, 3s);
   job.tell(JobStopping{StopCause::WorkerFailed}, 3s);
   job.tell(RankExited{Rank(0), Signaled{SIGTERM, false}, Ending::Stopped}, 4s);
-  job.tell(HostFailed{HostIndex(2), Error(ErrorKind::Lost, "lost")}, 5s);
-  job.tell(HostEnded{HostIndex(0)}, 6s);
+  job.tell(HostFailed{HostId(2), Error(ErrorKind::Lost, "lost")}, 5s);
+  job.tell(HostEnded{HostId(0)}, 6s);
   job.tell(JobEnds{3, "rank 2 failed", Rank(2), {{Rank(2), {"Traceback", "<b>\xff"}}}}, 6s);
   return job;
 }
@@ -94,7 +94,7 @@ TEST_CASE("output is kept by time, in buckets that grow with the job") {
 
 TEST_CASE("use of hosts is kept evenly over a long job") {
   Drawn job;
-  for (int i = 0; i < 100'000; ++i) job.tell(HostInUse{HostIndex(0), {1, 2, {}}}, i * 1s);
+  for (int i = 0; i < 100'000; ++i) job.tell(HostInUse{HostId(0), {1, 2, {}}}, i * 1s);
   const auto& use = job.timeline.hosts()[0].use;
   CHECK(use.size() <= Timeline::kUses);
   CHECK(use.size() >= Timeline::kUses / 4);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <span>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -15,16 +14,6 @@ namespace sml::attempt {
 namespace {
 
 constexpr std::size_t kLongestReason = 500;
-
-// Returns null if the host has never been in the fleet.
-fleet::Host* find_host(fleet::Fleet& fleet, HostId id) {
-  for (const std::span<fleet::Host> hosts : {fleet.hosts(), fleet.others()}) {
-    const auto found =
-        std::find_if(hosts.begin(), hosts.end(), [id](const fleet::Host& host) { return host.id == id; });
-    if (found != hosts.end()) return &*found;
-  }
-  return nullptr;
-}
 
 // Whether the host can be started.
 bool is_free(const fleet::Host* host) {
@@ -78,7 +67,7 @@ void DynamicHosts::set_out_soon() {
 
 void DynamicHosts::set_out() {
   for (Late& late : hosts_) {
-    if (!late.next || !is_free(find_host(deps_.fleet, late.id))) continue;
+    if (!late.next || !is_free(deps_.fleet.find(late.id))) continue;
     const bool has_workers = !late.next->prepare(transport::AgentPlace::Remote).workers.empty();
     late = {.id = late.id,
             .name = late.name,
@@ -86,13 +75,13 @@ void DynamicHosts::set_out() {
             .next = std::move(late.next),
             .has_workers = has_workers};
     deps_.fleet.add(*std::exchange(late.next, std::nullopt));
-    const fleet::Host& host = *find_host(deps_.fleet, late.id);
+    const fleet::Host& host = *deps_.fleet.find(late.id);
     deps_.readiness.add(host);
     deps_.workers.add(host, deps_.plan.map.hosts.size());
   }
   deps_.fleet.start();
   for (Late& late : hosts_) {  // an agent that has waited
-    fleet::Host* host = find_host(deps_.fleet, late.id);
+    fleet::Host* host = deps_.fleet.find(late.id);
     if (late.step == Step::Coming && host->runs()) deps_.health.ask(*host);
   }
 }
@@ -196,9 +185,7 @@ void DynamicHosts::fail(Late& late, const std::string& why) {
 void DynamicHosts::drop(Late& late) {
   late.next.reset();
   if (late.step == Step::Away || std::exchange(late.step, Step::Going) == Step::Going) return;
-  fleet::Host& host = *find_host(deps_.fleet, late.id);
-  if (host.runs()) return host.session->end_workers({SIGTERM, 0}, deps_.afterwards);
-  host.session->abandon(Error(ErrorKind::Lost, "not needed any more"));
+  deps_.fleet.find(late.id)->session->let_go({SIGTERM, 0}, deps_.afterwards);
 }
 
 void DynamicHosts::settle() {
@@ -218,7 +205,7 @@ void DynamicHosts::time_out() {
     return one.next || one.step == Step::Coming || one.step == Step::Learning;
   });
   if (late == hosts_.end()) return;
-  const fleet::Host* host = find_host(deps_.fleet, late->id);
+  const fleet::Host* host = deps_.fleet.find(late->id);
   const std::string step = host == nullptr ? "waiting for its turn" : host->session->awaited();
   failed_.insert(late->id);
   fail(*late, "wants ranks on " + late->name +
@@ -235,7 +222,7 @@ void DynamicHosts::let_go() {
 std::vector<const fleet::Host*> DynamicHosts::begin(const plan::JobMap& world) {
   std::vector<const fleet::Host*> out;
   for (const plan::MappedHost& host : world.hosts) {
-    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(find_host(deps_.fleet, host.id));
+    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(deps_.fleet.find(host.id));
   }
   const auto begins = [&out](const Late& late) {
     return std::any_of(out.begin(), out.end(), [&late](const fleet::Host* host) { return host->id == late.id; });

@@ -90,7 +90,7 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
 
 // Rank 0's host has the store, without which the workers cannot rendezvous.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
-  if (!rounds_ || !deps_.run() || host.position == 0 || why.kind() != ErrorKind::Lost) return false;
+  if (!rounds_ || !deps_.run() || deps_.fleet.is_first(host) || why.kind() != ErrorKind::Lost) return false;
   if (!rounds_->has_members_on(host.id)) return true;
   rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;

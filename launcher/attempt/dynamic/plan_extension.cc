@@ -33,7 +33,7 @@ std::vector<const fleet::Host*> PlanExtension::begin(plan::LaunchPlan grown, con
   deps_.events.publish(report::RanksAdded{&deps_.plan, asked_by, first});
   for (const fleet::Host* host : come) {
     deps_.events.publish(connected(*host));
-    deps_.events.publish(report::HostReady{host->index});
+    deps_.events.publish(report::HostReady{host->id});
   }
   return come;
 }

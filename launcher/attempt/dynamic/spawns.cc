@@ -174,10 +174,10 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
     pending_.reset();
     return kept;
   }
-  pending.awaited.insert(added.hosts.begin(), added.hosts.end());
   for (std::size_t i = 0; i < added.hosts.size(); ++i) {
     added.messages[i].service = request.service;
     added.messages[i].keys = request.keys;
+    pending.awaited.insert(deps_.plan.map.hosts[added.hosts[i].value()].id);
     deps_.fleet.send(added.hosts[i], added.messages[i]);
   }
   pending.message = std::move(added.messages.front());
@@ -187,7 +187,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
 }
 
 void Spawns::note(const fleet::Host& host, const wire::Added& m) {
-  if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
+  if (!pending_ || pending_->awaited.erase(host.id) == 0) return;
   // otherwise its workers may have ended
   const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();
   if (!m.errors.empty() && pending_->why.empty() && has_some) {
@@ -197,7 +197,7 @@ void Spawns::note(const fleet::Host& host, const wire::Added& m) {
 }
 
 void Spawns::lost(const fleet::Host& host) {
-  if (!pending_ || pending_->awaited.erase(host.index) == 0) return;
+  if (!pending_ || pending_->awaited.erase(host.id) == 0) return;
   if (!pending_->world.hosts[host.index.value()].ranks.empty()) {
     pending_->why = "wants ranks on " + host.name() + ", which is there no more";
   }

@@ -54,11 +54,11 @@ class Spawns {
  private:
   // The first request, while hosts check whether they can start its ranks.
   struct Pending {
-    plan::JobMap world;             // the requested ranks, counted from 0
-    plan::LaunchPlan grown;         // the plan with these ranks
-    std::set<HostIndex> awaited{};  // hosts whose reply is missing
-    std::string why{};              // why the ranks cannot start, a part of a sentence after "it"; empty: no reason
-    wire::AddWorkers message{};     // the message for a host that has none of its ranks
+    plan::JobMap world;          // the requested ranks, counted from 0
+    plan::LaunchPlan grown;      // the plan with these ranks
+    std::set<HostId> awaited{};  // hosts whose reply is missing
+    std::string why{};           // why the ranks cannot start, a part of a sentence after "it"; empty: no reason
+    wire::AddWorkers message{};  // the message for a host that has none of its ranks
   };
   void next();
   Result<void> begin(const wire::SpawnRequest& request);

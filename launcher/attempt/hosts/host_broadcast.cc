@@ -1,5 +1,6 @@
 #include "launcher/attempt/hosts/host_broadcast.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sml::attempt {
@@ -10,7 +11,7 @@ void HostBroadcast::ask(const std::function<wire::ToAgent(std::uint32_t id)>& qu
   const wire::ToAgent message = question(++id_);
   for (const fleet::Host& host : fleet_.hosts()) {
     if (!host.runs()) continue;
-    unanswered_.insert(host.name());
+    unanswered_.emplace(host.id, host.name());
     host.session->send(message);
   }
   timer_.expires_after(unanswered_.empty() ? Duration::zero() : limit);
@@ -21,15 +22,17 @@ void HostBroadcast::ask(const std::function<wire::ToAgent(std::uint32_t id)>& qu
 
 void HostBroadcast::answered(const fleet::Host& host, std::uint32_t id) {
   if (!awaits(id)) return;
-  unanswered_.erase(host.name());
+  unanswered_.erase(host.id);
   if (unanswered_.empty()) end();
 }
 
 void HostBroadcast::end() {
   if (!waits()) return;
   timer_.cancel();
-  const Done done = std::exchange(done_, {});
-  done({unanswered_.begin(), unanswered_.end()});
+  std::vector<std::string> silent;
+  for (const auto& [id, name] : unanswered_) silent.push_back(name);
+  std::sort(silent.begin(), silent.end());
+  std::exchange(done_, {})(std::move(silent));
 }
 
 }  // namespace sml::attempt

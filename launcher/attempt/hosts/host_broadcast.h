@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace sml::attempt {
 
 class HostBroadcast {
  public:
-  // `silent`: the names of the hosts that have not replied completely.
+  // `silent`: the names of the hosts that have not replied completely, in alphabetical order.
   using Done = std::function<void(std::vector<std::string> silent)>;
 
   // The fleet outlives this.
@@ -39,7 +39,7 @@ class HostBroadcast {
   boost::asio::steady_timer timer_;
   Done done_;  // empty: no request is pending
   std::uint32_t id_ = 0;
-  std::set<std::string> unanswered_;  // host names
+  std::map<HostId, std::string> unanswered_;  // with their names
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,7 +1,6 @@
 #include "launcher/attempt/hosts/host_readiness.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "common/core/text.h"
@@ -34,7 +33,7 @@ void HostReadiness::prepared(const fleet::Host& host, const wire::Prepared& mess
 
 void HostReadiness::look_if_ready(const fleet::Host& host) {
   const bool ready = of(host).prepared && health_.passed(host) && !of(host).failed;
-  if (ready && !std::exchange(of(host).ready, true)) events_.publish(report::HostReady{host.index});
+  if (ready && !std::exchange(of(host).ready, true)) events_.publish(report::HostReady{host.id});
   if (ready && all_ready()) compare_limits();
 }
 
@@ -52,11 +51,11 @@ void HostReadiness::fail(const fleet::Host& host) {
 }
 
 bool HostReadiness::all_ready() const {
-  return std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready; });
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host_of) { return host_of.second.ready; });
 }
 
 bool HostReadiness::all_settled() const {
-  return std::all_of(hosts_.begin(), hosts_.end(), [](const OfHost& h) { return h.ready || h.failed; });
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h.second.ready || h.second.failed; });
 }
 
 std::string HostReadiness::awaited_step(const fleet::Host& host) const {

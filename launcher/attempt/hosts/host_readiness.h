@@ -1,7 +1,7 @@
 // Records which hosts of an attempt are ready (prepared and healthy), have failed, or were released, and prints what
 // the user sees meanwhile. It ends no session.
 #pragma once
-#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,19 +22,12 @@ class HostReadiness {
   // The arguments outlive this; the fleet has its hosts already.
   HostReadiness(const fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options,
                 const HealthCheckGate& health, const report::EventFeed& events, AttemptOwner& owner)
-      : fleet_(fleet),
-        plan_(plan),
-        options_(options),
-        health_(health),
-        events_(events),
-        owner_(owner),
-        hosts_(fleet.hosts().size()) {}
+      : fleet_(fleet), plan_(plan), options_(options), health_(health), events_(events), owner_(owner) {
+    for (const fleet::Host& host : fleet.hosts()) hosts_[host.id] = {};
+  }
 
   // Adds a host that joined the fleet while the workers run. It counts as ready: the attempt does not wait for it.
-  void add(const fleet::Host& host) {
-    hosts_.resize(std::max(hosts_.size(), host.position + 1));
-    of(host) = {.prepared = true, .ready = true};
-  }
+  void add(const fleet::Host& host) { of(host) = {.prepared = true, .ready = true}; }
   // Call when the host's agent runs. Prints, once, the names of secrets that hosts do not receive.
   void greet(const fleet::Host& host);
   // Takes the host's reply to Prepare: the host is prepared if it has reported no preflight error. Prints its bindings
@@ -67,8 +60,8 @@ class HostReadiness {
     bool released = false;
   };
   void compare_limits();
-  OfHost& of(const fleet::Host& host) { return hosts_[host.position]; }
-  const OfHost& of(const fleet::Host& host) const { return hosts_[host.position]; }
+  OfHost& of(const fleet::Host& host) { return hosts_[host.id]; }
+  const OfHost& of(const fleet::Host& host) const { return hosts_.at(host.id); }
 
   const fleet::Fleet& fleet_;
   const plan::LaunchPlan& plan_;
@@ -76,7 +69,7 @@ class HostReadiness {
   const HealthCheckGate& health_;
   const report::EventFeed& events_;
   AttemptOwner& owner_;
-  std::vector<OfHost> hosts_;               // by position in the fleet
+  std::map<HostId, OfHost> hosts_;          // hosts with workers
   std::vector<report::HostLimits> limits_;  // of the prepared hosts, until they have been compared
   bool told_of_secrets_ = false;
   bool told_of_silent_shells_ = false;

@@ -9,7 +9,7 @@ namespace sml::attempt {
 
 report::HostConnected connected(const fleet::Host& host) {
   const auto place = host.session->contact().is_local ? report::HostPlace::ThisMachine : report::HostPlace::Remote;
-  return {host.index, place, host.session->contact().peer_address, host.agent_pid};
+  return {host.id, place, host.session->contact().peer_address, host.agent_pid};
 }
 
 std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap& map, const fleet::Host& host) {
@@ -87,11 +87,11 @@ void SpareHosts::say_if_ready(const fleet::Host& host) const {
 }
 
 void SpareHosts::spare_step(const fleet::Host& host) {
-  if (is_known(host)) deps_.events.publish(report::HostStep{host.index, host.session->step()});
+  if (is_known(host)) deps_.events.publish(report::HostStep{host.id, host.session->step()});
 }
 
 void SpareHosts::spare_waits(fleet::Host& host) {
-  if (is_known(host)) deps_.events.publish(report::HostReady{host.index});
+  if (is_known(host)) deps_.events.publish(report::HostReady{host.id});
   deps_.health.ask(host);
   say_if_ready(host);
 }
@@ -103,8 +103,8 @@ void SpareHosts::spare_ended(fleet::Host& host, const Error* why) {
   if (host.is_other_name) return deps_.ended();
   const bool fails = why != nullptr && !over;
   if (fails) deps_.owner.print("the spare host " + host.name() + " is out: " + why->text());
-  if (is_known(host) && fails) deps_.events.publish(report::HostFailed{host.index, *why});
-  if (is_known(host) && !fails) deps_.events.publish(report::HostEnded{host.index});
+  if (is_known(host) && fails) deps_.events.publish(report::HostFailed{host.id, *why});
+  if (is_known(host) && !fails) deps_.events.publish(report::HostEnded{host.id});
   deps_.ended();
 }
 

@@ -52,7 +52,7 @@ class SpareHosts final : public fleet::SpareListener {
 
  private:
   // Whether the host is in the plan: event listeners do not know others yet.
-  bool is_known(const fleet::Host& host) const { return host.index.value() < deps_.map.hosts.size(); }
+  bool is_known(const fleet::Host& host) const { return host.id.value() < deps_.map.hosts.size(); }
   void look_if_known_by_another_name(fleet::Host& host) const;
   void say_if_ready(const fleet::Host& host) const;
 

@@ -10,15 +10,15 @@ namespace sml::attempt {
 class JoinCount {
  public:
   // Call when the host has been asked how many of its ranks have joined.
-  void ask(HostIndex host) { unanswered_.insert(host); }
+  void ask(HostId host) { unanswered_.insert(host); }
   // The host's reply: `joined` ranks. The first host serves torch's store and counts all ranks that joined there; for
   // MPI each host counts its own. Ignores a host that was not asked.
-  void add_reply(HostIndex host, std::uint64_t joined) {
+  void add_reply(HostId host, std::uint64_t joined) {
     if (unanswered_.erase(host) == 0) return;
     joined_ += joined;
   }
   // The host will not reply.
-  void gone(HostIndex host) { unanswered_.erase(host); }
+  void gone(HostId host) { unanswered_.erase(host); }
   // Waits for no more replies.
   void give_up() { unanswered_.clear(); }
 
@@ -28,7 +28,7 @@ class JoinCount {
   bool all_of(std::uint32_t world_size) const { return joined_ >= world_size; }
 
  private:
-  std::set<HostIndex> unanswered_;
+  std::set<HostId> unanswered_;
   std::uint64_t joined_ = 0;
 };
 

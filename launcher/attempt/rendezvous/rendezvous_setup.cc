@@ -37,7 +37,7 @@ RendezvousSetup::RendezvousSetup(const boost::asio::any_io_executor& loop, fleet
 
 void RendezvousSetup::prepared(const fleet::Host& host, const wire::Prepared& message) {
   const std::uint16_t torch_port = wire::port_of(message, wire::ServiceKind::TorchStore);
-  if (torch_port != 0 && host.position == 0) {
+  if (torch_port != 0 && fleet_.is_first(host)) {
     port_ = torch_port;
     horovod_port_ = wire::port_of(message, wire::ServiceKind::HorovodStore);
     search_.begin(port_);
@@ -94,24 +94,12 @@ std::vector<std::string> RendezvousSetup::all_addresses() const {
 // from the connections and from what their agents report.
 std::vector<std::string> RendezvousSetup::host_addresses() const {
   std::vector<std::string> out(plan_.map.hosts.size());
-  const std::vector<fleet::HostAddresses> known = known_addresses(fleet_.hosts());
-  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known[host.position]);
+  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known_addresses(host));
   out[fleet_.hosts().front().index.value()] = address_;
   return out;
 }
 
 // ---- the start
-
-std::vector<wire::RankVariables> RendezvousSetup::preset_variables(const fleet::Host& host,
-                                                                   const plan::PresetFacts& facts) const {
-  std::vector<wire::RankVariables> out;
-  if (plan_.presets.empty()) return out;
-  for (const Rank rank : plan_.map.hosts[host.index.value()].ranks) {
-    const plan::RankAssignment& assignment = plan_.map.ranks[rank.value()];
-    out.push_back({rank, plan::preset_environment(plan_.presets, plan_.map, assignment, plan_.job, facts)});
-  }
-  return out;
-}
 
 plan::Rendezvous RendezvousSetup::rendezvous() const {
   return {.address = address_,
@@ -127,20 +115,25 @@ void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVar
   plan::Rendezvous seen = rendezvous();
   const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
   if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
-  host.session->start_workers({.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)},
-                              afterwards);
+  wire::Start start{.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)};
+  wire::pack_environments(start);
+  host.session->start_workers(start, afterwards);
 }
 
 void RendezvousSetup::start_workers(transport::Afterwards afterwards) {
   const std::vector<std::string> addresses = host_addresses();
   const plan::PresetFacts facts{addresses, preset_ports_, plan_.launcher_environment};
   wire::Start start{.rendezvous = plan::rendezvous_environment(rendezvous())};
+  const auto set_variables = [&](const fleet::Host& host) {
+    start.variables = preset_variables(plan_, plan_.map.hosts[host.index.value()], facts);
+    wire::pack_environments(start);
+  };
   for (fleet::Host& host : fleet_.hosts()) {
-    if (host.position == 0) continue;
-    start.variables = preset_variables(host, facts);
+    if (fleet_.is_first(host)) continue;
+    set_variables(host);
     host.session->start_workers(start, afterwards);
   }
-  start.variables = preset_variables(fleet_.first(), facts);
+  set_variables(fleet_.first());
   start.stores = {plan_.torch_store, plan_.map.members(), all_addresses(),
                   is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
   const bool others = fleet_.hosts().size() > 1 || expects_others_;
@@ -221,8 +214,8 @@ void RendezvousSetup::count_joined() {
   if (std::exchange(counting_, true)) return;
   for (const fleet::Host& host : fleet_.hosts()) {
     if (!host.runs()) continue;
-    joined_.ask(host.index);
-    if (host.position == 0) asked_.push_back(Asker::Watch);
+    joined_.ask(host.id);
+    if (fleet_.is_first(host)) asked_.push_back(Asker::Watch);
     host.session->send(wire::AskJoined{});
   }
   timer_.expires_after(kTimeout);
@@ -234,7 +227,7 @@ void RendezvousSetup::count_joined() {
 }
 
 void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
-  if (host.position == 0 && !asked_.empty()) {
+  if (fleet_.is_first(host) && !asked_.empty()) {
     const Asker asker = asked_.front();
     asked_.pop_front();
     if (asker == Asker::Trace) {
@@ -243,7 +236,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
     }
   }
   if (counting_) {
-    joined_.add_reply(host.index, m.count);
+    joined_.add_reply(host.id, m.count);
     if (joined_.complete()) handlers_.counted();
     return;
   }
@@ -264,7 +257,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
 
 // A host whose agent has left has no worker any more that could connect.
 void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnership& m) {
-  if (host.position != 0 || m.callers.size() > wire::kMaxCallers) return;
+  if (!fleet_.is_first(host) || m.callers.size() > wire::kMaxCallers) return;
   fleet::OwnershipChecks plan = plan_ownership_checks(m.callers, known_addresses(fleet_.hosts()));
   wire::PeerVerdicts& verdicts = plan.nobody;
   for (const auto& [position, check] : plan.by_host) {

@@ -67,7 +67,7 @@ class RendezvousSetup {
   bool all_joined() const { return counting_ && joined_.all_of(plan_.map.members()); }
   bool some_joined() const { return counting_ && joined_.any(); }
   // A host's session has ended.
-  void lost(const fleet::Host& host) { joined_.gone(host.index); }
+  void lost(const fleet::Host& host) { joined_.gone(host.id); }
   // Call after news of a host: releases the agent of rank 0's host, with its stores and what its ranks have published,
   // once the sessions of all other hosts have ended. Until then this does nothing.
   void release_stores();
@@ -88,7 +88,6 @@ class RendezvousSetup {
   std::string address_of_lone_host() const;
   std::vector<std::string> all_addresses() const;
   std::vector<std::string> host_addresses() const;
-  std::vector<wire::RankVariables> preset_variables(const fleet::Host& host, const plan::PresetFacts& facts) const;
   void watch();
   void arm();
   void ask_first(Asker asker);

@@ -58,7 +58,7 @@ class WireUp {
   // Returns true once for each host: when `data` is the last piece that it sends to its first fence of all members.
   // Records that, so call it once for each message.
   bool is_first_fence(const fleet::Host& host, const wire::FenceData& data) {
-    return data.piece == wire::Piece::Last && data.ranks.empty() && have_come_.insert(host.index).second;
+    return data.piece == wire::Piece::Last && data.ranks.empty() && have_come_.insert(host.id).second;
   }
   // Adds the data to its fence, and sends all hosts of the fence the result if it is complete. Errors: those of
   // FenceTable::add().
@@ -72,7 +72,7 @@ class WireUp {
   fleet::Fleet& fleet_;
   const plan::JobMap& map_;
   FenceTable fences_;
-  std::set<HostIndex> have_come_;  // to a fence of all members
+  std::set<HostId> have_come_;  // to a fence of all members
 };
 
 }  // namespace sml::attempt

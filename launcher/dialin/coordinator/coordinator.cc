@@ -78,14 +78,16 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
                   std::unique_ptr<Credentials> credentials)
       : loop_(loop),
         pool_(pool),
-        plan_(std::move(plan)),
+        settings_(std::move(plan.settings)),
+        heartbeat_timeout_(plan.heartbeat_timeout),
+        gathers_(settings_.least_hosts.has_value()),
         events_(std::move(events)),
         credentials_(std::move(credentials)),
-        list_(plan_.settings),
-        entrance_(loop, std::move(plan_.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
+        list_(settings_),
+        entrance_(loop, std::move(plan.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
         alive_timer_(loop),
         tell_timer_(loop) {
-    for (std::size_t i = 0; i < plan_.settings.hosts.size(); ++i) slots_.push_back(std::make_shared<PeerSlot>());
+    for (std::size_t i = 0; i < settings_.hosts.size(); ++i) slots_.push_back(std::make_shared<PeerSlot>());
   }
   ~CoordinatorImpl() override { *here_ = false; }
 
@@ -97,13 +99,12 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   }
 
   void set_hosts(std::uint32_t hosts, Latecomers latecomers) override {
-    if (latecomers == Latecomers::Wait) most_ = plan_.settings.hosts.size();
-    plan_.settings.hosts.resize(hosts);
-    plan_.settings.least_hosts.reset();
+    if (latecomers == Latecomers::Wait) most_ = settings_.hosts.size();
+    gathers_ = false;
     slots_.resize(hosts);
-    list_.resize(hosts);
-    if (plan_.settings.share) {
-      shares_.assign(hosts, *plan_.settings.share);
+    list_.keep_first(hosts);
+    if (settings_.share) {
+      shares_.assign(hosts, *settings_.share);
       for (const Promise& one : promises()) shares_[one.place] = one.peer->share();
     }
     place_waiting();
@@ -114,8 +115,8 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   std::vector<std::string> present() const override {
     std::vector<std::string> out;
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-      const bool here = i == plan_.settings.own_index || (slots_[i]->peer != nullptr && !slots_[i]->is_out());
-      if (here) out.push_back(plan_.settings.hosts[i]);
+      const bool here = i == settings_.own_index || (slots_[i]->peer != nullptr && !slots_[i]->is_out());
+      if (here) out.push_back(list_.names()[i]);
     }
     auto next = static_cast<std::uint32_t>(slots_.size());
     for (const auto& peer : peers_) {
@@ -127,8 +128,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   void add_place(const std::string& name) override {
     const auto place = static_cast<std::uint32_t>(slots_.size());
     slots_.push_back(std::make_shared<PeerSlot>());
-    plan_.settings.hosts.push_back(name);
-    list_.resize(slots_.size());
+    list_.add(name);
     const auto waits = [](const auto& peer) { return !peer->gone() && peer->is_late(); };
     const auto peer = std::find_if(peers_.begin(), peers_.end(), waits);
     if (list_.come(place) && peer != peers_.end()) welcome(**peer, place);
@@ -185,7 +185,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     }
     peer.hear_out();
     if (introduction.index == kAnyPlace) return let_wait(peer, introduction);
-    if (plan_.settings.callers == Callers::Anywhere) return let_in(peer, introduction);
+    if (settings_.callers == Callers::Anywhere) return let_in(peer, introduction);
     look_up(introduction.host, [this, introduction, weak = weak_to(peer)](const Addresses& addresses) {
       const std::shared_ptr<Peer> caller = weak.lock();
       if (caller && !caller->gone()) check_address(*caller, introduction, addresses);
@@ -224,17 +224,18 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     say_about(peer, refused.text);
     peer.turn_away(refused);
   }
+  bool needs_all() const { return !gathers_ || settings_.needs_all(); }
   // Whether the refusal is final for a host of this job, so that the others need not wait for it.
   bool settles_all(Reason reason) const {
     const bool is_final = reason == Reason::Plan || reason == Reason::Version || reason == Reason::Build;
-    return is_final && plan_.settings.needs_all() && !most_;
+    return is_final && needs_all() && !most_;
   }
   // Gives up the place of a refused caller. Where hosts are known by name, the caller may be a stranger: its address
   // has to be one of the host that it claims to be.
   void give_up_caller(const Peer& peer, const Introduction& introduction, const std::string& text) {
     const std::string from = peer.ends().far;
-    if (plan_.settings.callers == Callers::Anywhere) return give_up_place(introduction.index, from, text);
-    const std::vector<std::string>& hosts = plan_.settings.hosts;
+    if (settings_.callers == Callers::Anywhere) return give_up_place(introduction.index, from, text);
+    const std::vector<std::string>& hosts = list_.names();
     const auto claimed = std::find(hosts.begin(), hosts.end(), introduction.host);
     if (claimed == hosts.end()) return;
     const auto place = static_cast<std::uint32_t>(claimed - hosts.begin());
@@ -263,7 +264,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   // Assigns places to the hosts that wait, once all are here.
   void place_waiting() {
     const std::vector<Promise> all = promises();
-    if (plan_.settings.least_hosts) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
+    if (gathers_) return events_.gathered(1 + static_cast<std::uint32_t>(all.size()));
     if (!all.empty() && all.size() == list_.free_places()) {
       for (const auto& [peer, place] : all) {
         if (list_.come(place)) welcome(*peer, place);
@@ -297,7 +298,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     Result<std::shared_ptr<Link>> link = make_link(loop_, std::move(fd), *credentials_);
     if (!link) return limiter_.left(admission->id, Clock::now());
     peers_.push_back(std::make_shared<Peer>(loop_, static_cast<PeerOwner&>(*this), std::move(*link), number,
-                                            admission->id, plan_.heartbeat_timeout));
+                                            admission->id, heartbeat_timeout_));
   }
 
   void say_once(const std::string& sentence) {
@@ -335,7 +336,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       return refuse(peer, list_.refuse(introduction).value_or(list_.refusal(Reason::Ending, "the job is ending")));
     }
     welcome(peer, introduction.index);
-    if (some_wait_ || plan_.settings.least_hosts) place_waiting();
+    if (some_wait_ || gathers_) place_waiting();
   }
 
   void welcome(Peer& peer, std::uint32_t place) {
@@ -344,8 +345,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     events_.come();
   }
   void give_place(Peer& peer, std::uint32_t place) {
-    peer.take(slots_[place], {place, static_cast<std::uint32_t>(slots_.size()), {}, shares_},
-              plan_.settings.hosts[place]);
+    peer.take(slots_[place], {place, static_cast<std::uint32_t>(slots_.size()), {}, shares_}, list_.names()[place]);
   }
 
   void let_wait(Peer& peer, const Introduction& introduction) {
@@ -354,13 +354,13 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     if (promises().size() >= list_.free_places()) {
       return refuse(peer, list_.refuse_surplus(most_.value_or(slots_.size())));
     }
-    if (!plan_.settings.needs_all() && introduction.calls == Calls::ToSayWhyNot) {
+    if (!needs_all() && introduction.calls == Calls::ToSayWhyNot) {
       return refuse(peer, list_.refusal(Reason::Ending, "it cannot take part, and the job begins without it"));
     }
     peer.wait(introduction);
     some_wait_ = true;
     if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
-      if (plan_.settings.least_hosts) events_.gathered(*plan_.settings.least_hosts);
+      if (gathers_) events_.gathered(*settings_.least_hosts);
       place_late_peer(peer);
     }
     place_waiting();
@@ -404,7 +404,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   }
 
   void keep_alive() {
-    alive_timer_.expires_after(std::min(kAliveInterval, plan_.heartbeat_timeout / 3));
+    alive_timer_.expires_after(std::min(kAliveInterval, heartbeat_timeout_ / 3));
     alive_timer_.async_wait([this](boost::system::error_code error) {
       if (error) return;
       for (const auto& peer : peers_) {
@@ -432,7 +432,9 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
 
   asio::any_io_executor loop_;
   asio::thread_pool& pool_;
-  CoordinatorPlan plan_;
+  const Settings settings_;
+  Duration heartbeat_timeout_;
+  bool gathers_;  // the job waits for a quorum: its number of hosts is not settled
   Events events_;
   std::unique_ptr<Credentials> credentials_;
   PeerList list_;

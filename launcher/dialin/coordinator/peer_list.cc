@@ -28,8 +28,19 @@ std::string first_difference(const Terms& theirs, const Terms& own) {
 
 }  // namespace
 
-PeerList::PeerList(const Settings& settings) : settings_(settings), here_(settings.hosts.size()) {
+PeerList::PeerList(const Settings& settings)
+    : settings_(settings), names_(settings.hosts), here_(settings.hosts.size()) {
   here_[settings.own_index] = true;
+}
+
+void PeerList::keep_first(std::size_t hosts) {
+  names_.resize(hosts);
+  here_.resize(hosts);
+}
+
+void PeerList::add(const std::string& name) {
+  names_.push_back(name);
+  here_.push_back(false);
 }
 
 std::optional<Refused> PeerList::refuse(const Introduction& introduction) const {
@@ -38,11 +49,9 @@ std::optional<Refused> PeerList::refuse(const Introduction& introduction) const 
   if (!placed && settings_.callers == Callers::ListedHosts) {
     return refusal(Reason::UnknownHost, "it does not say which of the hosts it is, and this job knows them by name");
   }
-  if (placed &&
-      (introduction.index >= settings_.hosts.size() || settings_.hosts[introduction.index] != introduction.host)) {
-    return refusal(Reason::UnknownHost,
-                   fmt::format("the job has no host \"{}\" at place {}; its hosts are {}", show(introduction.host),
-                               introduction.index, fold_names(settings_.hosts)));
+  if (placed && (introduction.index >= names_.size() || names_[introduction.index] != introduction.host)) {
+    return refusal(Reason::UnknownHost, fmt::format("the job has no host \"{}\" at place {}; its hosts are {}",
+                                                    show(introduction.host), introduction.index, fold_names(names_)));
   }
   if (introduction.calls == Calls::WithPlan) {
     const std::string difference = first_difference(introduction.terms, settings_.terms);

@@ -14,20 +14,24 @@ namespace sml::dialin {
 
 class PeerList {
  public:
-  // `settings` outlives this.
+  // Has the hosts of `settings`, which outlives this.
   explicit PeerList(const Settings& settings);
 
   // Returns why the caller is refused; nullopt if it may come in, provided that it calls from an address of its host,
   // which is not checked here.
   std::optional<Refused> refuse(const Introduction& introduction) const;
+  // The names of the job's hosts, by place.
+  const std::vector<std::string>& names() const { return names_; }
   // By place; the coordinator's own place is taken.
   const std::vector<bool>& taken() const { return here_; }
   std::size_t free_places() const;
   // Marks the place as taken; a second host that claims it is refused from now on. Returns false, and does nothing, if
   // the place is already taken, or after close().
   bool come(std::uint32_t index);
-  // Sets the number of hosts. No host may have taken a place that is removed; new places are free.
-  void resize(std::size_t hosts) { here_.resize(hosts); }
+  // Removes the places from `hosts` on. No host may have taken one of them.
+  void keep_first(std::size_t hosts);
+  // Adds a free place.
+  void add(const std::string& name);
   // Refuses every host from now on.
   void close() { closed_ = true; }
   // The refusal for a caller beyond the `hosts` places of the job.
@@ -39,7 +43,8 @@ class PeerList {
   std::optional<Refused> refuse_strangers(const Introduction& introduction) const;
 
   const Settings& settings_;
-  std::vector<bool> here_;  // by place
+  std::vector<std::string> names_;  // by place
+  std::vector<bool> here_;          // by place
   bool closed_ = false;
 };
 

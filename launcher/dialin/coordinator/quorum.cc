@@ -73,7 +73,6 @@ void Quorum::look() {
   const JoinGracePeriod::Answer answer = last_call_.at(Clock::now());
   if (answer == JoinGracePeriod::Answer::Wait) return await_time();
   if (answer == JoinGracePeriod::Answer::Begin) {
-    settings_.least_hosts.reset();
     head_->set_hosts(last_call_.hosts(), latecomers_);
     return loop_.stop();
   }

@@ -57,7 +57,7 @@ class Quorum {
   void send_end(const JobEnd& end);
 
   boost::asio::io_context& loop_;
-  Settings settings_;
+  const Settings settings_;
   Duration timeout_;
   Latecomers latecomers_;
   std::function<void(const std::string& text)> print_;

@@ -31,29 +31,29 @@ struct JobBegins {
 };
 // The current step of a host that is being connected or prepared: "connecting", "sending the agent"; for the user.
 struct HostStep {
-  HostIndex host;
+  HostId host;
   std::string step;
 };
 enum class HostPlace : std::uint8_t { ThisMachine, Remote };
 // The host's agent runs.
 struct HostConnected {
-  HostIndex host;
+  HostId host;
   HostPlace place = HostPlace::Remote;
   std::string address;  // of the connection's far end; empty if there is none
   std::int32_t agent_pid = 0;
 };
 // The host can start its workers.
 struct HostReady {
-  HostIndex host;
+  HostId host;
 };
 // The host could not be connected to, could not be prepared, or was lost.
 struct HostFailed {
-  HostIndex host;
+  HostId host;
   Error why;
 };
 // Attempts have failed on the host: later ones run without it.
 struct HostExcluded {
-  HostIndex host;
+  HostId host;
   std::uint32_t failures = 0;
 };
 // The list of hosts has changed (--host-discovery-script, --watch-hosts). Names of hosts, with or without ranks.
@@ -64,12 +64,12 @@ struct HostListChanged {
 };
 // Current resource usage of the host, by its workers and all other processes together.
 struct HostInUse {
-  HostIndex host;
+  HostId host;
   HostUse use;
 };
 // No process of the job is left on the host.
 struct HostEnded {
-  HostIndex host;
+  HostId host;
 };
 // All hosts are ready, and receive the request to start their workers.
 struct WorkersStart {
@@ -82,7 +82,7 @@ struct RankStarted {
 };
 // All ranks of the host have come to their first MPI fence with the ranks of other hosts.
 struct HostAtFence {
-  HostIndex host;
+  HostId host;
 };
 // All ranks of the job have joined: in that fence, or in the torch store that the agent serves.
 struct RanksMet {};

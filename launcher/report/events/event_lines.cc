@@ -151,9 +151,9 @@ class Details {
     out_["culprit"] = e.root_cause ? Json(e.root_cause->value()) : Json();
   }
   void kind(std::string_view kind) { out_["event"] = kind; }
-  void about(std::string_view what, HostIndex host) {
+  void about(std::string_view what, HostId host) {
     kind(what);
-    out_["host"] = plan_.map.hosts[host.value()].host.name;
+    out_["host"] = plan_.map.hosts[plan_.map.places()[host.value()].value()].host.name;
   }
   void about(std::string_view what, Rank rank) {
     kind(what);

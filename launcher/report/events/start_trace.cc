@@ -121,6 +121,7 @@ void StartTrace::begin(const JobBegins& job, TimePoint at) {
   job_id_ = job.plan->job.job_id;
   const plan::JobMap& map = job.plan->map;
   std::vector<Host> before = std::exchange(hosts_, {});
+  places_ = map.places();
   host_of_rank_.assign(map.world_size(), 0);
   spoken_.assign(map.world_size(), 0);
   met_.reset();
@@ -134,8 +135,10 @@ void StartTrace::begin(const JobBegins& job, TimePoint at) {
   }
 }
 
-StartTrace::Host* StartTrace::host(HostIndex index) {
-  return index.value() < hosts_.size() && hosts_[index.value()].ranks > 0 ? &hosts_[index.value()] : nullptr;
+StartTrace::Host* StartTrace::host(HostId id) {
+  if (id.value() >= places_.size()) return nullptr;
+  Host& host = hosts_[places_[id.value()].value()];
+  return host.ranks > 0 ? &host : nullptr;
 }
 
 void StartTrace::spoke(Rank rank, TimePoint at) {

@@ -57,12 +57,13 @@ class StartTrace final : public EventListener {
   void begin(const JobBegins& job, TimePoint at);
   void spoke(Rank rank, TimePoint at);
   std::optional<TimePoint> all_started() const;
-  Host* host(HostIndex index);  // null: it has no ranks
+  Host* host(HostId id);  // null: it has no ranks
 
   TimePoint process_start_;
   TimePoint begin_{};
   std::string job_id_;
-  std::vector<Host> hosts_;                     // by host index; those without ranks have no spans
+  std::vector<Host> hosts_;                     // in the order of the plan; those without ranks have no spans
+  std::vector<HostIndex> places_;               // in hosts_, by HostId
   std::vector<std::size_t> host_of_rank_;       // by rank
   std::vector<char> spoken_;                    // by rank
   std::optional<TimePoint> all_ready_{};        // when the last host was ready

@@ -132,17 +132,15 @@ void Timeline::enlist(const plan::JobMap& map) {
   }
 }
 
-Timeline::Host* Timeline::host(HostIndex index) {
-  if (index.value() >= ids_.size()) return nullptr;  // no rank has been placed there yet
-  const std::optional<std::size_t>& at = drawn_[ids_[index.value()].value()];
+Timeline::Host* Timeline::host(HostId id) {
+  if (id.value() >= drawn_.size()) return nullptr;  // it is in no plan yet
+  const std::optional<std::size_t>& at = drawn_[id.value()];
   return at ? &hosts_[*at] : nullptr;
 }
 
 // Sets the hosts of the ranks in the attempt that begins.
 void Timeline::place(const plan::JobMap& map) {
-  ids_.clear();
   for (const plan::MappedHost& host : map.hosts) {
-    ids_.push_back(host.id);
     for (const Rank rank : host.ranks) ranks_[rank.value()].host = drawn_[host.id.value()].value_or(0);
   }
 }

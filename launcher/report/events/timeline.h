@@ -82,7 +82,7 @@ class Timeline final : public EventListener {
   void add_use(Host& host, double at, const HostUse& use) const;
   void add_output(const RankOutput& output, double at);
   double seconds(TimePoint at) const { return in_seconds(at - begin_); }
-  Host* host(HostIndex index);  // null: the host is not drawn
+  Host* host(HostId id);  // null: the host is not drawn
   void enlist(const plan::JobMap& map);
   void place(const plan::JobMap& map);
 
@@ -92,7 +92,6 @@ class Timeline final : public EventListener {
   std::string command_;
   double unix_time_ = 0;
   std::vector<std::optional<std::size_t>> drawn_;  // by HostId: position in hosts_
-  std::vector<HostId> ids_;                        // by host index
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
   std::vector<Mark> marks_;

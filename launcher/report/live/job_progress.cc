@@ -57,8 +57,8 @@ struct JobProgress::Listener {
   void operator()(const AttemptBegins& e) const { p.begin_attempt(e); }
   void operator()(const JobEnds&) const {}
 
-  void set(HostIndex index, HostState state) const {
-    if (Host* host = p.host(index)) p.set(*host, state);
+  void set(HostId id, HostState state) const {
+    if (Host* host = p.host(id)) p.set(*host, state);
   }
 };
 
@@ -81,14 +81,14 @@ void JobProgress::begin_attempt(const AttemptBegins& attempt) {
 }
 
 void JobProgress::list(const plan::JobMap& map) {
-  place_.clear();
+  place_.assign(map.hosts.size(), std::nullopt);
   hosts_.clear();
   ranks_.assign(map.world_size(), {});
   host_counts_ = {};
   rank_counts_ = {};
   for (const plan::MappedHost& mapped : map.hosts) {
-    place_.push_back(mapped.ranks.empty() ? std::nullopt : std::optional(hosts_.size()));
     if (mapped.ranks.empty()) continue;
+    place_[mapped.id.value()] = hosts_.size();
     for (const Rank rank : mapped.ranks) ranks_[rank.value()].host = hosts_.size();
     Host& host = hosts_.emplace_back();
     host.name = mapped.host.name;
@@ -101,21 +101,22 @@ void JobProgress::list(const plan::JobMap& map) {
 void JobProgress::grow(const plan::JobMap& map, Rank first) {
   place_.resize(std::max(place_.size(), map.hosts.size()));
   for (std::uint32_t r = first.value(); r < map.world_size(); ++r) {
-    const std::size_t on = map.ranks[r].host.value();
-    if (!place_[on]) {
-      place_[on] = hosts_.size();
-      hosts_.emplace_back().name = map.hosts[on].host.name;
+    const plan::MappedHost& mapped = map.hosts[map.ranks[r].host.value()];
+    std::optional<std::size_t>& place = place_[mapped.id.value()];
+    if (!place) {
+      place = hosts_.size();
+      hosts_.emplace_back().name = mapped.host.name;
       ++host_counts_[static_cast<std::size_t>(HostState::Waiting)];
     }
-    ranks_.emplace_back().host = *place_[on];
-    hosts_[*place_[on]].ranks.add(r);
+    ranks_.emplace_back().host = *place;
+    hosts_[*place].ranks.add(r);
     ++rank_counts_[static_cast<std::size_t>(RankState::Waiting)];
   }
 }
 
-JobProgress::Host* JobProgress::host(HostIndex index) {
-  if (index.value() >= place_.size() || !place_[index.value()]) return nullptr;
-  return &hosts_[*place_[index.value()]];
+JobProgress::Host* JobProgress::host(HostId id) {
+  if (id.value() >= place_.size() || !place_[id.value()]) return nullptr;
+  return &hosts_[*place_[id.value()]];
 }
 
 void JobProgress::set(Host& host, HostState state) {

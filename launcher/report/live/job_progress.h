@@ -53,7 +53,7 @@ class JobProgress final : public EventListener {
   void set(Host& host, HostState state);
   void set(RankLine& rank, RankState state);
   void fail(Host& host, std::string why);
-  Host* host(HostIndex index);  // null: it has no ranks
+  Host* host(HostId id);  // null: it has no ranks
 
   void begin_attempt(const AttemptBegins& attempt);
   void list(const plan::JobMap& map);
@@ -62,7 +62,7 @@ class JobProgress final : public EventListener {
   TimePoint begin_;
   std::uint32_t attempt_ = 1;
   Phase phase_ = Phase::Starting;
-  std::vector<std::optional<std::size_t>> place_;  // by host index: position in hosts_; nullopt: it has no ranks
+  std::vector<std::optional<std::size_t>> place_;  // in hosts_, by HostId; nullopt: it has no ranks
   std::vector<Host> hosts_;
   std::vector<RankLine> ranks_;
   std::array<std::size_t, 5> host_counts_{};
