@@ -224,6 +224,32 @@ def reset_connection(test, host, port, around="{}"):
                lambda: f"{host}: no connection with port {port}, or a kernel without INET_DIAG_DESTROY")
 
 
+def stop_sshd(bed, host):
+    """Where one runs. It listens until it gets a processor to end on."""
+    sh(bed, host, "pkill -x sshd", check=False)
+    wait_until(lambda: not sh(bed, host, "pgrep -x sshd || true"))
+
+
+# In the place of `head`, which takes the agent's bytes on a host.
+RECEIVER = """#!/bin/sh
+[ -e /run/held ] || { touch /run/held; kill -STOP $$; }
+exec /run/head "$@"
+"""
+
+
+def hold_receiver(test, bed, host):
+    """The first program there that is to take an agent stops before it takes a byte."""
+    sh(bed, host, "cp /usr/bin/head /run/head")
+    bed.put(host, "/run/receiver", RECEIVER, mode=0o755)
+    sh(bed, host, "mount --bind /run/receiver /usr/bin/head")
+    test.addCleanup(sh, bed, host, "umount -l /usr/bin/head; rm -f /run/head /run/receiver /run/held")
+
+
+def await_receiver(bed, host):
+    """Until it has stopped: the launcher is sending the agent, or is about to."""
+    wait_until(lambda: any((p["comm"], p["state"]) == ("head", "T") for p in bed.ps(host)), lambda: bed.ps(host))
+
+
 def forget_agents(bed):
     for host in [*bed.names(), "head"]:
         for user in ("root", "tester"):

@@ -3,7 +3,7 @@ import pathlib
 
 import schemas
 from harness import HostsCase, gate, scaled, wait_until
-from jobs import heartbeat, ssh_config
+from jobs import heartbeat, sh, ssh_config
 
 # Attempts go on until a file of that number is there, and end with what it holds.
 PLACES = ('echo "$SML_ATTEMPT $RANK $LOCAL_RANK $GROUP_RANK $WORLD_SIZE $SML_HOST"; '
@@ -186,8 +186,8 @@ class Changing(HostsCase):
     def test_a_script_that_hangs_ends_with_a_launcher_that_is_killed(self):
         with self.start(source=("--host-discovery-script", "sleep 988; true")) as job:
             wait_until(lambda: any(p["cmd"].startswith("sleep 988") for p in self.bed.ps("algo-1")))
-            self.bed.exec("algo-1", ["pkill", "-KILL", "-x", "sml-run"])
-            job.finish()
+            sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
+            self.assert_status(job.finish(), 137)
         self.bed.assert_clean()
 
     def test_a_job_begins_when_enough_hosts_are_listed(self):

@@ -3,7 +3,7 @@ import shutil
 import signal
 import unittest
 
-from harness import TestCase, Testbed, gate, scaled
+from harness import TestCase, Testbed, gate, scaled, watchdog
 from jobs import TROUBLE, CACHE, assert_says, by_rank, cached_agents, edit_file, forget_agents, keep_file, sh
 
 HOST = "algo-2"
@@ -268,9 +268,9 @@ class Logins(Deployment):
         self.bashrc("read x < /run/door\n")
         forget_agents(self.bed)
         try:
-            done = self.job("--start-timeout", f"{scaled(2)}s")
+            done = self.job("--start-timeout", f"{scaled(3)}s")
         finally:  # what a hanging login does when it wakes up is looked at after the test: nothing
-            sh(self.bed, HOST, "test -e /run/door && timeout 60 sh -c 'echo > /run/door'")
+            sh(self.bed, HOST, f"test -e /run/door && timeout {watchdog()} sh -c 'echo > /run/door'")
         self.assert_refused(done, r"not ready after \S+ s \(starting the agent: logged in, but the shell there")
         self.assertIn("--start-timeout", done.stderr)
 

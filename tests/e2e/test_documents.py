@@ -284,9 +284,9 @@ class MovingPicture(HostsCase):
         self.assertEqual(self.by_origin(terminal, cast), self.by_origin(terminal, terminal.recorded()))
 
     def by_origin(self, terminal, cast):
-        """Lines of each rank, and of sml-run; how they come between each other differs from run to run."""
+        """Lines of each rank, and of sml-run; how they come between each other differs from run to run. Not those of a slow start."""
         lines = {}
-        for line in terminal.masked(terminal.text_of(cast)):
+        for line in (one for one in terminal.masked(terminal.text_of(cast)) if not one.startswith("sml-run: waiting for ")):
             lines.setdefault(line.split()[0], []).append(line)
         return lines
 

@@ -3,7 +3,7 @@ tests/frameworks/by_hand/horovod."""
 import pathlib
 
 import schemas
-from harness import PYTHON, SML_RUN, HostsCase, gate
+from harness import PYTHON, SML_RUN, HostsCase, gate, scaled
 from jobs import TROUBLE, assert_says, by_rank, events_in, wait_for_event
 
 WORKER = [PYTHON, pathlib.Path(__file__).parent / "elastic_worker.py"]
@@ -147,8 +147,8 @@ class Hosts(HostsCase):
 
     def test_a_host_on_which_a_worker_has_failed_comes_back_when_it_has_cooled_down(self):
         self.list("algo-1:1", "algo-2:1")
-        with self.start("10", "algo-2:0:4:3", "algo-1:0:6:hears", options=("--exclude-for", "1s:1m")) as job:
-            self.listens(job)
+        with self.start("10", "algo-2:0:4:3", "algo-1:0:6:hears", options=("--exclude-for", f"{scaled(3)}s:1h")) as job:
+            self.listens(job)  # before that time is over
             done = job.finish()
         self.assert_status(done, 0)
         total = 4 * 2 + 3 * 1 + 3 * 2

@@ -159,7 +159,7 @@ class Stopping(FourHosts):
         command = ["nohup", str(SML_RUN), "-np", "2", "-H", self.bed.hosts(1), "sh", "-c", "echo ready; read word; echo $word"]
         with self.bed.popen("algo-1", command, stdin=subprocess.PIPE) as job:
             self.assertIn(b"[0] ready\n", iter(job.stdout.readline, b""))
-            self.bed.exec("algo-1", ["pkill", "-HUP", "-x", "sml-run"])
+            sh(self.bed, "algo-1", "pkill -HUP -x sml-run")
             job.stdin.write(b"went on\n")
             done = job.finish()
         self.assert_status(done, 0)

@@ -118,7 +118,17 @@ class SlurmWorkers(InSlurm, test_faults.Workers):
 class SlurmAgents(InSlurm, test_faults.Agents):
     without = ("test_out_of_descriptors", "test_out_of_descriptors_here", "test_its_guardian_killed_by_way_of_another_ssh",
                "test_its_guardian_killed_and_later_the_agent", "test_killed_with_its_guardian_where_there_is_no_cgroup")
-    killed_at_once = ("test_stopped",)
+    killed_at_once = ("test_stopped", "test_its_guardian_killed_on_another_host")
+    guarded_anew = ("algo-1",)
+
+    def test_its_guardian_killed_on_another_host(self):
+        """srun's task there is the guardian. Slurm passes nothing on to what it has left behind."""
+        with self.popen(*self.only(0, "exec sleep 600")) as job:
+            self.await_ready(job)
+            self.signal("algo-3", "KILL", "sml-run-guard")
+            done = job.finish()
+            self.assert_ending(done, 125, "algo-3: the guardian of its agent was killed, and the connection to the agent "
+                                          "ends with it")
 
 
 class SlurmLaunchers(InSlurm, test_faults_launcher.Launchers):

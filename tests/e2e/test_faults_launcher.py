@@ -43,7 +43,7 @@ class Launchers(FaultCase):
 
     @gate
     def test_stopped_for_longer_than_the_heartbeat(self):
-        options, limit = heartbeat(1)
+        options, limit = heartbeat(2)
         with self.popen(*self.only(0, "exec sleep 600"), options=options) as job:
             self.await_ready(job)
             self.signal("algo-1", "STOP")

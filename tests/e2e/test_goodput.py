@@ -2,10 +2,11 @@
 import json
 import unittest
 
-from harness import TestCase, gate, sml_run, sml_run_popen, wait_until
+from harness import TestCase, gate, scaled, sml_run, sml_run_popen, wait_until
 
-# Makes steps 1 to 4, fails, and begins again with step 3.
-STEPS = 'n=1; [ $SML_ATTEMPT = 1 ] || n=3; for i in 1 2 3 4; do echo "step $n of many"; n=$((n + 1)); sleep 0.2; done; [ $SML_ATTEMPT = 2 ]'
+# Makes steps 1 to 4, fails, and begins again with step 3. The news of a step may be late, by less than half of a pause.
+PAUSE = scaled(0.3)
+STEPS = f'n=1; [ $SML_ATTEMPT = 1 ] || n=3; for i in 1 2 3 4; do echo "step $n of many"; n=$((n + 1)); sleep {PAUSE}; done; [ $SML_ATTEMPT = 2 ]'
 PARTS = ("good_s", "start_s", "rendezvous_s", "lost_s", "teardown_s", "waiting_s", "open_s")
 
 
@@ -27,8 +28,8 @@ class Goodput(TestCase):
         self.assertAlmostEqual(sum(sums[part] for part in PARTS), sums["wall_s"], 3)
         self.assertAlmostEqual(sums["good_s"] / sums["wall_s"], sums["ratio"], 6)
         # Of attempt 1, step 1 to 2 counts: one pause; 2 to 4 is lost, with what followed. Of attempt 2 all counts: three.
-        self.assertGreater(sums["lost_s"], 0.6)
-        self.assertGreater(sums["good_s"], 0.8)
+        self.assertGreater(sums["lost_s"], 2.5 * PAUSE)
+        self.assertGreater(sums["good_s"], 3.5 * PAUSE)
         self.assertEqual(sums["open_s"], 0)
         self.assertRegex((folder / "job.html").read_text(), r'"goodput":"goodput \d+\.\d % of \d+:\d\d')
 
@@ -36,7 +37,7 @@ class Goodput(TestCase):
         report = self.temporary_directory() / "end.json"
         done = sml_run("--max-restarts", "1", "--restart-delay", "0", "--watch", "step", "--report", report, "-np", "1", "sh", "-c", STEPS)
         self.assert_status(done, 0)
-        self.assertGreater(json.loads(report.read_text())["goodput"]["good_s"], 1.2)  # three pauses of each attempt
+        self.assertGreater(json.loads(report.read_text())["goodput"]["good_s"], 5.5 * PAUSE)  # three of each attempt
 
     @gate
     def test_a_job_without_steps_has_no_goodput(self):
@@ -53,7 +54,7 @@ class Goodput(TestCase):
             name = self.id_of(job, env)
             status = json.loads(sml_run("status", name, "--format", "json", env=env).stdout)
             self.assertGreaterEqual(status["step"], 12)
-            self.assertGreater(status["goodput"]["good_s"], 1)
+            self.assertGreater(status["goodput"]["good_s"], 0)
             self.assertEqual(status["attempt"], 1)
             self.assertRegex(sml_run("status", name, env=env).stdout, r"\ngoodput \d+\.\d % of 0:\d\d")
             job.terminate()

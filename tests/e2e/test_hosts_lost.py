@@ -3,8 +3,8 @@ import json
 import pathlib
 
 import schemas
-from harness import PYTHON, HostsCase, gate, scaled, wait_until
-from jobs import heartbeat, own_lines
+from harness import PYTHON, HostsCase, gate, wait_until
+from jobs import heartbeat, own_lines, ssh_config
 
 # Of a process that this one traces, and never looks at again, the end is not seen by who waits for it.
 HOLD = """import ctypes, sys, time
@@ -57,7 +57,7 @@ class Spares(HostsCase):
         with self.bed.sml_run_popen("algo-1", "--max-restarts", "1", "--spares", "1", "--grace", "1s", "--stdin", "all", "-H",
                                     self.bed.hosts(slots=2), "--no-tag", "sh", "-c", program, stdin=-1) as job:
             read_lines(job, b"runs\n", 8)
-            held = next(p for p in self.bed.ps("algo-2") if p["cmd"] == "sleep 555")
+            [held, *_] = wait_until(lambda: [p for p in self.bed.ps("algo-2") if p["cmd"] == "sleep 555"])
             holder = self.enterContext(self.bed.popen("algo-2", [PYTHON, "-c", HOLD, str(held["pid"])]))
             holder.read_until("holds\n")
             done = job.finish(input="\n")
@@ -139,8 +139,9 @@ class Spares(HostsCase):
     def test_a_host_that_cannot_be_reached_is_replaced_before_anything_runs(self):
         self.bed.kill("algo-3")
         self.addCleanup(self.bed.start, "algo-3")
-        done = self.bed.sml_run("algo-1", "--max-restarts", "1", "--spares", "1", "--connect-timeout", f"{scaled(2)}s", "-H",
-                                self.bed.hosts(slots=1), "--no-tag", "sh", "-c", "echo $RANK $SML_HOST")
+        ssh_config(self, self.bed, "algo-1", "Host algo-3\n ConnectTimeout 1\n")  # the others have longer
+        done = self.bed.sml_run("algo-1", "--max-restarts", "1", "--spares", "1", "-H", self.bed.hosts(slots=1), "--no-tag",
+                                "sh", "-c", "echo $RANK $SML_HOST")
         self.assert_status(done, 0)
         self.assertIn("algo-5 takes the place of algo-3, with its 1 rank", own_lines(done))
         self.assertEqual(sorted(done.stdout.splitlines()), ["0 algo-1", "1 algo-2", "2 algo-5", "3 algo-4"])

@@ -1,5 +1,6 @@
 """Hosts whose names do not resolve yet, or whose SSH servers do not answer yet."""
-from harness import SML_RUN, HostsCase, gate
+from harness import SML_RUN, HostsCase, gate, scaled
+from jobs import stop_sshd
 
 # What fails at once does so long before this.
 HOUR = ("--start-timeout", "1h")
@@ -29,7 +30,7 @@ class HostsThatComeLate(HostsCase):
         self.assertIn("algo-2", done.stdout.splitlines())
 
     def test_a_server_that_comes_late_is_waited_for(self):
-        self.bed.exec("algo-2", ["pkill", "-x", "sshd"])
+        stop_sshd(self.bed, "algo-2")
         job = self.start(*HOUR, "--wait-for-hosts", "-H", "algo-1,algo-2")
         job.read_until("waiting for algo-2 (its SSH server does not answer yet)")
         self.bed.exec("algo-2", ["sh", "-c", "/usr/sbin/sshd -f /run/sshd/sshd_config"])
@@ -58,6 +59,7 @@ class HostsThatComeLate(HostsCase):
         self.assertIn("algo-9", done.stdout)
 
     def test_who_never_comes_is_named(self):
-        done = self.start("--start-timeout", "3", "--wait-for-hosts", "-H", "never-name").finish()
+        limit = f"{scaled(3):g}"
+        done = self.start("--start-timeout", limit, "--wait-for-hosts", "-H", "never-name").finish()
         self.assert_status(done, 125)
-        self.assertIn("never-name: not ready after 3 s (its name does not resolve yet)", done.stdout)
+        self.assertIn(f"never-name: not ready after {limit} s (its name does not resolve yet)", done.stdout)

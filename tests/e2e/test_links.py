@@ -3,8 +3,8 @@ import hashlib
 import subprocess
 
 from harness import PYTHON, HostsCase, gate, wait_until
-from jobs import (BLOCK, LINES, TROUBLE, Output, assert_says, edit_file, forget_agents, heartbeat, let_lines_end,
-                  reset_connection, sh)
+from jobs import (BLOCK, LINES, TROUBLE, Output, assert_says, await_receiver, edit_file, forget_agents, heartbeat, hold_receiver,
+                  let_lines_end, reset_connection, sh)
 
 
 def signal_session(bed, host, name):
@@ -100,12 +100,9 @@ class Links(HostsCase):
     def test_a_connection_that_is_reset_while_the_agent_is_sent(self):
         """Once: another log-in asks for the bytes anew."""
         forget_agents(self.bed)
-        self.bed.delay(200, "algo-2")
-        self.addCleanup(self.bed.delay, 0, "algo-2")
+        hold_receiver(self, self.bed, "algo-2")
         with self.bed.sml_run_popen("algo-1", "--no-tag", "-H", "algo-2", "hostname") as job:
-            wait_until(lambda: any(p["comm"] == "head" for p in self.bed.ps("algo-2")))
-            sh(self.bed, "algo-2", "pkill -STOP -x head")
-            self.bed.delay(0, "algo-2")
+            await_receiver(self.bed, "algo-2")
             reset_connection(self, "algo-2", 22)
             done = job.finish()
         sh(self.bed, "algo-2", "pkill -CONT -x head || true")
@@ -158,7 +155,7 @@ class Links(HostsCase):
             reset(self.bed, "algo-2")
 
         before = self.bed.sshd_log("algo-2").count("Accepted publickey")
-        done = self.run_with(disturb, 20, status=7, go=("/run/go",))
+        done = self.run_with(disturb, 20, "--heartbeat-timeout", "1h", status=7, go=("/run/go",))
         self.assertIn("rank 0 on algo-2 exited with status 7", done.stderr)
         self.assertEqual(self.bed.sshd_log("algo-2").count("Accepted publickey"), before + 2, "it was broken, and made again")
 

@@ -41,7 +41,8 @@ class Metrics(TestCase):
     def test_a_job_tells_its_ranks_and_hosts(self):
         with self.job("-np", "2", "sh", "-c", SLEEPS) as (_, url):
             self.assertRegex(url, r"^http://127\.0\.0\.1:\d+/metrics$")
-            wait_until(lambda: 'sml_run_output_bytes_total{stream="stdout"} 16\n' in get(url)[1])
+            for part in ('sml_run_output_bytes_total{stream="stdout"} 16\n', "sml_run_rank_memory_bytes{"):
+                wait_until(lambda part=part: part in get(url)[1])
             kind, text = get(url)
             self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8")
             for line in ('sml_run_ranks{state="running"} 2', 'sml_run_hosts{state="ready"} 1', "sml_run_attempts_total 1",

@@ -7,6 +7,7 @@ import tempfile
 
 import schemas
 from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, run, scaled, sml_run, wait_until, watchdog
+from jobs import sh
 
 SOURCE = REPO / "tests" / "e2e" / "mpi_program.c"
 
@@ -110,7 +111,7 @@ class OnThisMachine(TestCase):
     @gate
     def test_a_flood_of_requests_fills_no_memory(self):
         """Nobody takes the answers: what floods is not heard on."""
-        script = ("yes 'cmd=get_maxes' | (echo cmd=init pmi_version=1 pmi_subversion=1; timeout 2 cat) >&3; "
+        script = (f"yes 'cmd=get_maxes' | (echo cmd=init pmi_version=1 pmi_subversion=1; timeout {scaled(2)} cat) >&3; "
                   "grep VmRSS /proc/$PPID/status")
         done = sml_run("-np", "1", "sh", "-c", script)
         self.assertNotIn("descriptor", done.stderr)  # there was somebody to flood
@@ -363,7 +364,7 @@ class OnHosts(HostsCase):
         return folder / name
 
     def logins(self, host):
-        return pathlib.Path(self.bed._call("path", "--log", host).strip()).read_text().count("Accepted")
+        return self.bed.sshd_log(host).count("Accepted")
 
     @gate
     def test_spawned_ranks_go_to_hosts_that_run_none_when_they_are_asked_for(self):
@@ -455,7 +456,7 @@ class OnHosts(HostsCase):
                                     str(self.program), "wait") as job:
             job.read_until("all wait")
             pid = wait_until(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split())
-            self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
+            sh(self.bed, self.bed.names()[1], f"kill -9 {pid[-1]}")
             done = job.finish()
         self.assert_status(done, 137)
         self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")

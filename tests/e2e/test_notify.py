@@ -8,7 +8,7 @@ import ssl
 import threading
 import unittest
 
-from harness import PYTHON, TestCase, gate, run, sml_run, sml_run_popen, wait_until
+from harness import TestCase, gate, run, sml_run, sml_run_popen, wait_until
 
 ONCE = ("--max-restarts", "1", "--restart-delay", "0", "--max-fruitless", "0", "-np", "2")
 TWICE = '[ $SML_ATTEMPT = 2 ] || { echo broken >&2; exit 5; }'
@@ -62,7 +62,7 @@ class Notify(TestCase):
     @gate
     def test_a_command_gets_each_event_as_json(self):
         told = self.temporary_directory() / "told"
-        append = f"{PYTHON} -c 'import sys; open(\"{told}\", \"a\").write(sys.stdin.read() + chr(10))'"
+        append = f"sh -c 'cat >> {told}; echo >> {told}'"
         done = sml_run("--notify", append, *ONCE, "sh", "-c", TWICE)
         self.assert_status(done, 0)
         self.assertNotIn("--notify", done.stderr)

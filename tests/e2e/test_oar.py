@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from harness import REPO, SML_RUN, TestCase, Testbed, wait_until
+from jobs import sh
 
 UNPACKED = pathlib.Path("/var/lib/sml-testbed/oar/usr/lib/oar/oarexec")
 # The hosts also have SageMaker's file, which would come first.
@@ -22,7 +23,7 @@ class Oar(TestCase):
         cls.bed.up(cls.hosts)
         subprocess.run([REPO / "tests/testbed/oar-up", "2"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True)
         for host in ("head", *cls.bed.names()):  # not OAR's
-            cls.bed.exec(host, ["pkill", "-f", "[s]shd.*/run/sshd/sshd_config"])
+            sh(cls.bed, host, "pkill -f '[s]shd.*/run/sshd/sshd_config'")
         base = pathlib.Path(os.environ.get("SML_TESTBED_DIR", "/run/sml-testbed"))
         cls.folder = base / cls.bed.name / "shared" / "jobs"
 

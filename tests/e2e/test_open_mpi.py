@@ -4,6 +4,7 @@ import pathlib
 import re
 
 from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, wait_until
+from jobs import sh
 from test_mpi import compiled, words
 
 HELPER = "sml-run-pmix"
@@ -404,7 +405,7 @@ class OnHosts(HostsCase):
         with self.bed.sml_run_popen("algo-1", "--grace", "1h", "-np", "3", "-H", hosts, str(self.program), "wait") as job:
             job.read_until("all wait")
             pid = wait_until(lambda: self.bed.exec(self.bed.names()[1], ["pgrep", "-x", "program"]).stdout.split())
-            self.bed.exec(self.bed.names()[1], ["kill", "-9", pid[-1]])
+            sh(self.bed, self.bed.names()[1], f"kill -9 {pid[-1]}")
             done = job.finish()
         self.assert_status(done, 137)
         self.assertRegex(done.stderr, r"rank 1 on algo-2 was killed by SIGKILL")

@@ -255,7 +255,7 @@ class Contract(Essentials):
     def test_a_stopped_reader_stops_the_writes_and_nothing_else(self):
         script = (f"probe={PROBE_WORD}; trap 'exec \"$probe\" flood' USR1; test $RANK != 3 || trap '' USR1; trap 'exit 6' WINCH; "
                   "echo ready >&2; while :; do sleep .05; done")
-        silence = scaled(1)
+        silence = scaled(2)
         with self.popen(4, "sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             wanted = {b"[%d] ready\n" % rank for rank in range(4)}
             for line in job.stderr:  # among what is said about the hosts

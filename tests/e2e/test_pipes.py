@@ -167,8 +167,9 @@ class FanOut(Pipes):
 
             def feeder():
                 for pid, _ in own_processes():
-                    if pathlib.Path(f"/proc/{pid}/comm").read_text() == "sml-run-pipes\n":
-                        return pid
+                    with contextlib.suppress(OSError):  # a `cat` of a rank may end just now
+                        if pathlib.Path(f"/proc/{pid}/comm").read_text() == "sml-run-pipes\n":
+                            return pid
                 return None
 
             os.kill(wait_until(feeder), signal.SIGKILL)

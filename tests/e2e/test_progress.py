@@ -116,7 +116,7 @@ class OnATerminal(TestCase):
     def test_hosts_and_ranks_stand_below_the_output_and_are_gone_at_the_end(self):
         self.start('echo before $RANK; wait; echo after $RANK')
         self.await_status(" | hosts 1/1 | ranks 2 running")
-        self.assertEqual(sorted(self.output()[:-1]), ["[0] before 0", "[1] before 1"])
+        self.await_screen(lambda rows: sorted(self.output()[:-1]) == ["[0] before 0", "[1] before 1"] and STATUS in rows[-1])
         self.let_go()
         self.assertEqual(sorted(self.output()), ["[0] after 0", "[0] before 0", "[1] after 1", "[1] before 1"])
 
@@ -135,8 +135,7 @@ class OnATerminal(TestCase):
 
     def test_a_progress_bar_stays_above_it(self):
         self.start(r"printf ' 10%%\r 20%%\r'; wait; printf ' 30%%\r done\n'", "--no-tag", np=1)
-        self.await_status("1 running")
-        self.assertEqual(self.screen.rows[-2], " 20%")
+        self.await_screen(lambda rows: rows[-2:-1] == [" 20%"] and rows[-1].startswith(STATUS) and "1 running" in rows[-1])
         self.let_go(1)
         self.assertEqual(self.screen.lines()[-2:], [" done", "> "])
 
@@ -155,8 +154,7 @@ class OnATerminal(TestCase):
         self.await_screen(lambda rows: rows[-2:] == ["[1] other", "[0] name? "])
         self.assertTrue(self.stays_without(STATUS, self.raw.index("other")))
         self.type("you\n")
-        self.await_status("2 running")  # the prompt has its answer
-        self.assertIn("[0] hello you", self.screen.rows)
+        self.await_screen(lambda rows: "[0] hello you" in rows and rows[-1].startswith(STATUS))  # the prompt has its answer
         self.assertEqual(self.screen.rows.count("[0] name? you"), 1)
         self.let_go()
 
@@ -318,7 +316,8 @@ class Watch(TestCase):
     def test_ranks_that_never_begin(self):
         done = sml_run("-np", "3", "--watch", "loss;first=500ms", "sh", "-c", "echo no los; exec sleep 600")
         self.assert_status(done, 123)
-        self.assertRegex(done.stderr, r'stopped: ranks 0-2 on \S+ have printed no line that matches "loss" in the '
+        # Their limits pass one after the other, in the order of their starts: a look may come in between.
+        self.assertRegex(done.stderr, r'stopped: (ranks 0-[12] on \S+ have|rank 0 on \S+ has) printed no line that matches "loss" in the '
                                       r'first 500 ms \(--watch\)\n')
 
     def test_lines_count_wherever_they_go(self):

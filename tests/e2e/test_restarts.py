@@ -3,7 +3,7 @@ import json
 import signal
 
 import schemas
-from harness import PYTHON, REPO, HostsCase, TestCase, gate, sml_run, sml_run_popen, wait_until
+from harness import PYTHON, REPO, HostsCase, TestCase, gate, scaled, sml_run, sml_run_popen, wait_until
 from jobs import heartbeat, own_lines
 
 AT_ONCE = ("--restart-delay", "0:0", "--max-fruitless", "0")
@@ -34,7 +34,7 @@ class Attempts(TestCase):
         self.assertIn("attempt 1 failed with status 41; restart 1 of 5 now", said)
         self.assertIn("attempt 2 failed with status 42; restart 2 of 5 now", said)
         self.assertEqual(said[-3], "the job succeeded in attempt 3, after:")
-        self.assertRegex(said[-1], r"^  attempt 2: rank 1 on localhost exited with status 42 after \d\.\d s$")
+        self.assertRegex(said[-1], r"^  attempt 2: rank 1 on localhost exited with status 42 after \d+\.\d s$")
 
         written = schemas.checked("report", report.read_text())
         self.assertEqual((written["exit_code"], [r["status"]["exit_code"] for r in written["ranks"]]), (0, [0, 0]))
@@ -94,14 +94,14 @@ class Attempts(TestCase):
             self.assert_status(done, 130)
 
     def test_the_time_limit_is_that_of_all_attempts(self):
-        done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", "1s", "-np", "2", "sh", "-c",
+        done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", f"{scaled(2)}s", "-np", "2", "sh", "-c",
                        "[ $SML_ATTEMPT -lt 3 ] || exec sleep 3600; exit 3")
         self.assert_status(done, 124)
         self.assertIn("all attempts together", done.stderr)
 
     def test_the_time_limit_counts_while_the_job_rests(self):
-        done = sml_run("--max-restarts", "9", "--max-fruitless", "0", "--restart-delay", "1h:1h", "--timeout", "1s", "-np", "2",
-                       "sh", "-c", "exit 3")
+        done = sml_run("--max-restarts", "9", "--max-fruitless", "0", "--restart-delay", "1h:1h", "--timeout", f"{scaled(2)}s", "-np",
+                       "2", "sh", "-c", "exit 3")
         self.assert_status(done, 124)
         self.assertIn("waits between attempts included", done.stderr)
 

@@ -77,6 +77,5 @@ class Binaries(TestCase):
         self.assertNotIn("NEEDED", readelf("-d", path))
         self.assertNotIn("INTERP", readelf("-l", path))
         image = path.read_bytes()
-        self.assertIn(b"stack smashing detected", image)
-        self.assertIn(b"buffer overflow detected", image)  # FORTIFY
-        self.assertIn(b"__n < this->size()\0", image)  # the text of an assertion
+        texts = (b"stack smashing detected", b"buffer overflow detected", b"__n < this->size()\0")  # the last one of an assertion
+        self.assertEqual([text for text in texts if text not in image], [])

@@ -3,12 +3,13 @@ the others are stand-ins with the traps of the real ones, which use SSH where no
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
 
 from harness import REPO, SML_RUN, HostsCase, TestCase, Testbed, gate, scaled, wait_until
-from jobs import heartbeat
+from jobs import heartbeat, sh, stop_sshd
 
 MISSING = [program for program in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(program)]
 
@@ -20,8 +21,7 @@ OF_A_PROCESS = {"_", "SHLVL", "PWD", "OLDPWD"}
 
 def without_ssh(bed):
     for host in ("head", *bed.names()):
-        bed.exec(host, ["pkill", "-x", "sshd"])
-        wait_until(lambda host=host: bed.exec(host, ["pgrep", "-x", "sshd"]).returncode != 0)
+        stop_sshd(bed, host)
 
 
 class SlurmCase(TestCase):
@@ -226,12 +226,13 @@ class Slurm(SlurmCase):
         self.started(f"{SML} {' '.join(heartbeat(3)[0])} sh -c 'echo up; sleep 600'", "--no-kill")
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
         self.bed.kill("algo-3", "algo-4")
-        wait_until(lambda: "2 hosts" in self.printed() or "algo-[3-4]" in self.printed(), self.printed)
+        # Both are told in one line if they are missed at once, else the first.
+        wait_until(lambda: re.search(r"^sml-run: (2 hosts|algo-[34]): ", self.printed(), re.M), self.printed)
         self.bed.assert_clean(["head", "algo-1", "algo-2"])
         self.bed.start("algo-3", "algo-4")
         self.slurm_up()
         for host in ("algo-3", "algo-4"):
-            self.bed.exec(host, ["pkill", "-x", "sshd"])
+            stop_sshd(self.bed, host)
 
 
 # The words joined by blanks and read by a shell, a small environment with the call itself in it, no terminal. Beside a
@@ -357,7 +358,7 @@ class StandIns(HostsCase):
                                     "test $RANK = 0 || { echo up; read line; }; echo done", env=env,
                                     stdin=subprocess.PIPE) as job:
             job.read_until("up\n")
-            self.bed.exec("head", ["sh", "-c", "kill -KILL $(cat /run/doors/algo-2.pid)"])
+            sh(self.bed, "head", "kill -KILL $(cat /run/doors/algo-2.pid)")
             wait_until(lambda: self.called().count("algo-2") == 2)
             done = job.finish(input="go on\n")
         self.assert_status(done, 0)

@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, REPO, SML_RUN, HostsCase, gate, wait_until
+from harness import BUILD, REPO, SML_RUN, HostsCase, gate, scaled, wait_until
+from jobs import sh
 
 MISSING = [program for program in ("slurmctld", "slurmd", "srun", "munged", "mpiexec.hydra") if not shutil.which(program)]
 ONE_EACH = ("srun", "--ntasks-per-node=1")
@@ -23,7 +24,7 @@ class Steps(HostsCase):
         subprocess.run([REPO / "tests/testbed/slurm-up", "8"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
                        stdout=subprocess.DEVNULL)
         for name in ("head", *cls.bed.names()):
-            cls.bed.exec(name, ["pkill", "-x", "sshd"])
+            sh(cls.bed, name, "pkill -x sshd")
 
     def allocated(self, *words, hosts=4, **kw):
         return self.bed.exec("head", ["salloc", "--quiet", f"-N{hosts}", *map(str, words)], **kw)
@@ -76,7 +77,7 @@ class Steps(HostsCase):
         job = self.enterContext(self.bed.popen("head", ["salloc", "--quiet", "-N4", *ONE_EACH, str(SML_RUN), "--grace", "1h",
                                                         "--nproc-per-node", "1", "sh", "-c", "echo up $RANK; exec sleep 1000"]))
         wait_until(lambda: sum(p["cmd"].startswith("sleep 1000") for p in self.bed.ps()) == 4)
-        self.bed.exec("head", ["scancel", "--user", "root"])
+        sh(self.bed, "head", "scancel --user root")
         self.assertNotEqual(job.finish().returncode, 0)
 
     def test_more_tasks_than_hosts_are_refused(self):
@@ -111,15 +112,15 @@ class Steps(HostsCase):
 
     def test_a_host_that_proves_itself_otherwise_is_told(self):
         line = (f"[ $SLURM_PROCID = 1 ] && export SML_JOB_SECRET=0123456789abcdef; "
-                f"exec {SML_RUN} --start-timeout 5 --nproc-per-node 1 true")
+                f"exec {SML_RUN} --start-timeout {scaled(5)} --nproc-per-node 1 true")
         done = self.allocated(*ONE_EACH, "sh", "-c", line, hosts=2)
         self.assert_status(done, 125)
         self.assertIn("the two sides do not have the same secret", done.stderr)
 
     def test_a_stranger_who_knows_the_job_is_believed_by_nobody(self):
         """Another user on a host of the job, who has munge as well: he cannot have a credential of this user."""
-        line = (f"[ $SLURM_PROCID = 0 ] || exec setpriv --reuid 7700 --regid 7700 --clear-groups {SML_RUN} --start-timeout 5 "
-                f"--nproc-per-node 1 true; exec {SML_RUN} --start-timeout 5 --nproc-per-node 1 true")
+        line = (f"[ $SLURM_PROCID = 0 ] || exec setpriv --reuid 7700 --regid 7700 --clear-groups {SML_RUN} --start-timeout {scaled(5)} "
+                f"--nproc-per-node 1 true; exec {SML_RUN} --start-timeout {scaled(5)} --nproc-per-node 1 true")
         done = self.allocated(*ONE_EACH, "sh", "-c", line, hosts=2)
         self.assert_status(done, 125)
         self.assertIn("its credential is not for this user", done.stderr)

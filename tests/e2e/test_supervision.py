@@ -10,7 +10,7 @@ import signal
 import tempfile
 
 from harness import BUILD, PYTHON, TRAIN_DDP, TestCase, Testbed, gate, popen, run, sml_run, wait_until
-from jobs import assert_says, causes, own_lines
+from jobs import assert_says, causes, own_lines, sh
 
 
 class Limits(TestCase):
@@ -212,16 +212,16 @@ class SeveralHosts(TestCase):
                 with self.bed.sml_run_popen("algo-1", "-np", "8", "-H", self.bed.hosts(slots=2), "sh", "-c",
                                             "echo ready; exec sleep 600") as job:
                     self.await_ready(job, 8)
-                    self.bed.exec("algo-1", ["pkill", f"-{signo.name[3:]}", "-x", "sml-run"])
+                    sh(self.bed, "algo-1", f"pkill -{signo.name[3:]} -x sml-run")
                     self.bed.assert_clean()
-                    job.finish()
+                    self.assert_status(job.finish(), 128 + signo)
 
     @gate
     def test_a_forwarded_signal_reaches_every_worker_and_stops_nothing(self):
         with self.bed.sml_run_popen("algo-1", "-q", "-np", "4", "-H", self.bed.hosts(slots=1), "sh", "-c",
                                     "trap 'echo got; exit 0' USR1; echo ready; while :; do sleep 0.05; done") as job:
             self.await_ready(job, 4)
-            self.bed.exec("algo-1", ["pkill", "-USR1", "-x", "sml-run"])
+            sh(self.bed, "algo-1", "pkill -USR1 -x sml-run")
             done = job.finish()
             self.assertEqual(done.returncode, 0, done)
         self.bed.assert_clean()

@@ -23,6 +23,7 @@ class Terminal:
         self.env = {"LC_ALL": "C.UTF-8", **env}
         self("new-session", "-d", "-x", str(columns), "-y", str(lines), "sh")
         test.addCleanup(self, "kill-server", check=False)
+        self.wait_for(PROMPT)  # what is typed before is shown before it, and prompts then follow each other on one line
 
     def __call__(self, *words, check=True):
         done = run([*self.words, *words], env=self.env)
@@ -63,10 +64,10 @@ class Top(TestCase):
             terminal.type(f"cd {self.temporary_directory()}; stty -a >before\n")
             terminal.type(f"{SML_RUN} top {self.name}\n")
             terminal.wait_for(r"7 running, 1 failed")
-            lines = terminal.screen().splitlines()
-            ranks = [line.split()[0] for line in lines if re.match(r" +\d+ localhost", line)]
+            terminal.wait_for(r"^ +7 localhost ")  # the last row
+            ranks = [line.split()[0] for line in terminal.screen().splitlines() if re.match(r" +\d+ localhost", line)]
             self.assertEqual(ranks, ["5", "0", "1", "2", "3", "4", "6", "7"])
-            self.assertRegex(terminal.screen(), r"(?m)^ +5 localhost .* exited with status 7")
+            terminal.wait_for(r"^ +5 localhost .* exited with status 7")
             terminal.type("l")
             terminal.wait_for(r"^Last lines of rank 5")
             terminal.wait_for(r"^no luck")

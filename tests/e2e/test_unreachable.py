@@ -1,9 +1,10 @@
 """Hosts that cannot do their part: one sentence per kind of fault, the others released, nothing started anywhere."""
+import math
 import re
 import subprocess
 
 from harness import PYTHON, HostsCase, gate, scaled, wait_until
-from jobs import assert_says, edit_file, fingerprint, keep_file, own_lines, sh, ssh_config
+from jobs import assert_says, edit_file, fingerprint, keep_file, own_lines, sh, ssh_config, stop_sshd
 
 
 class Faults(HostsCase):
@@ -18,7 +19,7 @@ class Faults(HostsCase):
         said = "\n".join(own_lines(done))
         for pattern in patterns:
             self.assertRegex(said, "(?m)" + pattern)
-        self.assertEqual(self.bed.ps(), [])
+        self.bed.assert_clean()  # what is on its way to being ready there sees the end once it gets a processor
         return said
 
     def edit(self, host, path, change, **kw):
@@ -158,7 +159,7 @@ class Networks(Faults):
     def test_a_frozen_host_is_named_with_the_step(self):
         self.bed.freeze("algo-3")
         self.addCleanup(self.bed.thaw, "algo-3")
-        limit = f"{scaled(2):g}"
+        limit = f"{scaled(4):g}"  # the others are ready long before
         done = self.job("--start-timeout", f"{limit}s")
         said = "\n".join(own_lines(done))
         self.assert_status(done, 125)
@@ -169,8 +170,9 @@ class Networks(Faults):
     def test_a_frozen_host_ends_at_the_connect_timeout(self):
         self.bed.freeze("algo-3")
         self.addCleanup(self.bed.thaw, "algo-3")
-        limit = f"{scaled(1):g}"
-        done = self.job("--connect-timeout", f"{limit}s")
+        limit = math.ceil(scaled(1))
+        ssh_config(self, self.bed, "algo-1", f"Host algo-3\n ConnectTimeout {limit}\n")  # not of the others
+        done = self.job()
         self.assert_status(done, 125)
         assert_says(self, done, rf"^algo-3: connected, but its ssh server sent no keys within {limit} s")
 
@@ -184,7 +186,7 @@ class Networks(Faults):
         self.assert_refused(self.job(), r"^2 hosts: .*[Cc]onnection refused.*: algo-\[2,4\]$")
 
     def test_a_host_without_sshd(self):
-        sh(self.bed, "algo-4", "pkill -x sshd")
+        stop_sshd(self.bed, "algo-4")
         try:
             self.assert_refused(self.job(), r"^algo-4: .*[Cc]onnection refused")
         finally:
@@ -316,7 +318,8 @@ class Crowds(HostsCase):
         self.assertEqual(done.stdout, "algo-2\n")
 
     def test_many_launchers_at_once(self):
-        jobs = [self.bed.sml_run_popen("algo-1", "-H", "algo-2", "hostname") for _ in range(4)]
+        """One more than the server takes at a time: each tries again for some seconds only, and log-ins may take as long."""
+        jobs = [self.bed.sml_run_popen("algo-1", "-H", "algo-2", "hostname") for _ in range(3)]
         for job in jobs:
             with job:
                 self.assert_status(job.finish(), 0)

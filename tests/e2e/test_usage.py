@@ -55,7 +55,7 @@ class Usage(TestCase):
         total = int(open("/proc/meminfo").read().split()[1]) * 1024
         with sml_run_popen("-np", "1", "--report", top / "report", "--timeline", top / "job.html", PYTHON, "-c", hold, stdin=-1) as job:
             job.read_until("held")
-            at_start = self.status(job)["memory_used_bytes"]
+            at_start = wait_until(lambda: self.status(job)["memory_used_bytes"])
             wait_until(lambda: abs(self.status(job)["memory_used_bytes"] - self.used()) < total / 20)
             self.assertGreater(at_start, 0)
             job.stdin.close()

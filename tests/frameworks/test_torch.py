@@ -109,8 +109,9 @@ class Hangs(FrameworkCase):
         reports = self.temporary_directory() / "reports"
         done = self.here("sml-run", "-np", "2", "--hang-report", reports, "--watch", f"step;every={scaled(3)}s", PYTHON,
                          script("torch_hangs.py"))
-        self.assert_failed(done, 123, r"1 +localhost .* hold_up \(torch_hangs.py:\d+\)",
-                           r"0 +localhost .* all_reduce \(distributed_c10d.py:\d+\)")
+        self.assert_failed(done, 123, r"1 +localhost .* hold_up \(torch_hangs", r"0 +localhost .* all_reduce \(distributed",
+                           r"rank 1:\n.* hold_up \(torch_hangs.py:\d+\)\n",
+                           r"rank 0:\n.* all_reduce \(distributed_c10d.py:\d+\)\n")
         recorded = [json.loads((reports / "1" / f"torch_trace_rank_{rank}.json").read_text()) for rank in (0, 1)]
         names = [[entry["profiling_name"] for entry in one["entries"]] for one in recorded]
         self.assertEqual(names, [["gloo:all_reduce"] * 2, ["gloo:all_reduce"]])

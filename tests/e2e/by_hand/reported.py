@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lines that users typed and that once went wrong: runs each again and prints a table of what it printed then and prints
-now, for a person to read.
+now, for a person to read. What no short line shows is held by tests, which the table names; that they exist is checked first.
 
     reported.py [-k WORD] [--list]
 
@@ -9,6 +9,7 @@ $W (a scratch folder); what has to be done on another host before runs there fir
 end-to-end tests.
 """
 import argparse
+import ast
 import dataclasses
 import os
 import pathlib
@@ -19,22 +20,10 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import SML_RUN, TESTBED, Testbed, watchdog  # noqa: E402
 
-PRELUDE = r"""
-deny() { python3 "$W/deny.py" "$@"; }
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+PRELUDE = f"""
+deny() {{ python3 {TESTS}/e2e/deny.py "$1" "$2" "$2" "${{@:3}}"; }}
 """
-
-DENY = """import ctypes, errno, os, struct, sys  # deny.py ERRNO SYSCALL-NUMBER command...
-number, call = getattr(errno, sys.argv[1]), int(sys.argv[2])
-rules = b"".join(struct.pack("HBBI", *rule) for rule in [(0x20, 0, 0, 0), (0x15, 0, 1, call), (6, 0, 0, 0x50000 | number), (6, 0, 0, 0x7fff0000)])
-class Program(ctypes.Structure): _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-buffer = ctypes.create_string_buffer(rules)
-program = Program(4, ctypes.cast(buffer, ctypes.c_void_p).value)
-libc = ctypes.CDLL(None)
-libc.prctl(38, 1, 0, 0, 0)
-libc.prctl(22, 2, ctypes.byref(program))
-os.execvp(sys.argv[3], sys.argv[3:])
-"""
-
 
 @dataclasses.dataclass(frozen=True)
 class Line:
@@ -44,6 +33,16 @@ class Line:
     before: tuple = ()  # (host, shell script) that runs first
 
 
+@dataclasses.dataclass(frozen=True)
+class Held:
+    name: str
+    then: str
+    tests: tuple  # "FILE CLASS.METHOD" or, of C++, "FILE CASE", below tests/
+
+    script = ""
+
+
+IN_SLURM = "export SLURM_JOB_ID=1 SLURM_JOB_NODELIST=$(hostname) SLURM_TASKS_PER_NODE=2 SLURM_NTASKS=2; "
 PROGRAM = """cat > $W/p.c <<'END'
 #include <mpi.h>
 #include <stdio.h>
@@ -70,7 +69,35 @@ LINES = [
     Line("ENV and HOST of the caller", "ENV=prod HOST=db $S -H localhost:1,algo-1:1 sh -c 'echo $RANK [$ENV] [$HOST]'", "0 prod db and 1, no word"),
     Line("a heterogeneous Slurm job", "SLURM_JOB_ID=1 SLURM_HET_SIZE=2 SLURM_JOB_NODELIST=a SLURM_TASKS_PER_NODE=1 SLURM_NTASKS=1 SLURM_JOB_NODELIST_HET_GROUP_0=a SLURM_JOB_NODELIST_HET_GROUP_1='b[1-2]' $S --dry-run true | head -3", "1 worker on a, no word"),
     Line("exported functions by -x", "module() { echo ok; }; export -f module; $S -x 'BASH_FUNC_*' -H algo-1:1 bash -c module", "module: command not found"),
+    Line("B1: a name that comes late", "(sleep 3; echo \"$(getent hosts algo-1 | cut -d' ' -f1) pod-0.svc\" >> /etc/hosts) & $S --accept-new-host-keys --wait-for-hosts --start-timeout 60 -H pod-0.svc:1 hostname", "cannot resolve the host name; 125"),
+    Held("B3: limits, umask and functions in a Slurm job", "the batch script's node alone had them",
+         ("e2e/test_schedulers.py Slurm.test_all_hosts_have_what_the_batch_script_has", "e2e/test_starters.py Slurm.test_limits_and_umask_are_those_of_the_batch_script")),
+    Line("B4: SLURM_LABELIO", IN_SLURM + "SLURM_LABELIO=1 $L/srun -n2 hostname", "no labels"),
+    Line("B4: SLURM_KILL_BAD_EXIT", IN_SLURM + "SLURM_KILL_BAD_EXIT=1 $L/srun -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 4; echo late'", "late"),
+    Line("B4: SLURM_EXPORT_ENV", IN_SLURM + "SLURM_EXPORT_ENV=NONE FOO=1 $L/srun -n1 sh -c 'echo [$FOO]'", "[1]"),
+    Held("B7: certificates of a user's keys", "the login is refused", ("e2e/test_ssh_config.py Ways.test_a_certificate_beside_the_key",)),
+    Line("B10: memory that cannot be executed", "unshare --pid --fork --mount-proc sh -c \"echo 1 > /proc/sys/vm/memfd_noexec; $S -np 2 echo hi\"", "permission denied; 125"),
+    Held("B11: a data loader that the kernel kills", "no word of memory",
+         ("e2e/test_endings.py Memory.test_a_data_loader_that_the_kernel_has_killed_is_told", "e2e/test_endings.py Memory.test_one_that_no_rank_has_failed_for_is_told_once")),
+    Line("B16: CUDA_VISIBLE_DEVICES=NoDevFiles", "CUDA_VISIBLE_DEVICES=NoDevFiles $S --visible-devices per-rank -np 2 true", "there is only 1 NVIDIA GPU"),
     # ---- a first day
+    Held("N1: TERM to several hosts that call", "killed at once, nothing saved", ("e2e/test_stops.py ThatCall.test_all_of_them",)),
+    Held("N2: a terminal of another user", "blocks until Enter", ("e2e/test_stalls.py Terminals.test_output_comes_and_input_is_taken", "e2e/test_stalls.py Terminals.test_ctrl_c_is_obeyed")),
+    Held("N3: the prompt of rank 0", "comes after the answer",
+         ("e2e/test_output.py Contract.test_a_prompt_of_the_rank_that_has_the_input_is_shown", "e2e/test_progress.py OnATerminal.test_a_prompt_is_shown_and_stays_below_the_lines_of_others")),
+    Held("N4: the files for Kubernetes with the documents' image", "there is no file train.py; 2",
+         ("e2e/test_pods.py Pods.test_an_indexed_job", "e2e/test_pods.py Pods.test_a_pytorchjob", "e2e/test_pods.py Pods.test_an_elastic_pytorchjob", "e2e/test_pods.py Pods.test_an_mpijob",
+          "e2e/test_documents.py Kubernetes.test_they_are_valid")),
+    Held("N5: SageMaker without train", "the host refused the login; 125", ("e2e/test_pods.py Sagemaker.test_containers_call_each_other_without_train",)),
+    Held("N8.1: bash completion where bash-completion is loaded", "start-stop-daemon stat", ("e2e/test_completion.py Completion.test_bash_offers_words_where_bash_completion_is_loaded",)),
+    Line("N8.2: completion for a wheel in a venv", "eval \"$($S --completion bash)\"; complete -p sml-run", "no shell finds it"),
+    Held("N8.3: the folder of zsh's completion", "vendor-completions, which zsh looks in below /usr of Debian alone",
+         ("e2e/test_install.py Install.test_completions_are_those_of_the_program", "release/test_release.py Tarball.test_it_runs_where_it_is_unpacked")),
+    Held("N8.4: what the tarball leaves in /usr/local", "LICENSE and README.md", ("release/test_release.py Tarball.test_it_runs_where_it_is_unpacked",)),
+    Held("C8: a frozen host", "no ssh key exchange within 3 s; hint: ConnectTimeout in the ssh config", ("e2e/test_unreachable.py Networks.test_a_frozen_host_ends_at_the_connect_timeout",)),
+    Line("C14: --preset tensorflow", "$S --preset tensorflow true", "is not tf, jax, ..."),
+    Line("C20: a start-up file that asks", "$S --start-timeout 12 -H algo-4:1 true", "12 times \"waiting for algo-4 (starting the agent)\"; hint: --start-timeout waits longer",
+         before=("algo-4", "mkfifo /run/door; echo 'read answer < /run/door' > ~/.bashrc")),
     Line("TERM to a worker's whole job twice", "$S -np 2 sh -c 'trap \"sleep 1; echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 2; kill -TERM $p; kill -TERM $p; wait $p", "no \"saved\""),
     Line("--max-restarts of a program without a framework", "$S -np 1 --max-restarts 3 --restart-delay 0s:0s python3 -c 'import sys; sys.exit(7)'", "2 attempts, status 93"),
     Line("--head alone", "$S --head 10.0.0.1 hostname", "this machine does not say which of the 1 hosts this one is"),
@@ -113,14 +140,49 @@ LINES = [
     Line("two torchruns on one machine", "for i in 1 2; do $L/torchrun --nnodes 1:2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint localhost:29577 --rdzv-id t --rdzv-conf last_call_timeout=3 --no-python sh -c 'echo $RANK of $WORLD_SIZE; sleep 2' & done; wait", "the second ends: port in use"),
     Line("an etcd back end", "$L/torchrun --nnodes 2 --rdzv-backend etcd-v2 --rdzv-endpoint etcd:2379 --no-python true", "waits for the head"),
     Line("blacklist cooldown", "$L/horovodrun -np 1 --min-np 1 --host-discovery-script 'echo localhost:1' --blacklist-cooldown-range 1 2 true", "refused; 2"),
+    Held("R3: JAX under mpirun", "coordinator_address should be defined; 1",
+         ("frameworks/test_jax.py Jax.test_mpirun_needs_no_preset", "frameworks/test_jax.py Jax.test_without_either_no_rank_runs_alone_and_the_preset_is_named")),
+    Held("R4: lines of torchrun that differ between hosts", "125 on one, and the other waits",
+         ("integration/calling_hosts_test.cc calling hosts: each runs its own command in its own directory",
+          "integration/calling_torchrun_test.cc calling torchrun: slots and roles are those of each host's own line",
+          "integration/calling_torchrun_test.cc calling torchrun: slots and roles are those of each host that has come")),
+    Line("R5: deepspeed --bind_cores_to_rank", "echo 'import os; print(sorted(os.sched_getaffinity(0)))' > $W/b.py; $L/deepspeed --num_gpus 2 --bind_cores_to_rank $W/b.py", "refused; 2"),
+    Held("R6: all hosts of an elastic job of Horovod fail, or a host leaves when no reset is left", "waits for 10 min; goes on",
+         ("e2e/test_elastic.py Elastic.test_all_fail", "e2e/test_elastic.py Hosts.test_a_host_that_leaves_when_no_reset_is_left_ends_the_job")),
+    Line("R10: --no-python with --module", "$L/torchrun --no-python --module os", "the last one was taken"),
+    Line("R10: deepspeed --include of a host that is none", "printf 'algo-1 slots=1\\n' > $W/hosts; touch $W/n.py; $L/deepspeed --hostfile $W/hosts --include localhost:0 $W/n.py", "\"localhost:0\" is none of the job's hosts: localhost"),
     # ---- batch systems
+    Held("F2: an allocation without SSH servers", "connection refused; 125", ("e2e/test_starters.py Slurm.test_a_batch_script_needs_no_option",)),
+    Held("F3: torchrun on each node by srun", "share no secret; 2", ("e2e/test_steps.py Steps.test_the_line_of_every_guide_is_one_job",)),
+    Held("F5: the variables of srun's own step", "SLURM_NTASKS=1 and others in remote workers", ("e2e/test_starters.py Slurm.test_workers_have_the_environment_of_the_batch_script",)),
+    Held("F6: the variables of qrsh", "QRSH_COMMAND and QRSH_PORT in remote workers",
+         ("e2e/test_grid_engine.py GridEngine.test_a_batch_script_needs_no_option", "e2e/test_starters.py StandIns.test_each_starts_the_job_of_its_system")),
+    Held("F7: hyperparameters as version 3 of the SDK gives them", "--flag True -n 3, sorted", ("e2e/test_sagemaker_train.py Train.test_hyperparameters_in_the_style_of_version_3",)),
+    Line("F8: accelerate launch --use_fp8", "$L/accelerate launch --use_fp8 --num_processes 1 --no_python true", "unknown option; 2"),
+    Line("F8: accelerate launch --gradient_accumulation_steps", "$L/accelerate launch --gradient_accumulation_steps 2 --num_processes 1 --no_python echo hi", "unknown option; 2"),
     Line("srun with resourceconfig.json", "mkdir -p $W/sm/input/config; echo '{\"current_host\":\"n1\",\"hosts\":[\"n1\",\"n2\"]}' > $W/sm/input/config/resourceconfig.json; SAGEMAKER_BASE_DIR=$W/sm SLURM_JOB_ID=1 SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='1(x2)' SLURM_NTASKS=2 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 $S --dry-run true | head -3", "the job runs twice; 0"),
     Line("one rank with a torch store", "echo 'import os, socket; socket.create_connection((os.environ[\"MASTER_ADDR\"], int(os.environ[\"MASTER_PORT\"]))); print(\"met\")' > $W/st.py; $S -np 1 --torch-store python3 $W/st.py", "connection refused"),
     # ---- MPI libraries
     Line("Open MPI in a Slurm job", PROGRAM + "$S -np 2 -x SLURM_NODELIST=x -x SLURM_JOBID=5 $W/p", "0/1, 0/1; status 0"),
     Line("Open MPI behind a shell", PROGRAM + "$S -np 2 bash -c 'exec \"$0\"' $W/p", "0/1, 0/1; status 0"),
     Line("C output of a killed rank", "printf '#include <stdio.h>\\n#include <signal.h>\\nint main(void) { printf(\"step 41\\\\n\"); raise(SIGSEGV); }' > $W/l.c && cc -o $W/l $W/l.c; $L/mpirun -np 1 $W/l", "no line"),
+    Held("M2: error texts of Open MPI 5", "the code alone",
+         ("e2e/test_open_mpi.py OnThisMachine.test_what_the_library_has_the_launcher_print_is_the_ranks_own_output", "frameworks/test_mpi_libraries.py Libraries.test_open_mpi_5")),
+    Held("M4: sessions of MPICH 5, one after another", "sent a second \"init\"; 1", ("frameworks/test_mpi_libraries.py Libraries.test_mpich_5",)),
+    Held("M5: spawned ranks that return to their first host", "hangs", ("frameworks/test_mpi_libraries.py Libraries.test_mpich_5", "unit/job_shape_test.cc PMI's mapping says of every rank where it is")),
+    Held("M6: the info key \"path\" of MPI_Comm_spawn", "there is no program", ("e2e/test_mpi.py Spawning.test_a_program_is_looked_for_first_where_the_info_says",)),
+    Held("M7: the rank of Open MPI 5 that was killed", "another is named, in half of the runs", ("frameworks/test_mpi_libraries.py Libraries.test_open_mpi_5",)),
     # ---- stops and recovery
+    Held("S3: the first stop while the job stops by itself", "kills at once", ("e2e/test_stops.py Stopping.test_the_launcher", "e2e/test_stops.py Stopping.test_the_others")),
+    Held("S4: who prints while it saves, when the launcher is gone", "BrokenPipeError",
+         ("e2e/test_stops.py Running.test_the_launcher_is_killed", "e2e/test_stops.py Running.test_the_launcher_is_killed_when_nobody_reads_what_they_print", "e2e/test_stops.py OnHosts.test_the_launcher_is_killed")),
+    Held("S5: a reset while a host is logged in to", "the agent did not start: the connection broke; 125",
+         ("e2e/test_links.py Links.test_a_connection_that_is_reset_during_the_authentication", "e2e/test_links.py Links.test_a_connection_that_breaks_before_the_agent_runs",
+          "e2e/test_links.py Links.test_a_connection_that_is_reset_while_the_agent_is_sent")),
+    Held("S7: a stop of a host that has not called yet", "the others wait for --start-timeout", ("e2e/test_stops.py ThatCall.test_before_it_has_called",)),
+    Held("S9: a host where no process can be made", "all restarts are used while a spare waits", ("e2e/test_hosts_lost.py Excluded.test_a_host_where_no_process_can_be_made_is_out",)),
+    Held("S10: a file system that stands still", "nothing heard; 125",
+         ("e2e/test_stalls.py FileSystems.test_under_stdout_and_events", "e2e/test_stalls.py FileSystems.test_under_log_dir", "e2e/test_stalls.py FileSystems.test_under_log_dir_of_a_host")),
     Line("TERM to the guardian", "$S -np 2 sh -c 'trap \"echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done' & p=$!; sleep 2; pkill -TERM -x sml-run-guard; sleep 1; kill -TERM $p; wait $p", "125, nothing saved"),
     Line("--timeout while the job rests", "$S -np 1 --max-restarts 9 --max-fruitless 0 --restart-delay 15s:15s --timeout 2s sh -c 'exit 3'", "124 after 15 s, in a new attempt"),
     Line("one machine under two names", "$S --accept-new-host-keys -H a1,b1,algo-2 --max-restarts 1 --min-hosts 1 hostname", "b1: is the same machine as a1; 2",
@@ -128,9 +190,17 @@ LINES = [
 ]
 
 
+def is_there(test):
+    file, name = test.split(" ", 1)
+    text = (TESTS / file).read_text() if (TESTS / file).exists() else ""
+    if file.endswith(".cc"):
+        return f'TEST_CASE("{name}"' in text
+    case, method = name.split(".")
+    return any(getattr(inner, "name", "") == method for outer in ast.parse(text).body if getattr(outer, "name", "") == case for inner in outer.body)
+
+
 def run_line(line, bed, scratch):
     links = scratch / "links"
-    (scratch / "deny.py").write_text(DENY)
     env = {"S": str(SML_RUN), "L": str(links), "W": str(scratch)}
     if line.before:
         host, first = line.before
@@ -150,6 +220,9 @@ def main():
     parser.add_argument("-k", dest="word", default="", help="only the lines whose name or script has WORD")
     parser.add_argument("--list", action="store_true", help="print the names alone")
     given = parser.parse_args()
+    gone = [test for line in LINES if isinstance(line, Held) for test in line.tests if not is_there(test)]
+    if gone:
+        sys.exit("no such tests: " + ", ".join(gone))
     lines = [line for line in LINES if given.word in line.name or given.word in line.script]
     if given.list:
         return print("\n".join(line.name for line in lines))
@@ -158,6 +231,9 @@ def main():
         base = pathlib.Path("/run/sml-testbed", bed.name, "shared")
         bed.up(4)
         for line in lines:
+            if isinstance(line, Held):
+                print(f"| {cell(line.name)} | {cell(line.then)} | held by test {', '.join(line.tests)} |", flush=True)
+                continue
             scratch = pathlib.Path(tempfile.mkdtemp(dir=base))
             try:
                 status, text = run_line(line, bed, scratch)

@@ -1,5 +1,6 @@
-"""At doors of agents (launcher/agent/link/reconnect_socket.h): `knock.py NAME` calls there as a messenger would that is none, in every way,
-and prints what it hears each time; `knock.py --keep NAME` has the name itself, and prints what the first who comes says."""
+"""At doors of agents (launcher/agent/link/reconnect_socket.h): `knock.py NAME SECONDS` calls there as a messenger would that is none, in
+every way, and prints what it hears each time, or that it waited so long in silence; `knock.py --keep NAME` has the name itself, and
+prints what the first who comes says."""
 import array
 import os
 import socket
@@ -14,11 +15,11 @@ def wish(door, secret=SECRET, pid=1):
     return agent.frame("ReconnectRequest", agent.text(b"sml0") + agent.text(door) + pid.to_bytes(4, "big") + agent.text(secret) + bytes(8))
 
 
-def call(name, said, ends):
+def call(name, said, ends, patience):
     """What is answered, and what comes through the pipe whose end was handed over."""
     ours, theirs = os.pipe()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
-        door.settimeout(1 if said is None else None)  # who says nothing is to be waited for, all others turned away
+        door.settimeout(patience if said is None else None)  # who says nothing is to be waited for, all others turned away
         try:
             door.connect("\0" + name)
             if said is not None:
@@ -35,14 +36,14 @@ def call(name, said, ends):
     return answer.decode()
 
 
-def knock(name):
+def knock(name, patience):
     door = name.encode()
     ways = {"wrong secret": (wish(door), 2), "no secret": (wish(door, b""), 2), "short secret": (wish(door, SECRET[:5]), 2),
             "no ends": (wish(door), 0), "one end": (wish(door), 1), "many ends": (wish(door), 200), "no words": (b"", 2),
             "noise": (os.urandom(500), 2), "another message": (agent.frame("Leave", b""), 2),
             "endless": (b"\0\0\0\0" + bytes(100_000), 2), "silence": (None, 0)}
     for way, (said, ends) in ways.items():
-        print(f"{way}: {call(name, said, ends)}", flush=True)
+        print(f"{way}: {call(name, said, ends, patience)}", flush=True)
 
 
 def keep(name):
@@ -56,4 +57,4 @@ def keep(name):
 
 
 if __name__ == "__main__":
-    keep(sys.argv[2]) if sys.argv[1] == "--keep" else knock(sys.argv[1])
+    keep(sys.argv[2]) if sys.argv[1] == "--keep" else knock(sys.argv[1], float(sys.argv[2]))

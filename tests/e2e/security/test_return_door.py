@@ -1,6 +1,6 @@
 """The door at which an agent takes its launcher back when their connection has broken: nobody else comes in by it, and nobody
 who has its name is told anything."""
-from harness import BUILD, PYTHON, REPO, gate, wait_until
+from harness import BUILD, PYTHON, REPO, gate, wait_until, watchdog
 from jobs import sh
 from on_hosts import OnHosts
 from knock import wish
@@ -20,9 +20,9 @@ class Doors(OnHosts):
     def door(self, host=HOST):
         return sh(self.bed, host, "grep -o 'sml-run-agent-[0-9a-f]*' /proc/net/unix | sort -u").strip()
 
-    def knock(self, user):
-        """{way: what is heard}."""
-        done = self.bed.exec(HOST, [*KNOCK, self.door()], user=user)
+    def knock(self, user, patience):
+        """{way: what is heard}. `patience`: seconds in which somebody who says nothing is not hung up on."""
+        done = self.bed.exec(HOST, [*KNOCK, self.door(), str(patience)], user=user)
         self.assert_status(done, 0)
         return dict(line.split(": ") for line in done.stdout.splitlines())
 
@@ -34,13 +34,13 @@ class Doors(OnHosts):
     @gate
     def test_another_user_is_not_heard(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
-            heard = self.knock("tester")
+            heard = self.knock("tester", watchdog())
             self.assertEqual((len(heard), set(heard.values())), (11, {""}))
             self.reset(job)
 
     def test_a_process_of_the_same_user_does_not_know_the_secret(self):
         with self.running("-H", f"algo-1,{HOST}") as job:
-            heard = self.knock("root")
+            heard = self.knock("root", 1)
             self.assertEqual(heard.pop("silence"), "waits")
             self.assertEqual((len(heard), set(heard.values())), (10, {""}))
             with self.bed.popen(HOST, [PYTHON, "-c", WAIT, self.door()]) as waiting:

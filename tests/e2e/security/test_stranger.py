@@ -195,7 +195,7 @@ while True:
         flood.read_until("up")
         done = self.ends([head, self.start(1, "--start-timeout", "1h", "true")], 0)
         self.assertIn(f"callers from {self.bed.address('head')} have to wait", done[0].stderr)
-        self.bed.exec("head", ["pkill", "-KILL", "-f", "EVENT_READ"])
+        self.assert_status(self.bed.exec("head", ["pkill", "-KILL", "-f", "EVENT_READ"]), 0)
 
     # Proves the key, and then waits for what comes.
     MUTE = """
@@ -223,7 +223,7 @@ subprocess.run(words, stdin=sys.stdin)
         self.assertRegex(done.stderr, r"cannot listen on port 29399, where the other hosts call: address already in use; "
                                       r"it is held by process \d+ \(python3.*\) of user tester \(uid \d+\)")
         self.assertIn("--head ADDR:PORT", done.stderr)
-        self.bed.exec("algo-1", ["pkill", "-KILL", "-u", "tester"])
+        sh(self.bed, "algo-1", "pkill -KILL -u tester")
 
 
 class Network(OnHosts):

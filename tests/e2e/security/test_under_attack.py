@@ -3,7 +3,7 @@ import json
 import os
 import shutil
 
-from harness import PYTHON, REPO, TRAIN_DDP, HostsCase, wait_until
+from harness import PYTHON, REPO, TRAIN_DDP, HostsCase, scaled, wait_until
 from jobs import by_rank, cached_agents, sh
 from test_dial_in import NoSsh
 
@@ -116,7 +116,7 @@ class HostsThatCall(Training, NoSsh):
     def test_training_goes_on_as_without(self):
         expected = self.quiet(self.job)
         attackers = self.attack_all(ports=[29399], without=["exchange_agent"])
-        lured = self.start(1, "--start-timeout", "4s", "touch", MARK, head="head", user=USER)
+        lured = self.start(1, "--start-timeout", f"{scaled(4)}s", "touch", MARK, head="head", user=USER)
         running = self.start_all(*self.program(), user=USER)
         self.assert_status(lured.finish(), 125)
         self.end_when_tried(attackers, running)
