@@ -54,7 +54,7 @@ class Goodput(TestCase):
             name = self.id_of(job, env)
             status = json.loads(sml_run("status", name, "--format", "json", env=env).stdout)
             self.assertGreaterEqual(status["step"], 12)
-            self.assertGreater(status["goodput"]["good_s"], 0)
+            self.assertGreater(status["goodput"]["good_s"], 0.5)  # eleven pauses, of which news may be late
             self.assertEqual(status["attempt"], 1)
             self.assertRegex(sml_run("status", name, env=env).stdout, r"\ngoodput \d+\.\d % of 0:\d\d")
             job.terminate()
