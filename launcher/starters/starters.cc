@@ -17,6 +17,13 @@ const Starter* find_starter(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
+const Starter* starter_of_tool(std::string_view program) {
+  const std::string_view file = program.substr(program.rfind('/') + 1);
+  const std::span<const Starter* const> all = all_starters();
+  const auto found = std::find_if(all.begin(), all.end(), [file](const Starter* s) { return s->tool == file; });
+  return found == all.end() ? nullptr : *found;
+}
+
 std::vector<std::string_view> starter_names() {
   std::vector<std::string_view> names{kAuto, kSsh};
   for (const Starter* starter : all_starters()) names.push_back(starter->name);

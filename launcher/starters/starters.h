@@ -28,6 +28,9 @@ std::span<const Starter* const> all_starters();
 // Null if there is none of that name.
 const Starter* find_starter(std::string_view name);
 
+// The starter that calls this program, a file name or path, as its tool; null if there is none.
+const Starter* starter_of_tool(std::string_view program);
+
 // All names that --start-by takes; it takes a command, too.
 std::vector<std::string_view> starter_names();
 

@@ -4,6 +4,8 @@
 
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
+#include "launcher/starters/starters.h"
+#include "launcher/transport/bootstrap_script.h"
 #include "launcher/transport/process_transport.h"
 
 namespace sml::transport {
@@ -22,7 +24,11 @@ Result<void> CommandLauncher::open(Events events) {
 
 std::unique_ptr<AgentTransport> CommandLauncher::log_in(const plan::Host& host, const std::string& script) {
   const std::string& own_user = host.user.empty() ? user() : host.user;
-  return make_command_transport(loop(), pool(), {command_, host.name, own_user, script, host.port});
+  CommandTarget target{command_, host.name, own_user, script, host.port};
+  const starters::Starter* starter = starters::starter_of_tool(command_.front());
+  if (starter == nullptr) return make_command_transport(loop(), pool(), std::move(target));
+  target.remote_command = without_variables(script, starter->not_for_workers);
+  return make_command_transport(loop(), pool(), std::move(target), starter->pipe);
 }
 
 }  // namespace sml::transport

@@ -1,4 +1,5 @@
-// --ssh-command: a command that the user names starts the agent on each host.
+// --ssh-command: a command that the user names starts the agent on each host. Where it is the tool of a starter, such
+// as srun, the variables that the tool adds for its own step do not reach workers.
 #pragma once
 #include "launcher/transport/remote_shell_launcher.h"
 

@@ -36,7 +36,8 @@ struct ProcessStart {
   std::string step;                        // displayed while it starts
   std::string name_to_check;               // whether this name is this machine is checked first; empty: no check
   std::vector<std::string> environment{};  // instead of the launcher's; empty: the launcher's
-  std::optional<ToolCommand> tool{};       // gives argv on a thread of the pool
+  starters::EndOfPipe pipe = starters::EndOfPipe::OfAgent;
+  std::optional<ToolCommand> tool{};  // gives argv on a thread of the pool
 };
 
 // The state that outlives the transport while handlers are pending.
@@ -102,7 +103,7 @@ class ProcessTransport final : public AgentTransport {
 
   bool far_side_ended_well() const override { return core_->ended && succeeded(*core_->ended); }
 
-  bool ends_with_guardian() const override { return start_.tool && start_.tool->pipe == starters::EndOfPipe::OfTask; }
+  bool ends_with_guardian() const override { return start_.pipe == starters::EndOfPipe::OfTask; }
 
   void finish() override {
     core_->finishing = true;
@@ -295,12 +296,13 @@ std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop,
 }
 
 std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,
-                                                       CommandTarget target) {
+                                                       CommandTarget target, starters::EndOfPipe pipe) {
   std::string name_to_check = target.user.empty() && !target.port ? target.host : std::string();
   ProcessStart start{.argv = command_words(std::move(target)),
                      .image = std::nullopt,
                      .step = "connecting",
-                     .name_to_check = std::move(name_to_check)};
+                     .name_to_check = std::move(name_to_check),
+                     .pipe = pipe};
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
 }
 
@@ -311,6 +313,7 @@ std::unique_ptr<AgentTransport> make_tool_transport(asio::any_io_executor loop, 
                      .step = "connecting",
                      .name_to_check = command.host,
                      .environment = command.environment};
+  start.pipe = command.pipe;
   start.tool = std::move(command);
   return std::make_unique<ProcessTransport>(std::move(loop), &pool, std::move(start));
 }

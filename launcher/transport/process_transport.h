@@ -26,9 +26,10 @@ std::unique_ptr<AgentTransport> make_local_transport(boost::asio::any_io_executo
 // --ssh-command: runs command_words(). Keeps the last 8 KiB of the command's standard error, and passes them to
 // transport_closed. If `target` has no user and no port, first looks up whether the host is this machine, on a thread
 // of `pool`, and then calls transport_is_local; a name that does not resolve is left to the command. `pool` outlives
-// the transport.
+// the transport. `pipe`: as of Starter::pipe.
 std::unique_ptr<AgentTransport> make_command_transport(boost::asio::any_io_executor loop,
-                                                       boost::asio::thread_pool& pool, CommandTarget target);
+                                                       boost::asio::thread_pool& pool, CommandTarget target,
+                                                       starters::EndOfPipe pipe = starters::EndOfPipe::OfAgent);
 
 // How to call a starter's tool for one host, see starters/starter.h.
 struct ToolCommand {

@@ -66,6 +66,12 @@ class GridEngine(TestCase):
         for row in rows:
             self.assertEqual((row[0], len(row)), (row[2], 3))
 
+    def test_qrsh_as_the_command_to_the_hosts_leaves_nothing_of_its_own(self):
+        status, out = self.batch(f"{SML} --no-tag --quiet --ssh-command 'qrsh -inherit' sh -c "
+                                 "'echo $(uname -n) ${QRSH_COMMAND:+leaked} ${QRSH_PORT:+leaked}'")
+        self.assertEqual(status, 0, out)
+        self.assertEqual(sorted(out.splitlines()), sorted(2 * self.bed.names()), out)
+
     def test_the_status_is_that_of_the_rank(self):
         status, out = self.batch(f"{SML} sh -c 'test $RANK != 5 || exit 9; sleep 600'")
         self.assertEqual(status, 9, out)

@@ -116,6 +116,17 @@ class Slurm(SlurmCase):
             theirs.pop(name, None)
         self.assertEqual({name: value for name, value in far.items() if name in theirs}, theirs)
 
+    def test_srun_as_the_command_to_the_hosts_leaves_nothing_of_its_own_step(self):
+        command = "srun --overlap --mpi=none -N1 -n1 -w {host} {command}"
+        names = "SLURM_JOB_ID SLURM_NTASKS SLURM_NPROCS SLURM_CPU_BIND SLURM_SRUN_COMM_HOST SRUN_DEBUG SLURM_STEP_ID SLURM_PROCID"
+        status, out = self.batch(f"{SML} --no-tag --quiet --ssh-command '{command}' sh -c "
+                                 f"'test $RANK -lt 2 || for name in {names}; do eval \"echo $name \\${{$name-none}}\"; done'")
+        self.assertEqual(status, 0, out)
+        rows = [ln.split(" ", 1) for ln in out.splitlines()]
+        self.assertEqual(len(rows), 6 * 8, out)
+        for name, value in rows:
+            self.assertEqual(value == "none", name != "SLURM_JOB_ID", out)
+
     def test_export_none_keeps_variables_from_other_hosts(self):
         status, out = self.batch(f"export MINE=1; {SML} --export none --quiet sh -c 'echo $SML_HOST ${{MINE:-none}} ${{SLURM_JOB_ID:+job}}'")
         self.assertEqual(status, 0, out)

@@ -123,6 +123,14 @@ TEST_CASE("srun's input variables do not reach it, and what finds Slurm does", "
         Words{"PATH=/bin", "SLURM_JOB_ID=7", "SLURM_CONF=/c", "SLURM_CLUSTERS=c"});
 }
 
+TEST_CASE("a command that is the tool of a starter is known by its file name", "[starters]") {
+  CHECK(starters::starter_of_tool("srun") == &starters::srun());
+  CHECK(starters::starter_of_tool("/opt/sge/bin/qrsh") == &starters::qrsh());
+  for (const char* other : {"ssh", "srun.sh", "/opt/srun/ssh", "", "/"}) {
+    CHECK(starters::starter_of_tool(other) == nullptr);
+  }
+}
+
 TEST_CASE("the script removes what a step adds, in words for any login shell", "[starters]") {
   const std::string plain = transport::bootstrap_script(transport::AgentImage::embedded(), "mark");
   const std::string line = transport::without_variables(plain, starters::srun().not_for_workers);

@@ -154,9 +154,11 @@ LINES = [
     # ---- batch systems
     Held("F2: an allocation without SSH servers", "connection refused; 125", ("e2e/test_starters.py Slurm.test_a_batch_script_needs_no_option",)),
     Held("F3: torchrun on each node by srun", "share no secret; 2", ("e2e/test_steps.py Steps.test_the_line_of_every_guide_is_one_job",)),
-    Held("F5: the variables of srun's own step", "SLURM_NTASKS=1 and others in remote workers", ("e2e/test_starters.py Slurm.test_workers_have_the_environment_of_the_batch_script",)),
+    Held("F5: the variables of srun's own step", "SLURM_NTASKS=1 and others in remote workers", ("e2e/test_starters.py Slurm.test_workers_have_the_environment_of_the_batch_script",
+          "e2e/test_starters.py Slurm.test_srun_as_the_command_to_the_hosts_leaves_nothing_of_its_own_step")),
     Held("F6: the variables of qrsh", "QRSH_COMMAND and QRSH_PORT in remote workers",
-         ("e2e/test_grid_engine.py GridEngine.test_a_batch_script_needs_no_option", "e2e/test_starters.py StandIns.test_each_starts_the_job_of_its_system")),
+         ("e2e/test_grid_engine.py GridEngine.test_a_batch_script_needs_no_option",
+          "e2e/test_grid_engine.py GridEngine.test_qrsh_as_the_command_to_the_hosts_leaves_nothing_of_its_own", "e2e/test_starters.py StandIns.test_each_starts_the_job_of_its_system")),
     Held("F7: hyperparameters as version 3 of the SDK gives them", "--flag True -n 3, sorted", ("e2e/test_sagemaker_train.py Train.test_hyperparameters_in_the_style_of_version_3",)),
     Line("F8: accelerate launch --use_fp8", "$L/accelerate launch --use_fp8 --num_processes 1 --no_python true", "unknown option; 2"),
     Line("F8: accelerate launch --gradient_accumulation_steps", "$L/accelerate launch --gradient_accumulation_steps 2 --num_processes 1 --no_python echo hi", "unknown option; 2"),
