@@ -1,6 +1,7 @@
 """What two launchers made of one line, compared. A difference is (kind, text); kinds are "refused", "accepted", "status",
 "ranks", "hosts", "arguments", "folder", "binding", "input", "output", "errors", "files", "local-rank", "export" and "variable NAME".
 """
+import json
 import re
 
 # Variables by which a launcher's own processes and the MPI library find each other, or which tell of the launcher itself.
@@ -115,12 +116,21 @@ def statuses(theirs, ours):
         yield "status", f"{ours}, not {theirs}"
 
 
+def in_one_form(name, text):
+    """JSON may be written with other spaces and in another order."""
+    try:
+        return json.dumps(json.loads(text), sort_keys=True) if name.endswith(".json") else text
+    except ValueError:
+        return text
+
+
 def contents(files):
     """torchrun's folder of a run has a name that was drawn, DeepSpeed's files have the time, prterun's its pid."""
     def name_of(name):
         name = re.sub(r"[^/]+/attempt_", "RUN/attempt_", name)
         return re.sub(r"(?<=prterun-head-)\d+(?=@)", "PID", re.sub(r"\d{14}(?=_rank)", "TIME", name))
-    return {name_of(name): lines_of_workers(text) for name, text in files.items() if "__pycache__" not in name}
+    return {name_of(name): lines_of_workers(in_one_form(name, text)) for name, text in files.items()
+            if "__pycache__" not in name}
 
 
 def differences(line, theirs, ours):

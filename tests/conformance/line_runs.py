@@ -16,6 +16,13 @@ import sys
 
 HOSTS = ("node1", "node2", "node3")
 EXEC_PROBE = "import os, sys\nos.execv({probe!r}, [{name!r}, *sys.argv[1:]])\n"
+# Asks torch's store: VALIDATE with its number, then PING, which it answers with the same word.
+ASK_STORE = ("import os, socket, struct\n"
+             "with socket.create_connection((os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']))) as store:\n"
+             "    store.sendall(struct.pack('=BIBI', 0, 0x3C85F7CE, 13, 29))\n"
+             "    print(f\"the store answers {struct.unpack('=I', store.recv(4))[0]}~\", flush=True)\n")
+# Python scripts that the probe takes the place of, by what they do before.
+SCRIPTS = {"train.py": "", "mod.py": "", "store.py": ASK_STORE}
 
 FILES = {
     "hosts": "".join(f"{h}\n" for h in HOSTS[:2]),
@@ -44,6 +51,9 @@ FILES = {
                             "  fsdp_offload_params: false\n  fsdp_version: 1\nmachine_rank: 0\nmain_training_function: main\n"
                             "mixed_precision: bf16\nnum_machines: 1\nnum_processes: 2\nrdzv_backend: static\n"
                             "same_network: true\ntpu_env: []\ntpu_use_cluster: false\ntpu_use_sudo: false\nuse_cpu: false\n",
+    # Variables of deepspeed for all hosts, of a home and of a working directory.
+    "home/.deepspeed_env": "FROM_HOME=1\nFROM_BOTH=home\n",
+    "job/.deepspeed_env": "FROM_JOB=two words\nFROM_BOTH=job\n",
     # The same on so many hosts, by each itself, with its number for {}; the status is the highest.
     "on_hosts.sh": "#!/bin/bash\nhosts=$1 worst=0\nshift\nfor ((n = 0; n < hosts; ++n)); do\n"
                    "  printf -v line '%q ' \"${@//\\{\\}/$n}\"\n"
@@ -51,10 +61,18 @@ FILES = {
                    "CALLER=here PATH=$PATH exec timeout 80 $line\" &\ndone\n"
                    "for child in $(jobs -p); do\n  wait \"$child\"\n  status=$?\n"
                    "  ((status <= worst)) || worst=$status\ndone\nexit \"$worst\"\n",
+    # The same twice on this machine, with 0 and 1 for {}; the status is 0 if both have it.
+    "twice.sh": "#!/bin/bash\n\"${@//\\{\\}/0}\" &\n\"${@//\\{\\}/1}\" && wait \"$!\"\n",
+    # Rank 1 fails, and writes down why as torch's record() does.
+    "fails.sh": "#!/bin/sh\n./probe \"$@\"\n[ \"$RANK\" = 1 ] || exit 0\n"
+                "echo '{\"message\": {\"message\": \"why~\", \"extraInfo\": {\"py_callstack\": \"where\", \"timestamp\": \"1\"}}}' "
+                "> \"$TORCHELASTIC_ERROR_FILE\"\nexit 1\n",
+    "discover.sh": "#!/bin/sh\necho localhost:2\n",
+    "limits.sh": "#!/bin/bash\necho \"files $(ulimit -n) stack $(ulimit -s) umask $(umask)~\"\nexec ./probe \"$@\"\n",
     "script.sh": "#!/bin/sh\nexec ./probe \"$@\"\n",
     "env.sh": "#!/bin/sh\nexec ./probe \"$A\" \"$OMPI_COMM_WORLD_RANK$PMI_RANK\"\n",
 }
-GIVEN = {*FILES, "probe", "seen", "bin", "train.py", "mod.py", "sub"}
+GIVEN = {*(name.split("/")[0] for name in FILES), *SCRIPTS, "probe", "seen", "bin", "sub"}
 LIMIT = 4000  # bytes of a file or stream that are kept
 
 
@@ -69,11 +87,12 @@ def lay_out(folder, probe, launchers):
         (folder / name).mkdir(parents=True)
     shutil.copy(probe, folder / "probe")
     for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
         if name.endswith(".sh"):
             (folder / name).chmod(0o755)
-    for name in ("train.py", "mod.py"):
-        (folder / name).write_text(EXEC_PROBE.format(probe=str(folder / "probe"), name=name))
+    for name, before in SCRIPTS.items():
+        (folder / name).write_text(before + EXEC_PROBE.format(probe=str(folder / "probe"), name=name))
     for name, target in launchers.items():
         (folder / "bin" / name).symlink_to(target)
 

@@ -207,7 +207,8 @@ def compare(world, pattern, verbose, bless):
     records = {launcher.name: unpack(RECORDS / f"{launcher.name}.json.xz") for launcher in launchers.ALL}
     named, before, after = names(), unpack(VERDICTS), {}
     tables = sorted({launcher.table for launcher in launchers.ALL})
-    lines = [line for table in tables for line in lines_of(table) if re.search(pattern, line.key)]
+    known = [line for table in tables for line in lines_of(table)]
+    lines = [line for line in known if re.search(pattern, line.key)]
     environments = {launcher.table: records[launcher.name].get("environment", {}) for launcher in launchers.ALL}
     for allocation in filter(None, environments.values()):
         allocation["SML_START_BY"] = "ssh"  # the allocation of the record is over, and its srun would wait for a controller
@@ -234,7 +235,8 @@ def compare(world, pattern, verbose, bless):
     wrong, options = ([], "") if pattern else help_options.check(str(SML_RUN), launchers.ALL, records)
     print(*wrong, options, sep="\n")
     if bless:
-        pack(VERDICTS, {**before, **after} if pattern else after)
+        keys = {f"{line.table}: {line.key}" for line in known}
+        pack(VERDICTS, {key: verdict for key, verdict in {**before, **after}.items() if key in keys})
     print(f"{len(lines)} lines: {counts['equal']} equal, {counts['named']} named, {counts['refused']} refused, "
           f"{counts['failed']} failed, in {time.monotonic() - begin:.0f} s")
     return 1 if counts["failed"] or left or wrong else 0
