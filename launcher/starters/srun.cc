@@ -118,6 +118,9 @@ constexpr std::array<std::string_view, 34> kSrunNotForWorkers{"SLURM_CPU_BIND*",
                                                               "SLURM_JOB_CPUS_PER_NODE_PACK_GROUP*",
                                                               "SLURM_JOB_CPUS_PER_NODE_HET_GROUP*"};
 
+// Without it srun keeps bytes back until a line is complete.
+constexpr std::array<std::string_view, 1> kSrunOptions{"--unbuffered"};
+
 // "slurm 22.05.8", or Debian's "slurm-wlm 22.05.8" → 2205; 0 if it is something else.
 int version_in(std::string_view answer) {
   const std::size_t blank = answer.find(' ');
@@ -215,6 +218,7 @@ const Starter& srun() {
                                    .question = kSrunQuestion,
                                    .arguments = srun_arguments,
                                    .step = {.arguments = srun_step, .least_hosts = 16},
+                                   .options_in_command = kSrunOptions,
                                    .not_for_tool = kSrunNotForTool,
                                    .not_for_workers = kSrunNotForWorkers,
                                    .end = EndOfTool::OfAgent,

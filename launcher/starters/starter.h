@@ -73,6 +73,8 @@ struct Starter {
   // Error (Deploy): why that host cannot be reached so.
   Result<std::vector<std::string>> (*arguments)(const Target&) = nullptr;
   StepRule step{};
+  // Options that the tool also needs where the user names it in --ssh-command, inserted behind its name.
+  Names options_in_command{};
   Names not_for_tool{};     // removed from the environment of the tool, since they would change what it does
   Names not_for_workers{};  // set by the tool on the host, and removed there
   EndOfTool end = EndOfTool::OfAgent;

@@ -1,5 +1,6 @@
 // --ssh-command: a command that the user names starts the agent on each host. Where it is the tool of a starter, such
-// as srun, the variables that the tool adds for its own step do not reach workers.
+// as srun, it gets the options that it cannot do without, and the variables that it adds for its own step do not reach
+// workers.
 #pragma once
 #include "launcher/transport/remote_shell_launcher.h"
 
@@ -12,7 +13,8 @@ class CommandLauncher final : public RemoteShellLauncher {
   CommandLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                   std::vector<std::string> command);
 
-  // Prints a warning for each program of that name in PATH that is skipped, as other users may have put it there.
+  // Prints a warning for each program of that name in PATH that is skipped, as other users may have put it there. Error
+  // (Config): the command names such a file by a path; Deploy: by one where nothing is.
   Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByCommand; }
