@@ -65,7 +65,7 @@ FILES = {
     "twice.sh": "#!/bin/bash\n\"${@//\\{\\}/0}\" &\n\"${@//\\{\\}/1}\" && wait \"$!\"\n",
     # Rank 1 fails, and writes down why as torch's record() does.
     "fails.sh": "#!/bin/sh\n./probe \"$@\"\n[ \"$RANK\" = 1 ] || exit 0\n"
-                "echo '{\"message\": {\"message\": \"why~\", \"extraInfo\": {\"py_callstack\": \"where\", \"timestamp\": \"1\"}}}' "
+                "echo '{\"message\": {\"message\": \"why\", \"extraInfo\": {\"py_callstack\": \"where\", \"timestamp\": \"1\"}}}' "
                 "> \"$TORCHELASTIC_ERROR_FILE\"\nexit 1\n",
     "discover.sh": "#!/bin/sh\necho localhost:2\n",
     "limits.sh": "#!/bin/bash\necho \"files $(ulimit -n) stack $(ulimit -s) umask $(umask)~\"\nexec ./probe \"$@\"\n",

@@ -35,6 +35,7 @@ from harness import BUILD, HELPERS, REPO, SML_RUN, Testbed, watchdog_times, watc
 RECORDS = HERE / "records"
 VERDICTS = RECORDS / "verdicts.json.xz"
 ORDER = ("equal", "named", "refused", "failed")
+NEVER_EXCUSED = ("status", "ranks", "hosts", "arguments", "local-rank", "folder", "input")
 
 
 class Line:
@@ -180,7 +181,8 @@ def verdict_of(line, theirs, ours, named):
     told = re.search(r"^sml-run: (without effect here: |.*cannot be bound)", ours["err"], re.M)
 
     def is_named(kind):
-        if told and (kind in ("binding", "accepted") or "without effect" in told[0]):  # a message says it
+        # A message says it. No option without effect may change which workers there are, and with what arguments.
+        if told and (kind in ("binding", "accepted") or ("without effect" in told[0] and kind not in NEVER_EXCUSED)):
             return True
         return any(kinds.fullmatch(kind) and (key in line.named or (tables != "-" and line.table in tables.split(",")))
                    for key, tables, kinds in named)
