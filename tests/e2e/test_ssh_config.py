@@ -138,7 +138,27 @@ class Ways(TestCase):
         self.assert_far(*self.far("IdentityFile /run/keys/two", "CertificateFile /run/keys/other-cert", port=2301))
         done, ssh = self.far("IdentityFile /run/keys/ca", "CertificateFile /run/keys/other-cert", port=2301)
         self.assertEqual((done.returncode, ssh.returncode), (125, 255), done)
-        self.assertIn("/run/keys/other-cert: a certificate of no key that is there", done.stderr)
+        self.assertIn("/run/keys/other-cert: a certificate of no key that can be used", done.stderr)
+
+    @gate
+    def test_a_certificate_of_a_key_that_only_the_agent_has(self):
+        """Whose file has a passphrase, and which the agent got without its certificate."""
+        sh(self.bed, "algo-1", "mkdir /run/keys; cd /run/keys; ssh-keygen -q -t ed25519 -N '' -f ca; for k in one two; do "
+                               "ssh-keygen -q -t ed25519 -N secret -f $k; done; ssh-keygen -q -s ca -I me -n root one.pub two.pub; "
+                               "mv two-cert.pub other-cert; mv one-cert.pub later; printf '#!/bin/sh\\necho secret\\n' > ask; "
+                               "chmod 700 ask; ssh-agent -a agent | sed -n 's/.*pid \\([0-9]*\\).*/\\1/p' > pid; "
+                               "SSH_AUTH_SOCK=$PWD/agent SSH_ASKPASS=$PWD/ask SSH_ASKPASS_REQUIRE=force ssh-add -q one two "
+                               "< /dev/null; mv later one-cert.pub")
+        self.addCleanup(sh, self.bed, "algo-1", "kill $(cat /run/keys/pid); rm -r /run/keys")
+        self.bed.put("algo-3", "/run/ca.pub", sh(self.bed, "algo-1", "cat /run/keys/ca.pub"))
+        self.addCleanup(sh, self.bed, "algo-3", "rm /run/ca.pub")
+        self.server("algo-3", 2301, "TrustedUserCAKeys=/run/ca.pub", "AuthorizedKeysFile=none")
+        agent = "IdentityAgent /run/keys/agent"
+        self.assert_far(*self.far("IdentityFile /run/keys/one", agent, port=2301))
+        self.assert_far(*self.far("IdentityFile /run/keys/two", "CertificateFile /run/keys/other-cert", agent, port=2301))
+        done, ssh = self.far("IdentityFile /run/keys/two", "CertificateFile /run/keys/other-cert", "IdentityAgent none", port=2301)
+        self.assertEqual((done.returncode, ssh.returncode), (125, 255), done)
+        self.assertIn("/run/keys/two: encrypted; /run/keys/other-cert: a certificate of no key that can be used", done.stderr)
 
     @gate
     def test_a_block_that_a_command_chooses(self):

@@ -1,6 +1,6 @@
 #include "launcher/transport/ssh/login_settings.h"
 
-#include "launcher/transport/ssh/certificate.h"
+#include "launcher/transport/ssh/certificates/certificate.h"
 #include "launcher/transport/ssh/host_keys/host_key_check.h"
 #include "launcher/transport/ssh/ssh_error.h"
 #include "tests/support/catch.h"
@@ -197,4 +197,9 @@ TEST_CASE("a certificate is that of one key", "[ssh]") {
   CHECK_FALSE(certifies(kCertificate, "AAAAB"));
   CHECK_FALSE(certifies(kCertificate.substr(0, 60), kKey));
   CHECK_FALSE(certifies(kCertificate, "no base64"));
+  const std::string file = "ecdsa-sha2-nistp256-cert-v01@openssh.com " + std::string(kCertificate) + " me\n";
+  CHECK(certificate_in(file).substr(4).starts_with("ecdsa-sha2-nistp256-cert-v01@openssh.com"));
+  CHECK(certificate_in("ecdsa-sha2-nistp256 " + std::string(kKey)).empty());
+  CHECK(certificate_in("").empty());
+  CHECK(certificate_in("a-cert-v01").empty());
 }

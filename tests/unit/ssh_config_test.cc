@@ -184,7 +184,7 @@ TEST_CASE("what is asked of a file depends on whose it is", "[ssh]") {
   CHECK(asked["/inc"] == FileTrust::OwnersOnly);
   for (const ConfigRole role : {ConfigRole::Named, ConfigRole::Systems}) {
     CHECK(config_in(role).has_value());
-    CHECK(asked["/config"] == FileTrust::Any);
+    CHECK(asked["/config"] == (role == ConfigRole::Named ? FileTrust::FoldersToo : FileTrust::Any));
     CHECK(asked["/inc"] == FileTrust::OwnersOnly);
   }
   // As ssh: what the user names or includes must be readable, its own two files need not.

@@ -11,6 +11,7 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "common/os/trust.h"
 #include "launcher/transport/names/accounts.h"
 
 namespace sml::ssh {
@@ -55,6 +56,12 @@ Result<std::optional<std::string>> read_config_file(const std::string& path, Fil
   }
   if (trust == FileTrust::OwnersOnly && S_ISREG(info.st_mode)) {
     if (auto trusted = check_owner(info, path); !trusted) return trusted.error();
+  }
+  if (trust == FileTrust::FoldersToo && S_ISREG(info.st_mode)) {
+    if (auto trusted = os::check_trust(path); !trusted) {
+      return Error(ErrorKind::Config, show(path) + " is not obeyed, as " + trusted.error().message())
+          .with_hint("name one that is yours or root's, in folders that nobody else can write");
+    }
   }
   if (S_ISDIR(info.st_mode)) return std::optional<std::string>();
   if (!is_file_or_null(fd.get())) {

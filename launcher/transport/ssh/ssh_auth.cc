@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -16,6 +18,9 @@
 
 #include "common/core/text.h"
 #include "common/os/fd.h"
+#include "launcher/transport/ssh/certificates/agent_certificates.h"
+#include "launcher/transport/ssh/certificates/certificate.h"
+#include "launcher/transport/ssh/local_identity.h"
 #include "launcher/transport/ssh/ssh_error.h"
 
 namespace sml::ssh {
@@ -66,6 +71,16 @@ os::UniqueFd connect_agent(const std::string& path) {
   return fd;
 }
 
+// In the wire format; empty: the file has none.
+std::string read_certificate(const std::string& path) {
+  constexpr std::size_t kMost = 64 * 1024;
+  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd || !is_file_or_null(fd.get())) return {};
+  std::string text(kMost, '\0');
+  const auto n = ::read(fd.get(), text.data(), text.size());
+  return n <= 0 ? std::string() : certificate_in(text.substr(0, static_cast<std::size_t>(n)));
+}
+
 // libssh writes to the agent without MSG_NOSIGNAL. The signal stays blocked on this thread, which belongs to the log-in
 // pool.
 void block_sigpipe() {
@@ -87,7 +102,7 @@ class Authenticator {
     }
     if (try_all() && !broken_) return {};
     for (const std::string& file : settings_.certificates) {
-      if (!used_certificates_.contains(file)) note(file, "a certificate of no key that is there");
+      if (!used_certificates_.contains(file)) note(file, "a certificate of no key that can be used");
     }
     if (broken_) return *broken_;
     return offered_ == Offered::Something ? refused() : nothing_to_offer();
@@ -165,6 +180,19 @@ class Authenticator {
     return false;
   }
 
+  // The certificates of all keys, whether the launcher can read these or not, by file.
+  std::map<std::string, std::string> all_certificates() const {
+    std::vector<std::string> files = settings_.certificates;
+    if (!settings_.explicit_identity.empty()) files.push_back(settings_.explicit_identity + "-cert.pub");
+    for (const std::string& path : settings_.identities) files.push_back(path + "-cert.pub");
+    std::map<std::string, std::string> out;
+    for (const std::string& file : files) {
+      if (std::string found = read_certificate(file); !found.empty()) out.emplace(file, std::move(found));
+    }
+    return out;
+  }
+
+  // The agent's keys, each with its certificates.
   bool try_agent() {
     const TimePoint answer_by = std::min(deadline_, Clock::now() + kAgentAnswer);
     const os::UniqueFd fd = connect_agent(settings_.agent_socket);
@@ -174,10 +202,20 @@ class Authenticator {
     if (*keys == 0) return note("agent", "no keys");
     block_sigpipe();
     const net::ShutdownOnCancel guard(cancel_, fd.get());
-    int agent_fd = fd.get();
+    const std::map<std::string, std::string> files = all_certificates();
+    std::set<std::string> certificates;
+    for (const auto& [file, certificate] : files) certificates.insert(certificate);
+    CertifiedAgent agent(fd.get(), std::move(certificates));
+    int agent_fd = agent.fd();
     const AuthStep step = drive([&] { return session_.authenticate_with_agent(std::exchange(agent_fd, -1)); });
-    return step == AuthStep::Accepted ||
-           note("agent", std::to_string(*keys) + (*keys == 1 ? " key" : " keys") + " refused");
+    agent.end();
+    if (step == AuthStep::Accepted) return true;
+    for (const auto& [file, certificate] : files) {
+      if (!agent.certificates().has_key_of(certificate)) continue;
+      used_certificates_.insert(file);
+      note("agent with " + file, "refused");
+    }
+    return note("agent", std::to_string(*keys) + (*keys == 1 ? " key" : " keys") + " refused");
   }
 
   template <class Call>

@@ -15,8 +15,8 @@ using WaitForSession = std::function<net::Waited()>;
 
 // Tries keys in this order: the file of --ssh-identity-file, those of the ssh agent, the other identity files. With
 // IdentitiesOnly the ssh agent comes last, and only if one of the files is encrypted or unreadable, as it may hold that
-// key. Blocks. Errors: Auth, which names all attempts; Timeout at `deadline`, or after `cancel`; Connect if the
-// connection broke.
+// key. The certificates of each key come before it, wherever the key is. Blocks. Errors: Auth, which names all
+// attempts; Timeout at `deadline`, or after `cancel`; Connect if the connection broke.
 Result<void> authenticate(SshSession& session, const LoginSettings& settings, TimePoint deadline,
                           net::CancelToken& cancel, const WaitForSession& wait);
 

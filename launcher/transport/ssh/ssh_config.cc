@@ -137,7 +137,10 @@ std::string SshConfig::current_user() const {
 
 Result<void> SshConfig::read_file(const std::string& path, ConfigRole role, const std::string& include_folder) {
   active_ = true;
-  const auto text = files_.read(path, role == ConfigRole::Users ? FileTrust::OwnersOnly : FileTrust::Any);
+  const FileTrust trust = role == ConfigRole::Named   ? FileTrust::FoldersToo
+                          : role == ConfigRole::Users ? FileTrust::OwnersOnly
+                                                      : FileTrust::Any;
+  const auto text = files_.read(path, trust);
   if (!text && (role == ConfigRole::Named || text.error().kind() != ErrorKind::Io)) {
     return Error(ErrorKind::Config, text.error().message()).with_hint(text.error().hint());
   }

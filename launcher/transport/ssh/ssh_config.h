@@ -22,8 +22,8 @@
 namespace sml::ssh {
 
 // OwnersOnly: the file must belong to this user or root, and no one else may be able to write to it, since an ssh
-// configuration names programs to run.
-enum class FileTrust : std::uint8_t { Any, OwnersOnly };
+// configuration names programs to run. FoldersToo: os::check_trust() accepts the path, or it is that of /dev/null.
+enum class FileTrust : std::uint8_t { Any, OwnersOnly, FoldersToo };
 
 // How files are read and commands are run.
 struct ConfigFiles {
@@ -47,7 +47,7 @@ struct ConfigSubject {
 };
 
 // The role of a file determines how it is checked, as with ssh. Named (--ssh-config, like -F of ssh): must exist and be
-// readable; its owner is not checked. Users (~/.ssh/config): FileTrust::OwnersOnly. Systems (/etc/ssh/ssh_config): its
+// readable; FileTrust::FoldersToo. Users (~/.ssh/config): FileTrust::OwnersOnly. Systems (/etc/ssh/ssh_config): its
 // owner is not checked. A file of Users or Systems may be missing or unreadable. Files that any of them includes must
 // be readable and OwnersOnly.
 enum class ConfigRole : std::uint8_t { Named, Users, Systems };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/os/fd.h"
-#include "launcher/transport/ssh/certificate.h"
+#include "launcher/transport/ssh/certificates/certificate.h"
 
 namespace sml::ssh {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/transport/ssh/certificate.h"
+#include "launcher/transport/ssh/certificates/certificate.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,11 +36,22 @@ std::string_view after_string(std::string_view bytes) {
 }  // namespace
 
 bool certifies(std::string_view certificate, std::string_view key) {
-  const std::string certificate_bytes = from_base64(certificate);
-  const std::string key_bytes = from_base64(key);
-  const std::string_view key_parts = after_string(key_bytes);                        // behind its type
-  const std::string_view certified = after_string(after_string(certificate_bytes));  // behind its type and a nonce
+  return certifies_key(from_base64(certificate), from_base64(key));
+}
+
+bool certifies_key(std::string_view certificate, std::string_view key) {
+  const std::string_view key_parts = after_string(key);                        // behind its type
+  const std::string_view certified = after_string(after_string(certificate));  // behind its type and a nonce
   return !key_parts.empty() && certified.starts_with(key_parts);
+}
+
+std::string certificate_in(std::string_view file) {
+  const std::string_view line = file.substr(0, file.find_first_of("\r\n"));
+  const std::size_t type = line.find_first_of(" \t");
+  const std::size_t begin = line.find_first_not_of(" \t", type);
+  if (begin == std::string_view::npos || line.substr(0, type).find("-cert-") == std::string_view::npos) return {};
+  const std::string_view text = line.substr(begin);
+  return from_base64(text.substr(0, text.find_first_of(" \t")));
 }
 
 }  // namespace sml::ssh
