@@ -177,13 +177,23 @@ static void spawn_back(char* program, char* first, char* second) {
   MPI_Comm_disconnect(&children);
 }
 
+/* "KEY VALUE", as the variable INFO has it. */
+static MPI_Info wanted_info(void) {
+  char key[64], value[256];
+  MPI_Info info = MPI_INFO_NULL;
+  if (getenv("INFO") == NULL || sscanf(getenv("INFO"), "%63s %255s", key, value) != 2) return info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, value);
+  return info;
+}
+
 /* Asks for so many more of this program, which then do `what`, and adds up ranks of both worlds. */
 static void spawn(char* program, int count, char* what, MPI_Comm by) {
   MPI_Comm children, all;
   char* words[] = {what, NULL};
   int sum = 0, place = 0, together = 0;
   MPI_Comm_set_errhandler(by, MPI_ERRORS_RETURN);
-  const int failed = MPI_Comm_spawn(program, words, count, MPI_INFO_NULL, 0, by, &children, MPI_ERRCODES_IGNORE);
+  const int failed = MPI_Comm_spawn(program, words, count, wanted_info(), 0, by, &children, MPI_ERRCODES_IGNORE);
   if (failed) printf("spawn %d of %d failed\n", rank, size);
   if (failed) return;
   MPI_Intercomm_merge(children, 0, &all);

@@ -289,6 +289,26 @@ class Spawning(TestCase):
             self.assertEqual(words(done), ["spawn 0 of 1 failed"])
             self.assertRegex(done.stderr, "rank 0 on localhost: MPI_Comm_spawn starts nothing: " + why)
 
+    def test_info_keys_that_are_not_heeded_are_refused_or_said(self):
+        def spawned(info):
+            done = sml_run("-H", "localhost:2", "-np", "1", "-x", f"INFO={info}", self.program, "spawn", "1")
+            self.assert_status(done, 0)
+            return words(done)[-1], done.stderr
+
+        for info, why in (("hostfile /etc/hosts", "names a file of hosts (hostfile), and only hosts of the job can be used"),
+                          ("add-hostfile /etc/hosts", "names a file of hosts (add-hostfile), and only hosts of the job can be used"),
+                          ("add-host algo-9", "adds hosts (add-host), and only hosts of the job can be used; name these (host)")):
+            said, errors = spawned(info)
+            self.assertEqual(said, "spawn 0 of 1 failed", info)
+            self.assertIn("rank 0: MPI_Comm_spawn starts nothing: it " + why, errors)
+        said, errors = spawned("map_by node")
+        self.assertEqual(said, "spawn 0 of 1 together 2 sum 1")
+        self.assertEqual(errors.count("rank 0: MPI_Comm_spawn: the info key map_by has no effect: new ranks go where slots are free, "
+                                      "host by host"), 1)
+        said, errors = spawned(f"wdir {self.program.parent}")
+        self.assertEqual(said, "spawn 0 of 1 together 2 sum 1")
+        self.assertNotIn("MPI_Comm_spawn", errors)
+
     def test_a_new_rank_that_fails_ends_the_job_and_is_named(self):
         for what, status in (("child-abort", 9), ("child-exit", 6)):
             done = sml_run("-H", "localhost:5", "-np", "2", self.program, "spawn", "2", what)

@@ -55,7 +55,8 @@ def pmix():
     one = {"Connected": u32(0), "Finalized": u32(1, 2), "Abort": u32(2, 0, 7) + text(b"N/A"),
            "Fence": u32(3, 1) + every + text(b"card"),
            "Group": u32(9) + text(b"even") + u32(0, 2, 0, 2, 1) + text(b"card"),
-           "AskSpawn": u32(5, 0, 1) + texts(b"child", b"-x") + texts(b"OMPI_PARENT_PORT=p") + text(b"/srv") + text(b"a,b") + u32(2),
+           "AskSpawn": u32(5, 0, 1) + texts(b"child", b"-x") + texts(b"OMPI_PARENT_PORT=p") + text(b"/srv") + text(b"a,b") + u32(2)
+           + u32(1) + text(b"pmix.mapby") + text(b"node"),
            "Publish": u32(6, 2) + text(b"port") + text(b"x") + u32(1), "LookUp": u32(7) + text(b"port") + u32(1),
            "Unpublish": u32(8) + text(b"port"), "Log": u32(10, 2) + text(b"") + text(b"MPI_ERR_RANK\n"), "AskModex": u32(4, 3), "ModexData": u32(0, 0) + text(b"card"),
            "Loaded": text(b"libpmix.so.2") + text(b"4.2.2"), "Refused": text(b"no libpmix") + text(b"none"),

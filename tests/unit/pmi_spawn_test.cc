@@ -133,6 +133,10 @@ TEST_CASE("PMI: what can be said and nobody here can do is refused in words") {
     return reader.take().refusal;
   };
   CHECK(refusal_of("hostfile", "hosts") == "names a file of hosts (hostfile), and only hosts of the job can be used");
+  CHECK(refusal_of("add-hostfile", "hosts") ==
+        "names a file of hosts (add-hostfile), and only hosts of the job can be used");
+  CHECK(refusal_of("add-host", "b") ==
+        "adds hosts (add-host), and only hosts of the job can be used; name these (host)");
   CHECK(refusal_of("arch", "sun4") ==
         "wants \"sun4\" as the architecture (arch), which cannot be chosen; name hosts (host)");
   CHECK(refusal_of("file", "more") ==

@@ -372,6 +372,46 @@ TEST_CASE("a wish for ranks goes to the launcher, and its answer back with their
   }
 }
 
+TEST_CASE("info keys of a wish for ranks are heeded, refused, or said once to have no effect", "[pmix]") {
+  Hosts hosts;
+  take(hosts.first, Connected{Rank(1)});
+  const auto wish = [&](const std::vector<SpawnInfo>& infos) {
+    return take(hosts.first, AskSpawn{9, Rank(1), {{{"a"}, {}, "", "b", 1, infos}}});
+  };
+  SECTION("heeded") {
+    const Actions deeds = wish({{"path", "/opt/bin"}, {"soft", "1"}, {"pmix.pers", "ompi"}});
+    CHECK(deeds.warnings.empty());
+    const auto requests = those<wire::SpawnRequest>(deeds.launcher);
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0].programs == std::vector<plan::SpawnProgram>{{{"a"}, 1, "", {"b"}, "/opt/bin", {{1, 1, 1}}}});
+  }
+  SECTION("refused") {
+    const auto refusal = [&](const char* key) {
+      const Actions deeds = wish({{key, "x"}});
+      CHECK(deeds.launcher.empty());
+      CHECK(those<Answer>(deeds.helper).at(0).status == kOutOfResource);
+      return deeds.warnings.at(0);
+    };
+    const std::string begin = "rank 1: MPI_Comm_spawn starts nothing: it ";
+    CHECK(refusal("pmix.hostfile") ==
+          begin + "names a file of hosts (hostfile), and only hosts of the job can be used");
+    CHECK(refusal("pmix.addhostfile") ==
+          begin + "names a file of hosts (add-hostfile), and only hosts of the job can be used");
+    CHECK(refusal("pmix.addhost") ==
+          begin + "adds hosts (add-host), and only hosts of the job can be used; name these (host)");
+    CHECK(refusal("arch").starts_with(begin + "wants \"x\" as the architecture (arch)"));
+  }
+  SECTION("without effect") {
+    const Actions deeds = wish({{"pmix.mapby", "node"}, {"pmix.bindto", "core"}, {"pmix.mapby", "node"}});
+    CHECK(deeds.launcher.size() == 1);
+    CHECK(deeds.warnings == std::vector<std::string>{"rank 1: MPI_Comm_spawn: the info key map_by has no effect: new "
+                                                     "ranks go where slots are free, host by host",
+                                                     "rank 1: MPI_Comm_spawn: the info key bind_to has no effect: new "
+                                                     "ranks go where slots are free, host by host"});
+    CHECK(wish({{"pmix.mapby", "node"}}).warnings.empty());
+  }
+}
+
 TEST_CASE("only ranks that have joined may ask for others", "[pmix]") {
   Hosts hosts;
   const auto passed_on = [&] {

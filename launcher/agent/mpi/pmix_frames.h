@@ -188,6 +188,12 @@ struct ModexData {
   void fields(auto& a) { a(id, status, bytes); }
 };
 
+// A key of PMIx that a rank gives for a program, and its value as a text.
+struct SpawnInfo {
+  std::string key;
+  std::string value;
+  void fields(auto& a) { a(key, value); }
+};
 // One of the programs that a rank wants to spawn.
 struct SpawnedApp {
   std::vector<std::string> command;
@@ -195,7 +201,8 @@ struct SpawnedApp {
   std::string working_directory;         // empty: that of the rank
   std::string hosts;                     // names separated by commas; empty: any
   std::uint32_t count = 0;               // the number of ranks
-  void fields(auto& a) { a(command, environment, working_directory, hosts, count); }
+  std::vector<SpawnInfo> infos{};        // all others; those of the whole call come first
+  void fields(auto& a) { a(command, environment, working_directory, hosts, count, infos); }
 };
 // A rank requests more ranks: MPI_Comm_spawn. The Answer comes when they start or cannot be started.
 struct AskSpawn {

@@ -9,6 +9,7 @@
 #include "common/plan/ranks/rank_layout.h"
 #include "common/wire/bytes.h"
 #include "common/wire/limits.h"
+#include "launcher/agent/mpi/spawn_infos.h"
 
 namespace sml::agent::pmix {
 
@@ -372,6 +373,17 @@ void Machine::answered(std::uint32_t id, std::int32_t status, std::string bytes)
 
 // ---- spawning
 
+// Says once for each key that it has no effect.
+std::string Machine::heed_infos(Rank rank, const std::vector<SpawnInfo>& infos, plan::SpawnProgram& program) {
+  HeededInfos heeded = heed(program, infos);
+  for (const std::string& key : heeded.unheeded) {
+    if (!unheeded_.insert(key).second) continue;
+    deeds_.warnings.push_back("rank " + std::to_string(rank.value()) + ": MPI_Comm_spawn: the info key " + key +
+                              " has no effect: new ranks go where slots are free, host by host");
+  }
+  return heeded.refusal;
+}
+
 // Does not pass on variables of the requesting rank that describe its own place: they do not fit the new ranks.
 Result<void> Machine::on(const AskSpawn& m) {
   wire::SpawnRequest request{.attempt = attempt_,
@@ -381,6 +393,7 @@ Result<void> Machine::on(const AskSpawn& m) {
                              .programs = {},
                              .keys = {{std::string(kParent), std::to_string(m.rank.value())}}};
   std::size_t size = 0;
+  std::string refusal;
   const Stage* stage = stage_of(m.rank);
   bool good = stage != nullptr && *stage == Stage::Joined && !m.apps.empty();
   for (const SpawnedApp& app : m.apps) {
@@ -396,9 +409,15 @@ Result<void> Machine::on(const AskSpawn& m) {
       request.keys.push_back({std::to_string(request.programs.size()), entry});
     }
     size += app.hosts.size() + app.working_directory.size();
+    for (const SpawnInfo& info : app.infos) size += info.key.size() + info.value.size();
+    if (good && refusal.empty()) refusal = heed_infos(m.rank, app.infos, program);
     request.programs.push_back(std::move(program));
   }
-  if (!good || size > kMaxSpawn) {
+  if (!refusal.empty()) {
+    deeds_.warnings.push_back("rank " + std::to_string(m.rank.value()) + ": MPI_Comm_spawn starts nothing: it " +
+                              refusal);
+  }
+  if (!good || size > kMaxSpawn || !refusal.empty()) {
     answer(m.id, good ? kOutOfResource : kBadParameter);
     return {};
   }

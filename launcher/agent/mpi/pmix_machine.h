@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "common/core/error.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/plan/ranks/spawn_map.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/mpi/pmix_frames.h"
 #include "launcher/agent/mpi/pmix_names.h"
@@ -42,6 +44,7 @@ struct Actions {
   };
   std::vector<Failure> failures;
   std::vector<Words> words;
+  std::vector<std::string> warnings;  // for the user
 };
 
 // The entry of wire::SpawnRequest::keys that holds the requesting rank. Each other entry holds an environment variable
@@ -122,6 +125,8 @@ class Machine {
   Result<void> on(const LookUp& m);
   Result<void> on(const Unpublish& m);
   Result<void> on(const Log& m);
+  // Returns HeededInfos::refusal.
+  std::string heed_infos(Rank rank, const std::vector<SpawnInfo>& infos, plan::SpawnProgram& program);
   template <class Other>
   Result<void> on(const Other&);  // any other message breaks the protocol
 
@@ -148,6 +153,7 @@ class Machine {
   std::uint32_t next_asked_ = 0;         // id of the next GiveModex
   std::vector<std::uint32_t> spawning_;  // upcalls that wait for a SpawnAnswer
   std::string last_world_;               // namespace of the ranks that started last
+  std::set<std::string> unheeded_;       // info keys that a warning has named
   Names names_;                          // used on the host of rank 0
   std::uint64_t contexts_ = 0;           // number of contexts given to groups here
   Actions deeds_;

@@ -54,6 +54,29 @@ bool can_be_value(const std::string& value) { return value.size() <= wire::kPmiV
 
 }  // namespace
 
+std::string heed_spawn_info(plan::SpawnProgram& program, const std::string& key, const std::string& value) {
+  if (key == "wdir" || key == "wd") program.working_directory = value;
+  if (key == "path") program.search_path = value;
+  if (key == "soft") {
+    std::optional<std::vector<plan::CountRange>> allowed = plan::parse_allowed_counts(value);
+    if (!allowed) return "wants \"" + show(value, 100) + "\" ranks (soft), where numbers like 2,4:8:2 are due";
+    program.allowed = std::move(*allowed);
+  }
+  if (key == "hostfile" || key == "add-hostfile") {
+    return "names a file of hosts (" + key + "), and only hosts of the job can be used";
+  }
+  if (key == "add-host") return "adds hosts (add-host), and only hosts of the job can be used; name these (host)";
+  if (key == "arch") {
+    return "wants \"" + show(value, 100) + "\" as the architecture (arch), which cannot be chosen; name hosts (host)";
+  }
+  if (key == "file") return "names a file of further settings (file), which is not read; set info keys instead";
+  if (key != "host" && key != "hosts") return {};
+  for (const std::string_view name : split(value, ',')) {
+    if (!name.empty()) program.hosts.emplace_back(trim(name, " "));
+  }
+  return {};
+}
+
 Result<bool> PmiSpawnReader::add(wire::PmiDialect dialect, const wire::PmiMessage& message) {
   if (dialect == wire::PmiDialect::Two) return add_all(message);
   const Result<std::size_t> all = number_in(message, "totspawns", 1, kMostPrograms);
@@ -126,33 +149,10 @@ Result<void> PmiSpawnReader::add_program(wire::PmiDialect dialect, std::string p
     if (!key) return key.error();
     const Result<std::string> value = numbered(part, words.info_value, i);
     if (!value) return value.error();
-    heed(out, *key, *value);
+    if (std::string why = heed_spawn_info(out, *key, *value); !why.empty()) request_.refusal = std::move(why);
   }
   request_.programs.push_back(std::move(out));
   return {};
-}
-
-// Applies the info keys that MPI reserves; an implementation need not know others.
-void PmiSpawnReader::heed(plan::SpawnProgram& program, const std::string& key, const std::string& value) {
-  if (key == "wdir" || key == "wd") program.working_directory = value;
-  if (key == "path") program.search_path = value;
-  if (key == "soft") {
-    std::optional<std::vector<plan::CountRange>> allowed = plan::parse_allowed_counts(value);
-    if (!allowed)
-      request_.refusal = "wants \"" + show(value, 100) + "\" ranks (soft), where numbers like 2,4:8:2 are due";
-    program.allowed = std::move(allowed).value_or(std::vector<plan::CountRange>());
-  }
-  if (key == "hostfile") request_.refusal = "names a file of hosts (hostfile), and only hosts of the job can be used";
-  if (key == "arch") {
-    request_.refusal =
-        "wants \"" + show(value, 100) + "\" as the architecture (arch), which cannot be chosen; name hosts (host)";
-  }
-  if (key == "file")
-    request_.refusal = "names a file of further settings (file), which is not read; set info keys instead";
-  if (key != "host" && key != "hosts") return;
-  for (const std::string_view name : split(value, ',')) {
-    if (!name.empty()) program.hosts.emplace_back(trim(name, " "));
-  }
 }
 
 Result<void> PmiSpawnReader::add_keys(wire::PmiDialect dialect, const wire::PmiMessage& part) {

@@ -23,6 +23,10 @@ struct PmiSpawnRequest {
   std::string refusal;               // why the request, although valid, cannot be met: follows "it"; empty: it can
 };
 
+// Applies an info key that MPI reserves, and one by which MPI libraries name hosts; an implementation need not know
+// others. Returns why the request cannot be met, as PmiSpawnRequest::refusal; empty: the key is no reason.
+std::string heed_spawn_info(plan::SpawnProgram& program, const std::string& key, const std::string& value);
+
 // Collects the messages of one client until a request is complete.
 class PmiSpawnReader {
  public:
@@ -38,7 +42,6 @@ class PmiSpawnReader {
   Result<bool> add_all(const wire::PmiMessage& message);
   Result<void> add_program(wire::PmiDialect dialect, std::string program, const wire::PmiMessage& part);
   Result<void> add_keys(wire::PmiDialect dialect, const wire::PmiMessage& part);
-  void heed(plan::SpawnProgram& program, const std::string& key, const std::string& value);
 
   PmiSpawnRequest request_;
   std::size_t size_ = 0;  // bytes of request_'s programs

@@ -308,6 +308,26 @@ static int on_group(int step, char* name, const PmixProc* procs, size_t count, c
   return kPmixSuccess;
 }
 
+/* Whether put_infos() writes it: not the host list and the working directory, which have fields of their own. */
+static bool is_passed_on(const PmixInfo* info) {
+  if (strcmp(info->key, "pmix.host") == 0 || strcmp(info->key, "pmix.wdir") == 0) return false;
+  return info->value.type == kTypeString || (info->value.type == kTypeBool && info->value.data.flag);
+}
+
+static void put_infos(Buffer* to, const PmixInfo* infos, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_passed_on(&infos[i])) continue;
+    put_text(to, infos[i].key);
+    put_text(to, infos[i].value.type == kTypeString ? infos[i].value.data.string : "true");
+  }
+}
+
+static uint32_t count_infos(const PmixInfo* infos, size_t count) {
+  uint32_t passed = 0;
+  for (size_t i = 0; i < count; ++i) passed += is_passed_on(&infos[i]);
+  return passed;
+}
+
 /* A program's own host list and working directory have priority over those of the whole call and of its rank. */
 static int on_spawn(const PmixProc* proc, const PmixInfo* infos, size_t info_count, const PmixApp* apps, size_t count,
                     PmixSpawned done, void* its) {
@@ -326,6 +346,9 @@ static int on_spawn(const PmixProc* proc, const PmixInfo* infos, size_t info_cou
     put_text(&out, folder != NULL ? folder : app->directory);
     put_text(&out, host != NULL ? host : text_of(infos, info_count, "pmix.host"));
     put_number(&out, app->count < 0 ? 0 : (uint32_t)app->count);
+    put_number(&out, count_infos(infos, info_count) + count_infos(app->infos, app->info_count));
+    put_infos(&out, infos, info_count);
+    put_infos(&out, app->infos, app->info_count);
   }
   send_frame(&out);
   return kPmixSuccess;
