@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "common/core/letters.h"
@@ -267,8 +269,8 @@ std::vector<SourcedOption> options_of_torchrun(std::span<const std::string> envi
   return out;
 }
 
-// How the value of a variable becomes that of its option. None: the option has none, and whatever the value is, srun(1)
-// takes it as given.
+// How the value of a variable becomes that of its option. None: the option has none, and is given if the value is
+// empty, "yes" or a number other than 0, as for srun(1).
 enum class Value : std::uint8_t { NextWord, Joined, None };
 
 // The variables that the MPI operator sets, and those documented in mpiexec(1) of MPICH and srun(1).
@@ -277,6 +279,7 @@ struct VariableOption {
   string_view variable;
   std::array<string_view, 2> words;  // before the value
   Value value = Value::NextWord;
+  string_view replaced_by{};  // a variable that counts instead if it is set; empty: none
 };
 constexpr std::array kVariableOptions{
     VariableOption{Dialect::Mpirun, "OMPI_MCA_plm_rsh_agent", {"--mca", "plm_rsh_agent"}},
@@ -305,26 +308,61 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Srun, "SLURM_KILL_BAD_EXIT", {"--kill-on-bad-exit", ""}, Value::Joined},
     VariableOption{Dialect::Srun, "SLURM_LABELIO", {"--label", ""}, Value::None},
     VariableOption{Dialect::Srun, "SLURM_OVERCOMMIT", {"--overcommit", ""}, Value::None},
-    VariableOption{Dialect::Srun, "SLURM_EXPORT_ENV", {"--export", ""}},
+    VariableOption{Dialect::Srun, "SLURM_EXPORT_ENV", {"--export", ""}, Value::NextWord, "SRUN_EXPORT_ENV"},
+    VariableOption{Dialect::Srun, "SRUN_EXPORT_ENV", {"--export", ""}},
+    VariableOption{Dialect::Srun, "SLURM_REMOTE_CWD", {"--chdir", ""}},
     VariableOption{Dialect::Srun, "SLURM_WORKING_DIR", {"--chdir", ""}},
+    VariableOption{Dialect::Srun, "SLURM_DISTRIBUTION", {"--distribution", ""}},
+    VariableOption{Dialect::Srun, "SRUN_CPUS_PER_TASK", {"--cpus-per-task", ""}},
+    VariableOption{Dialect::Srun, "SLURM_GPUS_PER_TASK", {"--gpus-per-task", ""}},
+    // without effect
     VariableOption{Dialect::Srun, "SLURM_WAIT", {"--wait", ""}},
+    VariableOption{Dialect::Srun, "SLURM_CPU_BIND", {"--cpu-bind", ""}},
+    VariableOption{Dialect::Srun, "SLURM_MEM_BIND", {"--mem-bind", ""}},
+    VariableOption{Dialect::Srun, "SLURM_GPU_BIND", {"--gpu-bind", ""}},
+    VariableOption{Dialect::Srun, "SLURM_HINT", {"--hint", ""}},
+    VariableOption{Dialect::Srun, "SLURM_THREADS_PER_CORE", {"--threads-per-core", ""}},
+    VariableOption{Dialect::Srun, "SLURM_NTASKS_PER_CORE", {"--ntasks-per-core", ""}},
+    VariableOption{Dialect::Srun, "SLURM_CPUS_PER_GPU", {"--cpus-per-gpu", ""}},
+    VariableOption{Dialect::Srun, "SLURM_STEP_GRES", {"--gres", ""}},
+    VariableOption{Dialect::Srun, "SLURM_CONSTRAINT", {"--constraint", ""}},
+    VariableOption{Dialect::Srun, "SLURM_SPREAD_JOB", {"--spread-job", ""}, Value::None},
+    VariableOption{Dialect::Srun, "SLURM_USE_MIN_NODES", {"--use-min-nodes", ""}, Value::None},
+    VariableOption{Dialect::Srun, "SLURM_TIMELIMIT", {"--time", ""}},
+    VariableOption{Dialect::Srun, "SLURM_SIGNAL", {"--signal", ""}},
+    VariableOption{Dialect::Srun, "SRUN_CONTAINER", {"--container", ""}},
+    // refused
     VariableOption{Dialect::Srun, "SLURM_STDINMODE", {"--input", ""}},
     VariableOption{Dialect::Srun, "SLURM_STDOUTMODE", {"--output", ""}},
     VariableOption{Dialect::Srun, "SLURM_STDERRMODE", {"--error", ""}},
+    VariableOption{Dialect::Srun, "SRUN_INPUT", {"--input", ""}},
+    VariableOption{Dialect::Srun, "SRUN_OUTPUT", {"--output", ""}},
+    VariableOption{Dialect::Srun, "SRUN_ERROR", {"--error", ""}},
     VariableOption{Dialect::Srun, "SLURM_PROLOG", {"--prolog", ""}},
     VariableOption{Dialect::Srun, "SLURM_EPILOG", {"--epilog", ""}},
     VariableOption{Dialect::Srun, "SLURM_TASK_PROLOG", {"--task-prolog", ""}},
     VariableOption{Dialect::Srun, "SLURM_TASK_EPILOG", {"--task-epilog", ""}},
+    VariableOption{Dialect::Srun, "SLURM_NTASKS_PER_GPU", {"--ntasks-per-gpu", ""}},
+    VariableOption{Dialect::Srun, "SLURM_NTASKS_PER_SOCKET", {"--ntasks-per-socket", ""}},
     VariableOption{Dialect::Horovodrun, "HOROVOD_ELASTIC_TIMEOUT", {"--elastic-timeout", ""}},
 };
+
+bool is_set(string_view flag) {
+  const std::optional<std::int64_t> number = parse_number<std::int64_t>(flag);
+  return number ? *number != 0 : flag.empty() || equal_ignoring_case(flag, "yes");
+}
 
 }  // namespace
 
 std::vector<SourcedOption> options_of_variables(Dialect dialect, std::span<const std::string> environment) {
   std::vector<SourcedOption> out;
   for (const VariableOption& known : kVariableOptions) {
+    if (known.dialect != dialect) continue;
     const std::string* entry = plan::find_variable(environment, known.variable);
-    if (known.dialect != dialect || entry == nullptr || plan::value_of(*entry).empty()) continue;
+    if (entry == nullptr) continue;
+    const string_view value = plan::value_of(*entry);
+    if (known.value == Value::None ? !is_set(value) : value.empty()) continue;
+    if (!known.replaced_by.empty() && !plan::variable(environment, known.replaced_by).empty()) continue;
     SourcedOption& option = out.emplace_back(SourcedOption{std::string(known.variable), {}});
     for (const string_view word : known.words) {
       if (!word.empty()) option.words.emplace_back(word);

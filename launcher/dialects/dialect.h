@@ -73,7 +73,8 @@ struct OptionTranslation {
   std::string needs_hosts;  // the error to report if no hosts are given on the same line; empty: none
   std::string needs_count;  // the same, under the name sml-run, if the number of workers is not given
   RendezvousOptions rendezvous;
-  std::string config_file;  // path of a settings file of the launcher; empty: none
+  std::string config_file;     // path of a settings file of the launcher; empty: none
+  WrittenOption for_defaults;  // if the launcher's defaults depend on the option; empty: they do not
   bool operator==(const OptionTranslation&) const = default;
 };
 
@@ -114,6 +115,9 @@ struct DialectInput {
   std::function<bool(const std::string& path)> exists{};  // null: no file exists
   // Whether a file that the user has not named exists, and is to be used. Null: no file is.
   std::function<bool(const std::string& path)> finds{};
+  std::span<const WrittenOption> for_defaults{};  // OptionTranslation::for_defaults of all options
+  // The number of hosts that the options leave of --hosts, or else of this hostfile. nullopt: unknown. Null: always.
+  std::function<std::optional<std::size_t>(const std::string& hostfile)> count_hosts{};
 };
 
 // The launcher's defaults that differ from those of sml-run, as options of sml-run.

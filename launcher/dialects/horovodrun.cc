@@ -156,7 +156,11 @@ bool is_elastic(std::span<const SetOption> given) { return is_given(given, {"--h
 std::vector<SetOption> defaults_of_horovodrun(std::span<const SetOption> given) {
   std::vector<SetOption> out{{"--tag", "[{rank}]<{stream}>:"}};
   if (!is_given(given, {"--host-discovery-script"})) out.push_back({"--host-source", "local"});
-  if (!is_elastic(given)) return out;
+  if (!is_elastic(given)) {
+    // A job that does not change leaves no host out; Horovod takes the option all the same.
+    if (is_given(given, {"--exclude-for"})) out.insert(out.end(), {{"--max-restarts", "0"}, {"--exclude-after", "1"}});
+    return out;
+  }
   for (SetOption& more : defaults_of_elastic(given)) out.push_back(std::move(more));
   return out;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/text.h"
 #include "launcher/dialects/rows.h"
@@ -32,6 +33,11 @@ Result<OptionTranslation> cpus_per_task(string_view, Values values) {
   OptionTranslation out = one("--cpus-per-rank", values[0]);
   out.options.push_back({"-x", "SLURM_CPUS_PER_TASK=" + values[0]});
   return out;
+}
+
+// "2", "a100:2": the type is that of the allocation.
+Result<OptionTranslation> gpus_per_task(string_view, Values values) {
+  return one("--gpus-per-rank", values[0].substr(values[0].rfind(':') + 1));
 }
 
 Result<OptionTranslation> kill_on_bad_exit(string_view, Values values) {
@@ -94,6 +100,12 @@ constexpr string_view kForSlurmAlone =
     "no-container-remap-root quit-on-interrupt "
     "reboot resv-ports s oversubscribe spread-job use-min-nodes";
 
+// On the command line, the option replaces that of its variable, which then may be one that sml-run does not take.
+Row over_variable(Row row) {
+  const string_view group = row.names;
+  return one_of(group, std::move(row));
+}
+
 constexpr string_view kFiles = "sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout";
 
 }  // namespace
@@ -105,12 +117,12 @@ std::vector<Row> srun_rows() {
       as_option("w nodelist", "--hosts"),
       as_option("F nodefile", "--hostfile"),
       as_option("D chdir", "--wdir"),
-      computed("c cpus-per-task", 1, cpus_per_task),
-      as_option("gpus-per-task", "--gpus-per-rank"),
+      over_variable(computed("c cpus-per-task", 1, cpus_per_task)),
+      over_variable(computed("gpus-per-task", 1, gpus_per_task)),
       as_option("N nodes", "--host-count"),
-      computed("export", 1, exported),
-      computed("mpi", 1, mpi),
-      computed("m distribution", 1, distribution),
+      over_variable(computed("export", 1, exported)),
+      over_variable(computed("mpi", 1, mpi)),
+      over_variable(computed("m distribution", 1, distribution)),
       optional(computed("K kill-on-bad-exit", 0, kill_on_bad_exit)),
       as_fixed("l label", {{"--tag", "{rank:0}: "}}),
       as_fixed("V version", {{"--version", ""}}),

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include "common/core/text.h"
+#include "launcher/hosts/host_filter.h"
+#include "launcher/hosts/host_list.h"
+#include "launcher/hosts/hostfile.h"
 #include "launcher/options/settings_file.h"
 
 namespace sml {
@@ -40,9 +44,33 @@ bool is_found(const std::string& path, const OptionSources& sources, std::vector
   if (!sources.exists || !sources.exists(path)) return false;
   const Result<void> trusted = sources.check_trust ? sources.check_trust(path) : Result<void>();
   if (trusted) return true;
-  warnings.push_back(fmt::format("{} is not used, as {}; an option that names it takes it all the same", show(path),
-                                 trusted.error().message()));
+  warnings.push_back(fmt::format("{} is not used, as {}", show(path), trusted.error().message()));
   return false;
+}
+
+// Reads the hosts of --hosts, or else of the hostfile; not of a shell's FIFO, which can be read only once.
+Result<std::vector<plan::Host>> listed_hosts(const Scan& scanned, const std::string& hostfile,
+                                             const OptionSources& sources) {
+  if (const OptionValue* list = last_of(scanned.options, "--hosts")) return hosts::parse_host_list(list->value);
+  const bool once = hostfile.starts_with("/dev/") || hostfile.starts_with("/proc/");
+  if (once || !sources.read_file) return Error(ErrorKind::Config, "is not read twice");
+  const Result<std::string> text = sources.read_file(hostfile, hosts::kMaxHostfileBytes);
+  if (!text) return text.error();
+  return hosts::parse_hostfile(*text, hostfile);
+}
+
+// See dialects::DialectInput. A mistake in a list or filter is reported when the job is planned.
+std::optional<std::size_t> count_hosts(const Scan& scanned, const std::string& hostfile, const OptionSources& sources) {
+  Result<std::vector<plan::Host>> listed = listed_hosts(scanned, hostfile, sources);
+  if (!listed) return std::nullopt;
+  for (plan::Host& host : *listed) host.slots = host.slots.value_or(1);
+  for (const auto& [option, filter] : {std::pair(string_view("--include"), hosts::Filter::Include),
+                                       std::pair(string_view("--exclude"), hosts::Filter::Exclude)}) {
+    const OptionValue* wanted = last_of(scanned.options, option);
+    if (wanted != nullptr && !hosts::filter_hosts(*listed, wanted->value, filter)) return std::nullopt;
+  }
+  const OptionValue* first = last_of(scanned.options, "--host-count");
+  return std::min(listed->size(), parse_number<std::size_t>(first == nullptr ? "" : first->value).value_or(SIZE_MAX));
 }
 
 // Defaults of the launcher by whose name sml-run is called.
@@ -50,10 +78,12 @@ std::vector<OptionValue> dialect_layer(Dialect dialect, const Scan& scanned, con
                                        std::vector<std::string>& warnings) {
   const std::vector<dialects::SetOption> given = given_to(scanned);
   const auto finds = [&](const std::string& path) { return is_found(path, sources, warnings); };
+  const auto count = [&](const std::string& hostfile) { return count_hosts(scanned, hostfile, sources); };
   std::vector<OptionValue> out;
   const std::string name(dialects::name_of(dialect));
-  for (dialects::SetOption& own :
-       dialects::defaults_of(dialect, {given, scanned.rendezvous, sources.environment, sources.exists, finds})) {
+  for (dialects::SetOption& own : dialects::defaults_of(
+           dialect,
+           {given, scanned.rendezvous, sources.environment, sources.exists, finds, scanned.for_defaults, count})) {
     out.push_back({find_row(own.option), name, std::move(own.value), Layer::Dialect, name});
   }
   out.insert(out.end(), scanned.of_variables.begin(), scanned.of_variables.end());

@@ -154,6 +154,7 @@ Result<bool> take_foreign(Dialect dialect, std::span<const std::string>& words, 
   if (!meaning->needs_hosts.empty()) out.needs_hosts.push_back(std::move(meaning->needs_hosts));
   if (!meaning->needs_count.empty()) out.needs_count.push_back(std::move(meaning->needs_count));
   if (!meaning->config_file.empty()) out.config_file = std::move(meaning->config_file);
+  if (!meaning->for_defaults.written.empty()) out.for_defaults.push_back(std::move(meaning->for_defaults));
   if (meaning->program != dialects::Program::Unchanged) out.program_is = meaning->program;
   return true;
 }

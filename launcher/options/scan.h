@@ -28,8 +28,9 @@ struct Scan {
   std::vector<std::string> needs_hosts;  // errors; the first is reported if no hosts are given
   std::vector<std::string> needs_count;  // the same, under the name sml-run, if the number of workers is not given
   dialects::RendezvousOptions rendezvous;
-  std::string config_file;                // settings file of another launcher; empty: none is named
-  std::vector<OptionValue> of_variables;  // from variables of the launcher by whose name sml-run is called
+  std::vector<dialects::WrittenOption> for_defaults;  // see dialects::DialectInput
+  std::string config_file;                            // settings file of another launcher; empty: none is named
+  std::vector<OptionValue> of_variables;              // from variables of the launcher by whose name sml-run is called
 };
 
 // Removes the options, the mode and the first program from the front of `words`, and the ":" after it. Errors: Usage.

@@ -77,23 +77,45 @@ class Links(LinkCase):
         self.assertEqual(sorted(done.stdout.splitlines()), ["0 --local_rank=0 a", "1 --local_rank=1 a"])
         done = self.call("deepspeed", f"--num_gpus 2 --no_local_rank {script} a", env=env)
         self.assertEqual(sorted(done.stdout.splitlines()), ["0 a", "1 a"])
+        (self.folder / "hosts").write_text("localhost slots=2\n")
+        for words, shown in (("--launcher openmpi", "{} --local_rank={} a"), ("--launcher openmpi --force_multi", "{} a")):
+            done = self.call("deepspeed", f"--hostfile {self.folder}/hosts {words} {script} a", env=env)
+            self.assert_status(done, 0)
+            self.assertEqual(sorted(done.stdout.splitlines()), [shown.format(r, r) for r in range(2)], words)
 
-    def test_deepspeed_sets_the_variables_of_its_file_where_a_list_names_hosts(self):
+    def test_deepspeed_sets_the_variables_of_its_file_where_it_would_start_several_hosts(self):
         (self.folder / ".deepspeed_env").write_text("MINE=from home\n")
         (self.folder / "hosts").write_text("localhost slots=1\n")
         show = "--no_local_rank --no_python sh -c 'echo $MINE'"
         env = {"HOME": str(self.folder)}
-        self.assertEqual(self.call("deepspeed", f"--hostfile {self.folder}/hosts {show}", env=env).stdout, "from home\n")
-        self.assertEqual(self.call("deepspeed", f"--num_gpus 1 {show}", env=env).stdout, "\n")
+        for words, shown in ((f"--hostfile {self.folder}/hosts --force_multi", "from home\n"),
+                             (f"--hostfile {self.folder}/hosts", "\n"), ("--num_gpus 1", "\n")):
+            done = self.call("deepspeed", f"{words} {show}", env=env)
+            self.assert_status(done, 0)
+            self.assertEqual(done.stdout, shown, words)
 
     def test_deepspeed_binds_ranks_to_shares_of_the_cores(self):
-        done = self.call("deepspeed", "--num_gpus 1 --bind_cores_to_rank --no_local_rank --no_python sh -c "
-                         "'echo $OMP_NUM_THREADS; grep Cpus_allowed_list /proc/self/status'")
+        def numbers(text):
+            ends = [part.split("-") for part in text.strip().split(",")]
+            return {n for part in ends for n in range(int(part[0]), int(part[-1]) + 1)}
+
+        own = os.sched_getaffinity(0)
+        siblings = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+        cores = {frozenset(numbers(pathlib.Path(siblings.format(cpu)).read_text()) & own) for cpu in own}
+        if len(cores) < 2:
+            self.skipTest("binding needs two cores")
+        done = self.call("deepspeed", "--num_gpus 2 --bind_cores_to_rank --no_local_rank --no_python sh -c "
+                         "'echo $OMP_NUM_THREADS $(sed -n s/Cpus_allowed_list://p /proc/self/status)'")
         self.assert_status(done, 0)
-        threads, cpus = done.stdout.splitlines()
-        self.assertGreaterEqual(int(threads), 1)
         self.assertNotIn("cannot be bound", done.stderr)
-        self.assertRegex(cpus, r"\d")
+        shares = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual([threads for threads, _ in shares], [str(len(cores) // 2)] * 2)
+        bound = [numbers(cpus) for _, cpus in shares]
+        self.assertFalse(bound[0] & bound[1], bound)
+        for cpus in bound:
+            whole = [core for core in cores if core <= cpus]
+            self.assertEqual(len(whole), len(cores) // 2, bound)
+            self.assertEqual(cpus, set().union(*whole), bound)
 
     def test_torchrun_runs_scripts_and_modules_with_python(self):
         script = self.folder / "script.py"

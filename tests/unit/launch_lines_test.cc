@@ -313,6 +313,7 @@ TEST_CASE("launch lines of horovodrun: options that exclude each other", "[diale
   const Options cooling = options_of("horovodrun -np 2 --min-np 1 -H a,b --blacklist-cooldown-range 10 300 p");
   CHECK(cooling.restart.exclude.cool_down == 10s);
   CHECK(cooling.restart.exclude.longest_cool_down == 300s);
+  CHECK(options_of("horovodrun -np 2 --blacklist-cooldown-range 10 300 p").restart.exclude.cool_down == 10s);
   CHECK(error_of("horovodrun -np 2 --min-np 1 -H a,b --blacklist-cooldown-range 0 300 p") ==
         "--blacklist-cooldown-range: \"0\" is not a whole number of seconds from 1 to 3600");
   CHECK(error_of("horovodrun -np 2 --min-np 1 -H a,b --blacklist-cooldown-range 30 10 p") ==
@@ -615,6 +616,46 @@ TEST_CASE("deepspeed gives scripts their local rank, unless it is told not to", 
   CHECK(place("sml-run -np 2 --local-rank-argument python3 train.py") == 2);
 }
 
+TEST_CASE("deepspeed gives scripts no local rank where an MPI library or Slurm would start them", "[dialects]") {
+  const auto gives = [](const std::string& words) {
+    const Result<Planned> planned = plan_of("deepspeed " + words + " train.py a");
+    REQUIRE(planned.has_value());
+    return planned->plan.local_rank_at > 0;
+  };
+  const std::string several = "--hostfile /jobs/hostfile ";
+  for (const char* starter : {"openmpi", "OpenMPI", "mpich", "impi", "slurm", "mvapich"}) {
+    CHECK_FALSE(gives(several + "--launcher " + starter));
+    CHECK(gives(several + "--num_nodes 1 --launcher " + starter));  // by itself, on one host
+    CHECK(gives("--num_gpus 2 --launcher " + std::string(starter)));
+    CHECK_FALSE(gives(several + "--num_nodes 1 --force_multi --launcher " + starter));
+  }
+  CHECK(gives(several + "--launcher pdsh"));
+  CHECK(gives(several + "--launcher openmpi --include worker-2"));
+  CHECK(gives(several + "--launcher openmpi --exclude worker-2"));
+  CHECK(gives("--hosts a:2 --launcher openmpi"));
+  CHECK_FALSE(gives("--hosts a:2,b:2 --launcher openmpi"));
+}
+
+TEST_CASE("deepspeed reads no file of variables where its list leaves one host", "[dialects]") {
+  const auto files = [](const std::string& words) {
+    const std::vector<std::string> environment{"HOME=/home/me"};
+    const auto line = shell_words(words + " train.py");
+    const auto parsed =
+        parse_command_line(*line, {.environment = environment,
+                                   .called = "deepspeed",
+                                   .exists = [](const std::string& path) { return path.ends_with(".deepspeed_env"); },
+                                   .read_file = the_machine().read_file});
+    REQUIRE(parsed.has_value());
+    return std::get<Options>(*parsed).env_files.size();
+  };
+  CHECK(files("--hostfile /jobs/hostfile") == 2);
+  CHECK(files("--hostfile /jobs/hostfile --num_nodes 1") == 0);
+  CHECK(files("--hostfile /jobs/hostfile --include worker-2") == 0);
+  CHECK(files("--hostfile /jobs/hostfile --include worker-2 --force_multi") == 2);
+  CHECK(files("--num_gpus 2") == 0);
+  CHECK(files("--hostfile /dev/fd/63") == 2);  // can be read only once
+}
+
 TEST_CASE("deepspeed finds hosts and variables where its own launcher does", "[dialects]") {
   const auto told = [](const std::vector<std::string>& files, const std::vector<dialects::SetOption>& given,
                        std::vector<std::string> environment = {"HOME=/home/me"}) {
@@ -656,8 +697,7 @@ TEST_CASE("deepspeed takes no file that another user can change, unless the user
   const std::vector<std::string> home{"HOME=/home/me"};
   const Options found = options("deepspeed --hostfile mine train.py", home);
   CHECK(found.env_files == std::vector<std::string>{"/home/me/.deepspeed_env"});
-  CHECK(found.warnings == std::vector<std::string>{".deepspeed_env is not used, as /open belongs to user 7; an option "
-                                                   "that names it takes it all the same"});
+  CHECK(found.warnings == std::vector<std::string>{".deepspeed_env is not used, as /open belongs to user 7"});
   const Options alone = options("deepspeed train.py", home);
   CHECK(alone.hostfile.empty());
   CHECK(alone.env_files.empty());
@@ -1231,9 +1271,19 @@ TEST_CASE("srun's input variables are obeyed, named or refused, under its name",
   CHECK(plan_of(line, {"SLURM_LABELIO=1"})->options.output.tag == *output::TagTemplate::parse("{rank:0}: "));
   CHECK(plan_of(line, {"SLURM_WORKING_DIR=/w"})->options.working_directory == "/w");
   CHECK(plan_of(line, {"SLURM_EXPORT_ENV=NONE"})->options.export_policy == plan::ExportPolicy::None);
-  CHECK(plan_of(line, {"SLURM_WAIT=5"})->options.without_effect == std::vector<std::string>{"SLURM_WAIT"});
-  for (const char* variable : {"SLURM_STDOUTMODE=out.%t", "SLURM_STDINMODE=none", "SLURM_STDERRMODE=e",
-                               "SLURM_TASK_PROLOG=/p", "SLURM_TASK_EPILOG=/p", "SLURM_PROLOG=/p", "SLURM_EPILOG=/p"}) {
+  CHECK(plan_of(line, {"SLURM_REMOTE_CWD=/r"})->options.working_directory == "/r");
+  for (const char* variable :
+       {"SLURM_WAIT=5", "SLURM_CPU_BIND=cores", "SLURM_MEM_BIND=local", "SLURM_GPU_BIND=none",
+        "SLURM_HINT=nomultithread", "SLURM_THREADS_PER_CORE=1", "SLURM_NTASKS_PER_CORE=1", "SLURM_CPUS_PER_GPU=2",
+        "SLURM_STEP_GRES=gpu:1", "SLURM_CONSTRAINT=a", "SLURM_SIGNAL=9", "SLURM_SPREAD_JOB=1",
+        "SLURM_USE_MIN_NODES=yes", "SLURM_TIMELIMIT=5", "SRUN_CONTAINER=c"}) {
+    CHECK(plan_of(line, {variable})->options.without_effect ==
+          std::vector<std::string>{std::string(plan::name_of(variable))});
+  }
+  for (const char* variable :
+       {"SLURM_STDOUTMODE=out.%t", "SLURM_STDINMODE=none", "SLURM_STDERRMODE=e", "SLURM_TASK_PROLOG=/p",
+        "SLURM_TASK_EPILOG=/p", "SLURM_PROLOG=/p", "SLURM_EPILOG=/p", "SRUN_OUTPUT=o", "SRUN_INPUT=i", "SRUN_ERROR=e",
+        "SLURM_NTASKS_PER_GPU=1", "SLURM_NTASKS_PER_SOCKET=1", "SLURM_DISTRIBUTION=plane"}) {
     const auto refused = plan_of(line, {variable});
     REQUIRE_FALSE(refused.has_value());
     const std::string name(std::string_view(variable).substr(0, std::string_view(variable).find('=')));
@@ -1243,9 +1293,22 @@ TEST_CASE("srun's input variables are obeyed, named or refused, under its name",
         OnFailure::Abort);
 }
 
+TEST_CASE("srun's input variables say what its tasks get, and its options say it over them", "[dialects]") {
+  const std::string line = "srun -n 2 ";
+  CHECK(plan_of(line + "p", {"SLURM_GPUS_PER_TASK=1"})->options.gpus_per_rank == 1U);
+  CHECK(plan_of(line + "p", {"SLURM_GPUS_PER_TASK=a100:2"})->options.gpus_per_rank == 2U);
+  CHECK(plan_of(line + "--gpus-per-task 3 p", {"SLURM_GPUS_PER_TASK=1"})->options.gpus_per_rank == 3U);
+  CHECK(variables(plan_of(line + "p", {"SRUN_CPUS_PER_TASK=3"})->plan) == "SLURM_CPUS_PER_TASK=3");
+  CHECK(plan_of(line + "p", {"SRUN_CPUS_PER_TASK=3"})->options.binding.cores_per_rank == 3);
+  CHECK(variables(plan_of(line + "p", {"SRUN_EXPORT_ENV=A=2", "SLURM_EXPORT_ENV=A=1,B=1"})->plan) == "A=2");
+  CHECK(variables(plan_of(line + "--export=ALL p", {"SRUN_EXPORT_ENV=A=2", "SLURM_EXPORT_ENV=B=1"})->plan).empty());
+  CHECK(plan_of(line + "-m block p", {"SLURM_DISTRIBUTION=plane"}).has_value());
+  CHECK(plan_of(line + "p", {"SLURM_LABELIO=0"})->options.output.tag == plan_of(line + "p")->options.output.tag);
+}
+
 TEST_CASE("srun's distributions", "[dialects]") {
-  const auto hosts_of_ranks = [](const char* line) {
-    const Result<Planned> planned = plan_of(line);
+  const auto hosts_of_ranks = [](const char* line, const std::vector<std::string>& environment = {}) {
+    const Result<Planned> planned = plan_of(line, environment);
     REQUIRE(planned.has_value());
     std::string out;
     for (const plan::RankAssignment& rank : planned->plan.map.ranks)
@@ -1256,6 +1319,8 @@ TEST_CASE("srun's distributions", "[dialects]") {
   CHECK(hosts_of_ranks("srun -w a,b -n 5 -m block p") == "aaabb");
   CHECK(hosts_of_ranks("srun -n4 -N2 -w a,b p") == "aabb");
   CHECK(hosts_of_ranks("srun -w a,b -n 5 -m cyclic p") == "ababa");
+  CHECK(hosts_of_ranks("srun -w a,b -n 5 p", {"SLURM_DISTRIBUTION=cyclic"}) == "ababa");
+  CHECK(hosts_of_ranks("srun -w a,b -n 5 -m block p", {"SLURM_DISTRIBUTION=cyclic"}) == "aaabb");
   CHECK(hosts_of_ranks("sml-run -H a,b -n 5 --distribution=cyclic p") == "ababa");
   CHECK(hosts_of_ranks("sml-run -H a,b -n 5 p") == "aaaab");
 }

@@ -151,10 +151,9 @@ TEST_CASE("dial-in: a head asks for no command but the health check of this host
 TEST_CASE("dial-in: a rank monitor, and its limits, are as this host has been asked for") {
   ExpectedPlan own = part_of(plan_of_two());
   const auto offer = [](wire::Prepare& p) { p.monitor.offer = plan::RankMonitorOffer::Yes; };
-  CHECK(plan_with(offer, own) ==
-        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
+  CHECK(plan_with(offer, own) == "another --rank-monitor");
   own.prepare.monitor = {.offer = plan::RankMonitorOffer::Yes, .first_ms = 5};
-  CHECK_FALSE(plan_with([](wire::Prepare& p) { p.monitor.first_ms = 6; }, own).empty());
+  CHECK(plan_with([](wire::Prepare& p) { p.monitor.first_ms = 6; }, own) == "another --initial-rank-heartbeat-timeout");
 }
 
 TEST_CASE("dial-in: workers carry the mark by which their agent was told to open, and no other") {
@@ -334,14 +333,47 @@ TEST_CASE("dial-in: a head that wants another variable or input is refused") {
         "another standard input of rank 2");
   CHECK(plan_with([](auto& p) { p.workers[0].stdout_log = "/etc/cron.d/x"; }, part) ==
         "another file for the output of rank 2");
+  CHECK(plan_with([](auto& p) { p.channels.push_back({"a", "/etc", {}, {}}); }, part) == "another --channel");
+  CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) == "another --preset");
+}
+
+TEST_CASE("dial-in: the option that differs is named, and no other") {
+  const ExpectedPlan part = part_of(plan_of_two());
+  CHECK(plan_with([](auto& p) { p.binding.bind_to = plan::BindTo::Numa; }, part) == "another --bind-to");
+  CHECK(plan_with([](auto& p) { p.binding.cores_per_rank = 2; }, part) == "another --cpus-per-rank");
+  CHECK(plan_with([](auto& p) { p.binding.nice = 3; }, part) == "another --nice");
+  CHECK(plan_with([](auto& p) { p.devices.visible = plan::VisibleDevices::PerRank; }, part) ==
+        "another --visible-devices");
+  CHECK(plan_with([](auto& p) { p.devices.per_rank = 2; }, part) == "another --gpus-per-rank");
+  CHECK(plan_with([](auto& p) { p.interfaces = {"ib0"}; }, part) == "another --interface");
+  CHECK(plan_with([](auto& p) { p.mpi.pmi_mode = plan::PmiMode::Pmi2; }, part) == "another --mpi");
+  CHECK(plan_with([](auto& p) { p.preload.modules = {"torch"}; }, part) == "another --preload");
+  CHECK(plan_with([](auto& p) { p.usage = p.usage == UsageLook::Yes ? UsageLook::No : UsageLook::Yes; }, part) ==
+        "another --no-usage");
+  CHECK(plan_with([](auto& p) { p.inherited.umask = 0; }, part) == "another limit of processes, or umask");
+  CHECK(plan_with([](auto& p) { p.workers[0].cores = "0"; }, part) == "other cores for rank 2");
+  CHECK(plan_with([](auto& p) { p.workers[0].stderr_pipe = wire::StderrPipe::OfStdout; }, part) ==
+        "another --merge-stderr");
+  CHECK(plan_with([](auto& p) { p.workers[0].stdout_end = wire::StdoutEnd::Terminal; }, part) == "another --pty");
+  CHECK(plan_with([](auto& p) { p.workers[0].result_pipe = wire::ResultPipe::Yes; }, part) == "another --results");
+}
+
+TEST_CASE("dial-in: where only one host's environment has a variable with a default, each host keeps its own") {
+  plan::LaunchPlan plan = plan_of_two();
+  plan.user_environment = {"LR=0.1"};  // this host's own environment has OMP_NUM_THREADS
+  const ExpectedPlan part = part_of(plan);
+  PlanVerifier check = check_of(part);
+  REQUIRE(feed(check, hello()).empty());
+  wire::Prepare prepare = part.prepare;
+  prepare.apps[0].user_environment = {"ACCELERATE_DYNAMO_MODE=default", "LR=0.1", "OMP_NUM_THREADS=1"};
+  const Result<std::string> passed = check.pass(wire::encode(wire::ToAgent(prepare)));
+  REQUIRE(passed.has_value());
+  CHECK(*passed == wire::encode(wire::ToAgent(part.prepare)));
   CHECK(plan_with(
             [](auto& p) {
-              p.channels.push_back({"a", "/etc", {}, {}});
+              p.apps[0].user_environment = {"LR=0.2", "OMP_NUM_THREADS=1"};
             },
-            part) ==
-        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
-  CHECK(plan_with([](auto& p) { p.services.emplace_back(); }, part) ==
-        "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
+            part) == "another value of the variable LR");
 }
 
 TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
@@ -360,10 +392,10 @@ TEST_CASE("dial-in: a head tells where to meet, and nothing else") {
   CHECK(start_with(start, part) == "a store for others");
   start = start_at("10.0.0.1");
   start.variables = {{Rank(2), {"PATH=/x"}}};
-  CHECK(start_with(start, part) == "variables that follow from no preset");
+  CHECK(start_with(start, part) == "variables of another --preset");
   start.variables.clear();
   start.common = {"PATH=/x"};
-  CHECK(start_with(start, part) == "variables that follow from no preset");
+  CHECK(start_with(start, part) == "variables of another --preset");
 }
 
 TEST_CASE("dial-in: variables of presets may differ in addresses and ports only") {

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "common/core/text.h"
+#include "common/plan/environment/presets.h"
 #include "common/plan/environment/worker_env.h"
+#include "common/wire/bytes.h"
 
 namespace sml::dialin {
 
@@ -101,7 +103,7 @@ bool may_differ(const std::string& entry, const std::string& first, const std::s
 Result<void> check_variables(const wire::Start& theirs, const ExpectedPlan& own) {
   const auto& [first, second] = own.variables;
   const plan::Environment& common = theirs.common;
-  Error others = differs("variables that follow from no preset");
+  Error others = differs("variables of another --preset");
   if (theirs.variables.size() != first.size() || (first.empty() && !common.empty())) return others;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const auto& [rank, entries] = theirs.variables[i];
@@ -120,7 +122,20 @@ Result<void> check_variables(const wire::Start& theirs, const ExpectedPlan& own)
 
 // ---- programs and workers
 
-// Replaces the command and the working directory by this host's own; compares the rest.
+// True for a variable with a default of --preset accelerate or of Accelerate's launcher, which counts only on a host
+// whose own environment does not set the variable.
+bool has_default(const std::string& entry) {
+  static const plan::Environment defaults = plan::preset_defaults({plan::Preset::Accelerate});
+  const string_view name = plan::name_of(entry);
+  return name == "OMP_NUM_THREADS" || plan::find_variable(defaults, name) != nullptr;
+}
+
+plan::Environment without_defaults(plan::Environment variables) {
+  std::erase_if(variables, has_default);
+  return variables;
+}
+
+// Replaces the command, the working directory and the variables with defaults by this host's own; compares the rest.
 Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   if (theirs.base != own.base || theirs.launcher_environment != own.launcher_environment) {
     return differs("its own environment for the workers here");
@@ -131,7 +146,10 @@ Result<void> settle_app(wire::App& theirs, const wire::App& own) {
   theirs.search_path = own.search_path;
   theirs.working_directory = own.working_directory;
   if (Result<void> same = compare_variables(theirs.environment, own.environment); !same) return same;
-  return compare_variables(theirs.user_environment, own.user_environment);
+  const plan::Environment mine = without_defaults(own.user_environment);
+  if (Result<void> same = compare_variables(without_defaults(theirs.user_environment), mine); !same) return same;
+  theirs.user_environment = own.user_environment;
+  return {};
 }
 
 // Replaces the names of log files by this host's own; compares the rest, and which streams have a file.
@@ -146,7 +164,88 @@ Result<void> settle_worker(wire::Worker& theirs, const wire::Worker& own) {
   }
   theirs.stdout_log = own.stdout_log;
   theirs.stderr_log = own.stderr_log;
+  if (theirs.cores != own.cores) return differs("other cores for " + rank);
+  if (theirs.stderr_pipe != own.stderr_pipe) return differs("another --merge-stderr");
+  if (theirs.stdout_end != own.stdout_end) return differs("another --pty");
+  if (theirs.result_pipe != own.result_pipe) return differs("another --results");
   return compare_variables(theirs.environment, own.environment);
+}
+
+// ---- the rest of a plan
+
+// Finds the first of several fields in which two plans differ.
+class FirstDifference {
+ public:
+  // `name`: the option, or the part of the plan, that is compared.
+  template <class T>
+  void compare(string_view name, const T& theirs, const T& own) {
+    if (name_.empty() && encoded(theirs) != encoded(own)) name_ = name;
+  }
+  string_view name() const { return name_; }
+
+ private:
+  template <class T>
+  static std::string encoded(const T& value) {
+    std::string out;
+    wire::Writer writer(out);
+    writer(value);
+    return out;
+  }
+  string_view name_;
+};
+
+void compare_places(FirstDifference& out, const wire::Prepare& theirs, const wire::Prepare& own) {
+  const plan::BindingRequest& a = theirs.binding;
+  const plan::BindingRequest& b = own.binding;
+  out.compare("--bind-to", a.bind_to, b.bind_to);
+  out.compare("--cpus-per-rank", a.cores_per_rank, b.cores_per_rank);
+  out.compare("--cpus-per-rank", a.share, b.share);
+  out.compare("--memory-policy", a.memory, b.memory);
+  out.compare("--bind-strict", a.on_impossible, b.on_impossible);
+  out.compare("--report-bindings", a.report, b.report);
+  out.compare("--map-by", a.map_by, b.map_by);
+  out.compare("--map-by", a.per_part, b.per_part);
+  out.compare("--cpu-set", a.cores, b.cores);
+  out.compare("--nice", a.nice, b.nice);
+  out.compare("--visible-devices", theirs.devices.visible, own.devices.visible);
+  out.compare("--gpus-per-rank", theirs.devices.per_rank, own.devices.per_rank);
+}
+
+void compare_services(FirstDifference& out, const wire::Prepare& theirs, const wire::Prepare& own) {
+  const auto ports = [](const wire::Prepare& prepare) {
+    return std::count_if(prepare.services.begin(), prepare.services.end(), [](const wire::ServiceRequest& request) {
+      return request.kind == wire::ServiceKind::WorkerPort;
+    });
+  };
+  out.compare("--preset", ports(theirs), ports(own));
+  out.compare("--elastic", theirs.services, own.services);  // stores serve other hosts or not
+  out.compare("--mpi", theirs.mpi.pmi_mode, own.mpi.pmi_mode);
+  out.compare("--pmix", theirs.mpi.pmix_library, own.mpi.pmix_library);
+  out.compare("map of the ranks", theirs.mpi, own.mpi);
+  out.compare("--rank-monitor", theirs.monitor.offer, own.monitor.offer);
+  out.compare("--initial-rank-heartbeat-timeout", theirs.monitor.first_ms, own.monitor.first_ms);
+  out.compare("--rank-heartbeat-timeout", theirs.monitor.heartbeat_ms, own.monitor.heartbeat_ms);
+  out.compare("--rank-out-of-section-timeout", theirs.monitor.outside_ms, own.monitor.outside_ms);
+  out.compare("--rank-section-timeouts", theirs.monitor.sections, own.monitor.sections);
+}
+
+// Returns the name of a difference that is not in the programs and workers; empty if none has a name.
+string_view other_difference(const wire::Prepare& theirs, const wire::Prepare& own) {
+  FirstDifference out;
+  compare_places(out, theirs, own);
+  compare_services(out, theirs, own);
+  out.compare("--interface", theirs.interfaces, own.interfaces);
+  out.compare("--pipe-fanout", theirs.fifos, own.fifos);
+  out.compare("--channel", theirs.channels, own.channels);
+  out.compare("--no-usage", theirs.usage, own.usage);
+  out.compare("--preload", theirs.preload, own.preload);
+  out.compare("--hang-report", theirs.torch_traces, own.torch_traces);
+  out.compare("--max-restarts", theirs.accelerators, own.accelerators);  // looks for memory of earlier attempts
+  out.compare("mark of the job", theirs.mark, own.mark);
+  out.compare("order of the hosts", theirs.order, own.order);
+  out.compare("choice of the hosts without workers", theirs.idle, own.idle);
+  out.compare("limit of processes, or umask", theirs.inherited, own.inherited);
+  return out.name();
 }
 
 std::uint16_t port_in(const plan::Environment& environment, string_view name) {
@@ -290,8 +389,9 @@ Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
   }
   prepare.logs = own.logs;
   // Compares all other fields, also those that may be added later.
+  const string_view name = other_difference(prepare, own);
   return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
-               "other options of binding, devices, interfaces, channels, preloaded modules, usage or the rank monitor");
+               fmt::format("another {}", name.empty() ? "part of the plan" : name));
 }
 
 Result<void> PlanVerifier::check_one(const wire::Start& start) {

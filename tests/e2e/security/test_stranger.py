@@ -50,7 +50,7 @@ class FalseHead(NoSsh):
                             (("--stdin", "all"), "another standard input of rank 1"),
                             (("--log-dir", self.MARK, "--log-on-host"), "another file for the output of rank 1"),
                             (("--health-check", f"touch {self.MARK}"), f'another --health-check, "touch {self.MARK}"'),
-                            (("--bind-to", "core"), "other options of binding")):
+                            (("--bind-to", "core"), "asked for: another --bind-to")):
             with self.subTest(words):
                 head = self.start(0, *words, *trap)
                 self.assert_nothing_ran(self.start(1, *trap).finish(), said)
