@@ -42,6 +42,13 @@ AgentEvent event_for(const wire::Stop&) { return AgentEvent::Stop; }
 AgentEvent event_for(const wire::Leave&) { return AgentEvent::Leave; }
 AgentEvent event_for(const wire::EndLeft&) { return AgentEvent::EndLeft; }
 
+// Whether the message is about workers whose programs must have been found.
+bool needs_programs(const wire::ToAgent& message) {
+  const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
+  return event == AgentEvent::Start || event == AgentEvent::ForWorkers ||
+         std::holds_alternative<wire::Probe>(message) || std::holds_alternative<wire::Inspect>(message);
+}
+
 }  // namespace
 
 Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
@@ -72,12 +79,20 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
                [this](const std::string& text) {
                  link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                }),
-      health_(deps_.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }) {}
+      health_(deps_.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }),
+      file_thread_(deps_.loop.get_executor()) {
+  if (deps_.file_work) return;
+  deps_.file_work = [this](std::function<void()> work, std::function<void()> then) {
+    file_thread_.post(std::move(work), std::move(then));
+  };
+}
 
 void Agent::run() {
+  constexpr auto kLastFiles = std::chrono::seconds(1);
   link_.start();
   arm_timer();
   deps_.loop.run();
+  file_thread_.finish(kLastFiles);  // for the sake of a clean exit; a file system that stands still is not awaited
 }
 
 // ---- messages
@@ -85,6 +100,12 @@ void Agent::run() {
 void Agent::on_message(wire::ToAgent message) {
   last_received_ = Clock::now();
   if (machine_.greeted()) resume();
+  const bool is_preparing = attempt_ && !attempt_->is_prepared();
+  if (is_preparing && needs_programs(message)) return put_off_.push_back(std::move(message));
+  take(std::move(message));
+}
+
+void Agent::take(wire::ToAgent message) {
   const AgentEvent event = std::visit([](const auto& m) { return event_for(m); }, message);
   const AgentAction action = dispatch(event, std::move(message));
   if (action == AgentAction::Unexpected) return;
@@ -116,7 +137,7 @@ void Agent::perform(AgentAction action, wire::ToAgent& message) {
     case AgentAction::Answer: return std::visit([this](const auto& m) { answer(m); }, message);
     case AgentAction::Pass: return attempt_->handle(message);
     case AgentAction::Clear: return link_.send(cleared());
-    case AgentAction::ClearAndLeave: return leave(wire::encode(cleared()));
+    case AgentAction::ClearAndLeave: return leave(attempt_->is_prepared() ? wire::encode(cleared()) : std::string());
     case AgentAction::Leave: return leave({});
   }
 }
@@ -151,8 +172,11 @@ void Agent::greet(const wire::Hello& m) {
 
 // Destroys everything of the previous attempt before the next one gets its own.
 void Agent::prepare(wire::Prepare& m) {
-  health_.remember(m.accelerators);
+  for (const std::string& warning : health_.remember(m.accelerators)) {
+    link_.send(wire::AgentLog{wire::LogLevel::Warning, warning});
+  }
   probing_ = Lifetime();
+  put_off_.clear();
   if (attempt_) {
     attempt_->sum_up();
     attempt_.reset();
@@ -167,16 +191,19 @@ void Agent::prepare(wire::Prepare& m) {
                                                        .scratch = deps_.scratch,
                                                        .oom_watch = deps_.oom_watch,
                                                        .preload = preload_,
+                                                       .file_work = deps_.file_work,
                                                        .is_own = [this](pid_t pid) { return is_own(pid); },
                                                        .guard = deps_.guard,
                                                        .login = login_environment_,
                                                        .ignored_signals = deps_.ignored_signals,
                                                        .descriptor_limit = descriptor_limit_},
                                            static_cast<HostAttemptOwner&>(*this), grace_);
-  wire::Prepared answer = attempt_->prepare(std::move(m));
-  answer.limits = os::telling_limits(descriptor_limit_);
-  answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
-  link_.send(std::move(answer));
+  attempt_->prepare(std::move(m), [this, clipped](wire::Prepared answer) {
+    answer.limits = os::telling_limits(descriptor_limit_);
+    answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
+    link_.send(std::move(answer));
+    for (wire::ToAgent& message : std::exchange(put_off_, {})) take(std::move(message));
+  });
 }
 
 // Blocks the loop, which is harmless: this agent has no other work.
@@ -254,10 +281,9 @@ void Agent::answer(const wire::Inspect&) {
   answer.facts = inspect_host({.environment = prepared ? workers->shared(0) : login_environment_,
                                .working_directory = prepared ? workers->app(0).working_directory : std::string(),
                                .descriptor_limit = descriptor_limit_});
-  if (prepared) answer.facts.programs = workers->programs();
-  for (std::uint32_t app = 0; prepared && app < workers->count(); ++app) {
-    answer.facts.mpi.push_back(workers->find_mpi(app));
-  }
+  const bool looked = prepared && workers->has_findings();
+  if (looked) answer.facts.programs = workers->programs();
+  for (std::uint32_t app = 0; looked && app < workers->count(); ++app) answer.facts.mpi.push_back(workers->mpi(app));
   answer.at_ns = nanoseconds(Clock::now());
   answer.unix_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -1,9 +1,10 @@
 // The agent: starts and ends the workers of one host on behalf of a launcher at the other end of a pipe.
 //
-// One thread, one event loop. This class handles everything that lasts for the whole run: the link, the guardian, the
-// heartbeat timeout, the greeting and the exit. A HostAttempt, one at a time, owns everything that belongs to the
-// workers. If the launcher's end of the pipe closes and the launcher does not reconnect in time, or if the launcher is
-// silent for longer than the heartbeat timeout, the agent ends all workers and exits.
+// One thread, one event loop, but for work that may wait for a file server, such as the search for programs.
+// This class handles everything that lasts for the whole run: the link, the guardian, the heartbeat timeout, the
+// greeting and the exit. A HostAttempt, one at a time, owns everything that belongs to the workers. If the launcher's
+// end of the pipe closes and the launcher does not reconnect in time, or if the launcher is silent for longer than the
+// heartbeat timeout, the agent ends all workers and exits.
 #pragma once
 #include <csignal>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "common/os/side_thread.h"
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/core/lifetime.h"
@@ -52,6 +54,7 @@ class Agent final : private HostAttemptOwner {
     std::string machine;               // os::machine_identity()
     std::string cgroup;                // os::Cgroup::current()
     std::vector<int> ignored_signals;  // os::ignored_signals()
+    FileWork file_work{};              // null: by a thread of the agent's
   };
   // `login_environment` is the environment that the agent was started with. `descriptor_limit` is the soft limit of
   // open descriptors for workers. `silence` is the heartbeat timeout until the launcher's Hello sets another.
@@ -67,6 +70,7 @@ class Agent final : private HostAttemptOwner {
 
  private:
   void on_message(wire::ToAgent message);
+  void take(wire::ToAgent message);
   // Feeds `event` to the state machine, performs the resulting action and returns it. Reports an ignored event to the
   // launcher. The default `message` is a placeholder for events that come with no message; nothing reads it.
   AgentAction dispatch(AgentEvent event, wire::ToAgent message = wire::Leave{});
@@ -130,7 +134,9 @@ class Agent final : private HostAttemptOwner {
   std::vector<wire::PeerVerdict> unsent_verdicts_;  // results of rule() that have not been sent yet
   Preload preload_;
   HealthCheck health_;
+  os::SideThread file_thread_;
   std::unique_ptr<HostAttempt> attempt_;  // null before the first Prepare; kept until the next
+  std::vector<wire::ToAgent> put_off_;    // what was received before Prepared could be sent, and comes after it
   Lifetime probing_;  // renewed for each attempt, so that a later one does not get an earlier one's Probed
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 #include <utility>
 
 #include "common/core/transition_table.h"
@@ -38,18 +39,34 @@ HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Durat
 
 // ---- before the start
 
-wire::Prepared HostAttempt::prepare(wire::Prepare m) {
+void HostAttempt::prepare(wire::Prepare m, Answer answer) {
   wire::unpack_environments(m.apps, m.workers);
   starter_.emplace(deps_, std::move(m.apps), m.mark, workers_, services_);
-  WorkerEnvironments& environments = starter_->environments();
+  const WorkerEnvironments& environments = starter_->environments();
   service_context_.attempt = m.attempt;
   for (wire::Worker& spec : m.workers) {
     if (spec.app < environments.count()) workers_.add(deps_.loop, *this, std::move(spec));
   }
   if (m.mpi.late.workers == wire::Workers::Spawned) additions_.expect_first();
+  answer_ = std::move(answer);
+  struct Search {
+    wire::Prepare plan;
+    WorkerEnvironments environments;
+    std::vector<Error> missing{};
+  };
+  const auto search = std::make_shared<Search>(Search{std::move(m), environments});
+  deps_.file_work([search] { search->missing = search->environments.find_programs(); }, lifetime_.guard([this, search] {
+    if (over()) return;
+    starter_->environments().take_findings(std::move(search->environments));
+    prepare_with(std::move(search->plan), search->missing);
+  }));
+}
+
+void HostAttempt::prepare_with(wire::Prepare m, const std::vector<Error>& missing) {
+  WorkerEnvironments& environments = starter_->environments();
   wire::Prepared answer;
   const auto hinders = [&answer](const Error& why) { answer.errors.push_back(preflight_error(why)); };
-  for (const Error& missing : environments.find_programs()) hinders(missing);
+  for (const Error& one : missing) hinders(one);
   if (environments.might_use_mpi() && m.mpi.look == wire::MpiLook::Yes) mpi_watch_.want(m.mpi.pmi_mode);
   if (mpi_watch_.wanted()) answer.mpi = environments.find_mpi_singletons(workers_.specs(), m.mpi.pmi_mode);
   starter_->share_out(m, answer);
@@ -64,7 +81,7 @@ wire::Prepared HostAttempt::prepare(wire::Prepare m) {
     if (service->reads_output()) readers_.push_back(service.get());
   }
   if (!m.preload.modules.empty() && answer.errors.empty()) starter_->preload(m.preload);
-  return answer;
+  std::exchange(answer_, nullptr)(std::move(answer));
 }
 
 // ---- from start to end
@@ -81,6 +98,7 @@ void HostAttempt::start(wire::Start m) {
 }
 
 void HostAttempt::stop(const wire::Stop& m) {
+  if (!is_prepared()) std::exchange(answer_, nullptr)({});
   if (!ending()) stop_target_ = m.target;
   perform(machine_.stop(m.signo, std::chrono::milliseconds(m.grace_ms), Clock::now()));
 }

@@ -5,6 +5,7 @@
 // and their actions into system calls.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,9 +40,13 @@ class HostAttempt final : private WorkerOwner {
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
-  // To be called first, and once. Starts no worker; returns what the launcher must know before the start, with the
-  // preflight errors.
-  wire::Prepared prepare(wire::Prepare plan);
+  // To be called first, and once. Starts no worker. `answer` gets what the launcher must know before the start, with
+  // the preflight errors: within this call, or later from the loop, as file systems may take any time to tell where the
+  // programs are. It gets nothing to start with if the launcher's stop comes first; it is not called at all if the
+  // attempt ends otherwise.
+  using Answer = std::function<void(wire::Prepared)>;
+  void prepare(wire::Prepare plan, Answer answer);
+  bool is_prepared() const { return answer_ == nullptr; }            // the answer has been given
   std::uint32_t number() const { return service_context_.attempt; }  // Prepare::attempt
   // Starts the workers once the imports of --preload are over: within this call, or later from the loop. Does not start
   // them if the attempt has been stopped by then.
@@ -90,6 +95,7 @@ class HostAttempt final : private WorkerOwner {
   void worker_without_terminal(Rank rank, const Error& why) override;
   void worker_ignored(Rank rank, const std::string& what) override { news_.report_ignored(rank, what); }
 
+  void prepare_with(wire::Prepare plan, const std::vector<Error>& missing);  // once the programs have been looked for
   bool over() const { return machine_.state() == HostState::Gone; }
   void dispatch(HostEvent event);
   void perform(HostAction action);
@@ -111,6 +117,7 @@ class HostAttempt final : private WorkerOwner {
   SignalTarget stop_target_ = SignalTarget::Group;  // for signals before SIGKILL
   ServiceContext service_context_;
   std::optional<WorkerStarter> starter_;  // set by prepare()
+  Answer answer_;                         // of prepare(); null before that, and when it has been given
   HostServices services_;
   DynamicWorkers additions_{deps_, *this, workers_, services_};
   std::vector<HostService*> readers_;  // services that read output

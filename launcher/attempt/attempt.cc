@@ -196,6 +196,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::Probe: return rendezvous_.ask() ? dispatch(AttemptEvent::AllProbed) : look_at_probes();
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return stop_sequence_.begin();
+    case AttemptAction::GiveTime: return stop_sequence_.give_time();
     case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
       for (HostFault& late : late_faults(readiness_, rendezvous_, fleet_, plan_.map, options_.start_timeout)) {
@@ -315,8 +316,8 @@ void Attempt::stop(int signo) {
                  report::how_to_insist(signo));
   }
   stop_sequence_.no_more();
-  if (!is_saving) return dispatch(AttemptEvent::UserStop);
-  stop_sequence_.cut_saving_short();
+  dispatch(AttemptEvent::UserStop);
+  if (is_saving) stop_sequence_.cut_saving_short();
 }
 
 void Attempt::stop_at_once(int signo) {

@@ -1,6 +1,7 @@
 #include "launcher/attempt/attempt_machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/transition_table.h"
 
@@ -52,7 +53,7 @@ constexpr Row kTable[] = {
     {S::Running, E::RanksAlone, S::Stopping, A::StopAll},
     {S::Running, E::Regroup, S::Stopping, A::StopAll},
 
-    {S::Stopping, E::UserStop, S::Stopping, A::None},  // a stop is under way already
+    {S::Stopping, E::UserStop, S::Stopping, A::GiveTime},  // on() makes it None if there is no more time to give
     {S::Stopping, E::UserInsists, S::Stopping, A::KillAll},
     {S::Stopping, E::AllEnded, S::Finished, A::Finish},
     {S::Stopping, E::AllCleared, S::Cleared, A::TellCleared},
@@ -146,7 +147,14 @@ AttemptAction AttemptMachine::on(AttemptEvent event, TimePoint now) {
   if (row->next == S::Running && !time_up_ && run_timeout_) time_up_ = now + *run_timeout_;
   if (event == E::UserStop && state_ != S::Stopping && state_ != S::Leaving) grace_ = stop_grace_;
   if (row->next != state_) deadline_ = deadline_of(row->next, now);
-  if (row->action == A::KillAll) deadline_ = std::min(*deadline_, now + kConfirm);
+  if (row->action == A::GiveTime) {
+    if (stop_grace_ <= grace_) return A::None;
+    deadline_ = *deadline_ + (stop_grace_ - std::exchange(grace_, stop_grace_));
+  }
+  if (row->action == A::KillAll) {
+    deadline_ = std::min(*deadline_, now + kConfirm);
+    stop_grace_ = std::min(grace_, stop_grace_);  // nothing gives time any more
+  }
   state_ = row->next;
   return row->action;
 }

@@ -45,6 +45,7 @@ enum class AttemptAction : std::uint8_t {
   Probe,         // let the other hosts try the address of rank 0's host
   StartAll,      // start the workers
   StopAll,       // SIGTERM (or the user's signal), grace, SIGKILL; hosts that are not ready are released at once
+  GiveTime,      // the user stops what is stopping, and his grace is the longer one: the agents get it, too
   KillAll,       // SIGKILL at once: the grace period is over
   TellCleared,   // call AttemptOwner::attempt_cleared()
   Finish,        // call AttemptOwner::attempt_over(), the last call
@@ -78,7 +79,8 @@ class AttemptMachine {
   // Moves the deadline by `more`: something else takes this time before the workers are asked to end. Negative: it took
   // less time than an earlier call had allowed for.
   void take_longer(Duration more);
-  // The grace period of the stop that has begun, or that would begin now.
+  // The grace period of the stop that has begun, or that would begin now. A UserStop during a stop makes it the longer
+  // one of the two, counted from where the stop began.
   Duration grace() const { return grace_; }
 
  private:

@@ -62,9 +62,19 @@ void StopSequence::cut_saving_short() {
   at_once();
 }
 
+wire::Stop StopSequence::message() const {
+  return {stop_signal(), transport::milliseconds(deps_.machine.grace()),
+          deps_.options.stop.target.value_or(SignalTarget::Group)};
+}
+
+void StopSequence::give_time() {
+  if (!asked_) return;
+  for (fleet::Host& host : deps_.fleet.hosts()) host.session->end_workers(message(), transport::Afterwards::Stay);
+}
+
 void StopSequence::at_once() {
-  const SignalTarget target = deps_.options.stop.target.value_or(SignalTarget::Group);
-  const wire::Stop stop{stop_signal(), transport::milliseconds(deps_.machine.grace()), target};
+  asked_ = true;
+  const wire::Stop stop = message();
   const bool leaving = no_more_ || deps_.machine.state() == AttemptState::Leaving;
   for (fleet::Host& host : deps_.fleet.hosts()) {
     if (!host.runs() && !host.session->ended()) deps_.readiness.release(host);

@@ -48,6 +48,8 @@ class StopSequence {
   void begin();
   // Asks the workers to end now, without the steps before, and releases hosts that are not ready.
   void at_once();
+  // The machine's grace has become longer: tells the agents, if they have been asked to end the workers.
+  void give_time();
   // Whether the pause in which workers may save is under way.
   bool lets_save() const { return pause_.is_on(); }
   // Ends that pause and stops the workers now.
@@ -58,6 +60,7 @@ class StopSequence {
   void no_more() { no_more_ = true; }
 
  private:
+  wire::Stop message() const;
   int stop_signal() const;
   bool may_save() const;  // whether the workers get the pause
   void let_save();
@@ -67,6 +70,7 @@ class StopSequence {
   std::optional<int> looked_at_;  // the signal of look_before(); nullopt: not called
   int signo_ = SIGTERM;           // of this stop, unless the user has sent one
   bool no_more_ = false;
+  bool asked_ = false;  // at_once() has asked the agents to end the workers
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,5 +1,7 @@
 // Signals that this process handles by its loop, and that never end it by their default action.
 #pragma once
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -17,11 +19,19 @@ class LastSignals {
   LastSignals& operator=(const LastSignals&) = delete;
 
   void add(int signo);
-  // Calls `handler` with an error code and the number of the signal, once, from the loop.
-  void async_wait(auto handler) { set_.async_wait(std::move(handler)); }
+  // Calls `handler` with an error code, the number of the signal and its sender, once, from the loop. The sender is a
+  // process, or the kernel, as when a key is pressed at a terminal.
+  void async_wait(auto handler) {
+    set_.async_wait([handler = std::move(handler)](boost::system::error_code error, int signo) mutable {
+      handler(error, signo, error ? std::string() : take_sender(signo));
+    });
+  }
   void cancel() { set_.cancel(); }
 
  private:
+  // The sender of the first signal with that number that has come and whose sender has not been taken.
+  static std::string take_sender(int signo);
+
   boost::asio::signal_set set_;
   std::vector<int> added_;
 };

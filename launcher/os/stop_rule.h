@@ -24,7 +24,8 @@ class StopRule {
  public:
   static constexpr Duration kInsistAfter = std::chrono::milliseconds(500);
 
-  // Call for each stop signal. `sender` identifies its source: this process, a host, a command.
+  // Call for each stop signal. `sender` identifies its source: a process that has signalled this one, the kernel, a
+  // host, a command.
   [[nodiscard]] StopEffect heed(std::string_view sender, int signo, TimePoint now);
 
  private:

@@ -26,9 +26,9 @@ JobSignals::JobSignals(boost::asio::io_context& loop, Deps job) : deps_(std::mov
 }
 
 void JobSignals::await() {
-  signals_.async_wait([this](boost::system::error_code error, int signo) {
+  signals_.async_wait([this](boost::system::error_code error, int signo, const std::string& sender) {
     if (error) return;
-    came(signo);
+    heed({sender, {}, signo});
     await();
   });
 }

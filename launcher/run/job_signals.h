@@ -18,7 +18,7 @@ namespace sml::run {
 
 // A signal that may stop the job, and its origin.
 struct Stop {
-  std::string sender;  // as for StopRule::heed(); empty: the signal was sent to this process
+  std::string sender;  // as for StopRule::heed()
   std::string news;    // a message for the user about the request; empty: none
   int signo;
 };
@@ -39,7 +39,6 @@ class JobSignals {
   JobSignals(boost::asio::io_context& loop, Deps job);
 
   void begin() { await(); }  // handles signals from now on
-  void came(int signo) { heed({{}, {}, signo}); }
   // Handles the signal as if the system had delivered it: for stops that other hosts or `sml-run stop` request.
   void heed(const Stop& stop);
 

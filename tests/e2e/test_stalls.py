@@ -162,6 +162,23 @@ class Servers(TestCase):
         self.assertIn("attempt 2", done.stdout)
         self.assertIn("sml-run: --progress-file: its file system does not answer; the job goes on without it\n", done.stderr)
 
+    def test_under_the_program_at_a_second_attempt(self):
+        """Its host answers while it looks for the program, and is awaited."""
+        program = b'echo attempt $SML_ATTEMPT; until [ -e "$1" ]; do sleep 0.05; done; [ $SML_ATTEMPT = 2 ]; exit\n'
+        self.server.files["program"] = program
+        with sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", "--max-restarts", "1", "--restart-delay",
+                           "0:0", "-np", "1", "sh", self.folder / "program", self.top / "go") as job:
+            job.read_until("attempt 1")
+            self.server.stall()
+            (self.top / "go").touch()
+            wait_until(self.server.is_waited_for)
+            time.sleep(2.5 * heartbeat())  # the fault itself
+            self.server.go_on()
+            done = job.finish()
+        self.assert_status(done, 0)
+        self.assertIn("attempt 2", done.stdout)
+        self.assertNotIn("nothing heard", done.stderr)
+
     def test_at_the_end_of_hosts_that_call(self):
         """Each has the job's status, and no host waits for the report of the head."""
         port, program = free_port(), ("sh", "-c", CHATTER, self.top / "go")

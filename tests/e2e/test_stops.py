@@ -8,10 +8,11 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from harness import (PYTHON, REPO, SML_RUN, Process, HostsCase, TestCase, Testbed, _descendants, gate, own_processes, popen,
-                     sml_run, sml_run_popen, stays, wait_until)
+                     scaled, sml_run, sml_run_popen, stays, wait_until)
 from jobs import assert_says, heartbeat, insist, sh
 from test_dial_in import NoSsh
 
@@ -102,7 +103,7 @@ class Stops(TestCase):
         return bytes(said)
 
     def check_saved(self, place, job, status, ranks=None):
-        """All save, and have the time for it."""
+        """All save, have the time for it, and what they print last is printed."""
         ranks = set(place.ranks if ranks is None else ranks)
         place.wait("saving", ranks)
         self.assertEqual(place.told("saved"), set())
@@ -110,6 +111,8 @@ class Stops(TestCase):
         done = job.finish()
         if done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):  # it waits for nobody
             place.wait("saved", ranks)
+        elif job.stdout is not None:  # whose end we read
+            self.assertLessEqual({f"[{rank}] saved" for rank in ranks}, set(done.stdout.splitlines()), f"\n{done.stderr}")
         self.assertEqual(place.told("saved"), ranks, f"\n{done}")
         if status is not None:
             self.assert_status(done, status)
@@ -240,6 +243,17 @@ class Running(Here):
         self.assertNotEqual(job.wait(), 0)
         self.assertEqual(self.place.told("saved"), set())
 
+    def test_another_process_does_not_insist(self):
+        """As a batch script that passes a warning on, and the batch system itself some time later."""
+        job = self.start()
+        job.send_signal(signal.SIGTERM)
+        self.place.wait("saving")
+        self.assertTrue(stays(lambda: job.poll() is None))
+        subprocess.run(["sh", "-c", f"kill -TERM {job.pid}"], check=True, stdin=subprocess.DEVNULL)
+        self.assertTrue(stays(lambda: job.poll() is None))
+        done = self.check_saved(self.place, job, 143)
+        self.assertNotIn("again: the workers are killed at once", done.stderr)
+
     @gate
     def test_whoever_insists_kills(self):
         for signo in (signal.SIGINT, signal.SIGTERM):
@@ -306,6 +320,15 @@ class Stopping(Here):
         done = self.check_saved(self.place, job, 3, (1, 2))
         self.assertEqual(self.place.told("ready"), {0, 1, 2})
         self.assertNotIn("restart 1 of 1", done.stderr)
+
+    def test_the_longer_time_counts(self):
+        """That of a stop by a signal, though the job had begun to stop by itself."""
+        grace = scaled(5)
+        job = self.start("--grace", f"{grace}s")
+        self.send("launcher", TERM)
+        self.await_said(job, b" joins the stop")
+        time.sleep(1.5 * grace)  # more than they had at first
+        self.check_saved(self.place, job, 3, (1, 2))
 
     def test_the_others(self):
         for sender in ("agent", "guardian", "all"):

@@ -196,6 +196,7 @@ TEST_CASE("agent: what comes out of turn is ignored, and told to those who debug
   launcher.send(wire::Start{});
   CHECK(launcher.await<wire::AgentLog>().text == "its agent ignored a start while idle");
   launcher.send(Launcher::plan({{"sh", "-c", "echo first"}}));
+  launcher.await<wire::Prepared>();
   launcher.send(Launcher::plan({{"sh", "-c", "echo second"}}));
   const auto told = launcher.await<wire::AgentLog>();
   CHECK(told.level == wire::LogLevel::Debug);
@@ -257,12 +258,14 @@ TEST_CASE("agent: what one attempt has left in its folder is not taken for the n
   Launcher launcher({"env", "TMPDIR=" + folder.path()});
   launcher.send(Launcher::hello());
   launcher.send(Launcher::plan({{"sh", "-c", "echo no error > $TORCHELASTIC_ERROR_FILE"}}));
+  launcher.await<wire::Prepared>();
   launcher.send(wire::Start{});
   launcher.await<wire::Cleared>();
   wire::Prepare plan = Launcher::plan({{"false"}});
   plan.attempt = 2;
   launcher.forget();
   launcher.send(plan);
+  launcher.await<wire::Prepared>();
   launcher.send(wire::Start{});
   launcher.send(wire::Leave{});
   while (auto message = launcher.next()) CHECK_FALSE(std::holds_alternative<wire::ErrorFile>(*message));

@@ -77,7 +77,12 @@ void AgentProcess::turn() {
                                                             .guard = guard_,
                                                             .machine = host_.machine,
                                                             .cgroup = {},
-                                                            .ignored_signals = {}},
+                                                            .ignored_signals = {},
+                                                            .file_work =
+                                                                [](const auto& work, const auto& then) {
+                                                                  work();
+                                                                  then();
+                                                                }},
                                          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
                                          plan::Environment{}, 1024, std::chrono::seconds(30));
       agent_->run();

@@ -45,8 +45,8 @@ AttemptMachine at(S state, TimePoint now = kNow) {
 }  // namespace
 
 TEST_CASE("an attempt: every state is reached and leads to the end, and every action is asked for") {
-  const auto walk = fake::walk(AttemptMachine(kStartTimeout, kGrace, kNow), std::span<const E>(kEvents),
-                               [](AttemptMachine& machine, E event) {
+  const auto walk = fake::walk(AttemptMachine(kStartTimeout, kGrace, kNow, std::nullopt, 2 * kGrace),
+                               std::span<const E>(kEvents), [](AttemptMachine& machine, E event) {
                                  const S before = machine.state();
                                  const A action = machine.on(event, kNow);
                                  if (action == A::Unexpected) CHECK(machine.state() == before);
@@ -180,6 +180,34 @@ TEST_CASE("a stop of the user joins a stop for another reason, and takes no time
     CHECK(machine.deadline() == deadline);
     CHECK(machine.on(E::UserInsists, kNow + 2s) == A::KillAll);
   }
+}
+
+TEST_CASE("a stop of the user gives a stop for another reason his grace, if that is longer") {
+  for (const E reason : {E::WorkerFailed, E::HostFailed, E::OutputGone, E::NoProgress, E::Regroup}) {
+    AttemptMachine machine(kStartTimeout, kGrace, kNow, std::nullopt, 100s);
+    for (const E event : {E::AllReady, E::AllProbed}) static_cast<void>(machine.on(event, kNow));
+    CHECK(machine.on(reason, kNow) == A::StopAll);
+    CHECK(machine.grace() == kGrace);
+    CHECK(machine.on(E::UserStop, kNow + 1s) == A::GiveTime);
+    CHECK(machine.grace() == 100s);
+    CHECK(machine.deadline() == kNow + 100s + AttemptMachine::kConfirm);
+    CHECK(machine.on(E::UserStop, kNow + 2s) == A::None);
+    CHECK(machine.deadline() == kNow + 100s + AttemptMachine::kConfirm);
+    CHECK(machine.on(E::UserInsists, kNow + 3s) == A::KillAll);
+    CHECK(machine.deadline() == kNow + 3s + AttemptMachine::kConfirm);
+  }
+}
+
+TEST_CASE("a stop of the user takes no time from another stop, and gives none to workers that are killed") {
+  AttemptMachine machine(kStartTimeout, kGrace, kNow, std::nullopt, 1s);
+  for (const E event : {E::AllReady, E::AllProbed, E::WorkerFailed}) static_cast<void>(machine.on(event, kNow));
+  CHECK(machine.on(E::UserStop, kNow + 1s) == A::None);
+  CHECK(machine.grace() == kGrace);
+  AttemptMachine killed(kStartTimeout, kGrace, kNow, std::nullopt, 100s);
+  for (const E event : {E::AllReady, E::AllProbed, E::WorkerFailed}) static_cast<void>(killed.on(event, kNow));
+  CHECK(killed.on(E::UserInsists, kNow + 1s) == A::KillAll);
+  CHECK(killed.on(E::UserStop, kNow + 2s) == A::None);
+  CHECK(killed.deadline() == kNow + 1s + AttemptMachine::kConfirm);
 }
 
 TEST_CASE("news in a stop do not stop again") {

@@ -119,10 +119,22 @@ TEST_CASE("a stop names the signal and the grace") {
   CHECK(machine.deadline() == kNow + 3s);
 }
 
-TEST_CASE("a further stop shortens what is left, never lengthens it, and changes no signal") {
+TEST_CASE("a further stop with a longer grace gives it from where the stop began, and changes no signal") {
   HostMachine machine = at(S::Running);
   static_cast<void>(machine.stop(SIGTERM, 10s, kNow));
-  CHECK(machine.stop(SIGTERM, 60s, kNow + 1s) == A::None);
+  CHECK(machine.stop(SIGINT, 60s, kNow + 1s) == A::None);
+  CHECK(machine.deadline() == kNow + 60s);
+  CHECK(machine.stop(SIGINT, 60s, kNow + 2s) == A::None);
+  CHECK(machine.deadline() == kNow + 60s);
+  CHECK(machine.stop_signal() == SIGTERM);
+  CHECK(machine.stop(SIGKILL, 0s, kNow + 3s) == A::None);
+  CHECK(machine.deadline() == kNow + 3s);
+}
+
+TEST_CASE("a further stop with no longer grace only shortens what is left, and changes no signal") {
+  HostMachine machine = at(S::Running);
+  static_cast<void>(machine.stop(SIGTERM, 10s, kNow));
+  CHECK(machine.stop(SIGTERM, 10s, kNow + 1s) == A::None);
   CHECK(machine.deadline() == kNow + 10s);
   CHECK(machine.stop(SIGKILL, 2s, kNow + 1s) == A::None);
   CHECK(machine.deadline() == kNow + 3s);
@@ -145,7 +157,7 @@ TEST_CASE("a stop that the agent has from elsewhere takes the default grace, unt
   CHECK(machine.stop(SIGTERM, 100s, kNow + 1s) == A::None);
   CHECK(machine.deadline() == kNow + 101s);
   CHECK(machine.stop_by_itself(kNow + 2s) == A::None);
-  CHECK(machine.stop(SIGTERM, 200s, kNow + 3s) == A::None);
+  CHECK(machine.stop(SIGTERM, 100s, kNow + 3s) == A::None);
   CHECK(machine.deadline() == kNow + 101s);
 }
 
@@ -176,9 +188,9 @@ TEST_CASE("the grace is also that of a process which holds the output of a worke
   CHECK(machine.on(E::AllReaped, kNow) == A::None);
   CHECK(machine.deadline() == kNow + 3s);
   static_cast<void>(machine.stop(SIGTERM, 60s, kNow + 1s));
-  CHECK(machine.deadline() == kNow + 3s);
+  CHECK(machine.deadline() == kNow + 60s);
   static_cast<void>(machine.on(E::AllReaped, kNow + 1s));
-  CHECK(machine.on(E::Deadline, kNow + 3s) == A::KillAll);
+  CHECK(machine.on(E::Deadline, kNow + 60s) == A::KillAll);
 }
 
 TEST_CASE("a stop that comes before the start forbids it") {

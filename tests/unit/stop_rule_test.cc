@@ -55,6 +55,10 @@ const Story kStories[] = {
      {{"host-1", SIGTERM, 0ms, StopEffect::Begins},
       {"host-2", SIGTERM, 900ms, StopEffect::Joins},
       {"host-1", SIGTERM, 1s, StopEffect::Insists}}},
+    {"a script that passes on the batch system's warning as a signal, and the batch system a minute later",
+     {{"process 7", SIGTERM, 0ms, StopEffect::Begins},
+      {"process 8", SIGTERM, 60s, StopEffect::Joins},
+      {"process 8", SIGTERM, 61s, StopEffect::Insists}}},
     {"a command beside a signal",
      {{"", SIGINT, 0ms, StopEffect::Begins}, {"sml-run stop", SIGTERM, 2s, StopEffect::Joins}}},
 };

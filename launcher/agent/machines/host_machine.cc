@@ -85,11 +85,22 @@ HostAction HostMachine::stop(int signo, Duration grace, TimePoint now) {
     grace_ = grace;
   }
   const HostAction action = on(E::Stop, now);
-  const bool promised = deadline_ && !std::exchange(by_itself_, false);
-  if (state_ == S::Stopping || (state_ == S::Sweeping && deadline_)) {
-    deadline_ = promised ? std::min(*deadline_, now + grace) : now + grace;
-  }
+  take_grace(grace, now);
   return action;
+}
+
+// Processes that ended workers have left behind get no longer grace.
+void HostMachine::take_grace(Duration grace, TimePoint now) {
+  const bool promised = deadline_ && !std::exchange(by_itself_, false);
+  if (state_ != S::Stopping && (state_ != S::Sweeping || !deadline_)) return;
+  if (!promised) {
+    grace_ = grace;
+    deadline_ = now + grace;
+  } else if (state_ == S::Stopping && grace > grace_) {
+    deadline_ = *deadline_ + (grace - std::exchange(grace_, grace));
+  } else {
+    deadline_ = std::min(*deadline_, now + grace);
+  }
 }
 
 HostAction HostMachine::stop_by_itself(TimePoint now) {

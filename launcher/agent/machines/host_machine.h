@@ -57,8 +57,8 @@ class HostMachine {
   explicit HostMachine(Duration default_grace) : grace_(default_grace) {}
 
   [[nodiscard]] HostAction start(TimePoint now) { return on(HostEvent::Start, now); }
-  // Requested by the launcher. The first call starts the grace; later ones can shorten the rest of it, but never extend
-  // it.
+  // Requested by the launcher. The first call starts the grace. A later one with a longer grace makes it that long from
+  // where it began; any other can only shorten the rest of it.
   [[nodiscard]] HostAction stop(int signo, Duration grace, TimePoint now);
   // Requested by another process: SIGTERM and the default grace, until the launcher sends a grace of its own. Joins a
   // stop that is already in progress.
@@ -73,10 +73,11 @@ class HostMachine {
 
  private:
   std::optional<TimePoint> deadline_of(HostState state, TimePoint now) const;
+  void take_grace(Duration grace, TimePoint now);
 
   HostState state_ = HostState::Idle;
   std::optional<TimePoint> deadline_;
-  Duration grace_;
+  Duration grace_;  // the longest that the launcher has given in this stop
   int stop_signal_ = 15;
   bool by_itself_ = false;  // stopped by stop_by_itself(), and the launcher has not sent a grace yet
 };

@@ -19,6 +19,10 @@
 
 namespace sml::agent {
 
+// Does `work`, which may block for as long as a file system takes, off the loop, and then calls `then` on the loop: see
+// os::SideThread::post().
+using FileWork = std::function<void(std::function<void()> work, std::function<void()> then)>;
+
 struct AttemptDeps {
   boost::asio::io_context& loop;
   Processes& processes;
@@ -28,6 +32,7 @@ struct AttemptDeps {
   const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
   Preload& preload;
+  FileWork file_work;
   // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
   std::function<bool(pid_t)> is_own;
   const Guard& guard;

@@ -63,7 +63,7 @@ struct AppDialect {
 
 // A guess does not count if the user has chosen the dialect.
 AppDialect dialect_of(std::uint32_t app, plan::PmiMode pmi_mode, const WorkerEnvironments& environments) {
-  const plan::MpiFinding found = environments.find_mpi(app);
+  const plan::MpiFinding& found = environments.mpi(app);
   if (plan::dialect_of(found.library) != plan::MpiDialect::Unknown) return {found.dialect, PmixNeed::Sure};
   if (!plan::is_chosen_by_hosts(pmi_mode) || found.chance == plan::MpiChance::No) return {};
   return {found.dialect, PmixNeed::Perhaps};

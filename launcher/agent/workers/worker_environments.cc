@@ -43,7 +43,16 @@ std::vector<Error> WorkerEnvironments::find_programs() {
   mpi_chances_.clear();
   mpi_libraries_.clear();
   horovod_.clear();
+  mpi_.clear();
   return find_programs_from(0);
+}
+
+void WorkerEnvironments::take_findings(WorkerEnvironments copy) {
+  programs_ = std::move(copy.programs_);
+  mpi_chances_ = std::move(copy.mpi_chances_);
+  mpi_libraries_ = std::move(copy.mpi_libraries_);
+  horovod_ = std::move(copy.horovod_);
+  mpi_ = std::move(copy.mpi_);
 }
 
 std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
@@ -61,6 +70,7 @@ std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
     mpi_chances_.push_back(plan::mpi_chance(reader_of(path(i)), shared_[i]));
     mpi_libraries_.push_back(path(i).empty() ? std::string() : linked_mpi_library(path(i), shared_[i]));
     horovod_.push_back(how_horovod_meets(i));
+    mpi_.push_back(find_mpi(i));
   }
   return out;
 }

@@ -24,16 +24,19 @@ class WorkerEnvironments {
   // of programs that cannot run.
   std::vector<Error> add(std::vector<wire::App> apps, const plan::Environment& login);
   // Finds each program's file on this host, once per program, as no variable that the launcher sets affects the
-  // search. Returns the errors of programs that cannot run.
+  // search, and looks for signs of MPI and Horovod in it. Returns the errors of programs that cannot run. Blocks for as
+  // long as a file system takes: so a copy of this object does it on another thread, and take_findings() takes what it
+  // has found. Whatever is said of a program below is known only then.
   std::vector<Error> find_programs();
+  void take_findings(WorkerEnvironments copy);
+  bool has_findings() const { return mpi_.size() == apps_.size(); }
   // The programs that are linked with an MPI library and whose ranks `pmi_mode` does not connect, each with its first
   // rank among `workers`.
   std::vector<wire::MpiUse> find_mpi_singletons(std::span<const wire::Worker* const> workers,
                                                 plan::PmiMode pmi_mode) const;
   // The MPI library that the program is linked with; empty if there is none or another launcher serves it.
   const std::string& mpi_library(std::uint32_t index) const { return mpi_libraries_[index]; }
-  // All signs of MPI in the program; searched at each call.
-  plan::MpiFinding find_mpi(std::uint32_t index) const;
+  const plan::MpiFinding& mpi(std::uint32_t index) const { return mpi_[index]; }  // all signs of MPI in the program
   // Whether the program might use MPI; checked once.
   plan::MpiChance mpi_chance(std::uint32_t index) const { return mpi_chances_[index]; }
   bool might_use_mpi() const;  // any of them
@@ -61,7 +64,8 @@ class WorkerEnvironments {
   enum class Horovod : std::uint8_t { AtStore, ByMpi };
 
   plan::CommandLine command_line(std::uint32_t index) const;  // valid as long as this object
-  Result<void> check_horovod(std::uint32_t index) const;      // checks the build against the user's options
+  plan::MpiFinding find_mpi(std::uint32_t index) const;
+  Result<void> check_horovod(std::uint32_t index) const;  // checks the build against the user's options
   Horovod how_horovod_meets(std::uint32_t index) const;
   void compose(const wire::App& app, const plan::Environment& login);  // appends to shared_
   std::vector<Error> find_programs_from(std::size_t first);
@@ -72,6 +76,7 @@ class WorkerEnvironments {
   std::vector<std::string> programs_;         // by app: the file of argv[0]
   std::vector<plan::MpiChance> mpi_chances_;  // by app
   std::vector<std::string> mpi_libraries_;    // by app
+  std::vector<plan::MpiFinding> mpi_;         // by app
   std::vector<Horovod> horovod_;              // by app
   plan::Environment rendezvous_;
   std::unordered_map<Rank, plan::Environment> of_rank_;  // variables of the rendezvous for one rank alone
