@@ -7,6 +7,7 @@ import shlex
 from harness import PYTHON, REPO, SML_RUN, TRAIN_DDP, gate
 from jobs import assert_says, edit_file, sh
 from test_dial_in import PATH, SECRET, NoSsh
+from test_stops import WORKER, Place
 
 KUBERNETES = REPO / "packaging/kubernetes"
 DOCKERFILE = (REPO / "packaging/sagemaker/Dockerfile.training").read_text()
@@ -96,27 +97,53 @@ class Pods(NoSsh):
             "PET_RDZV_ENDPOINT": f"{names[0]}:23456", "PET_NPROC_PER_NODE": str(policy["nProcPerNode"]),
             "PET_MAX_RESTARTS": str(policy["maxRestarts"]), "HOSTNAME": names[index]}) for index in range(2)])
 
-    def test_an_mpijob(self):
-        """Its workers have an SSH server whose key nobody knows, and the operator's key."""
+    def start_mpijob(self, *program):
+        """The launcher's pod and those of the workers, which have an SSH server whose key nobody knows, and the operator's key;
+        `program` in place of the file's."""
         job, = documents("mpijob.yaml")
         replicas = job["spec"]["mpiReplicaSpecs"]
         words, env = pod_of(replicas["Launcher"]["template"]["spec"])
         server, _ = pod_of(replicas["Worker"]["template"]["spec"])
-        self.assertEqual(server[0], "/usr/sbin/sshd")
+        self.assertEqual(server[:2], ["/bin/sh", "-c"])
         self.assertIn("openssh-server", (KUBERNETES / "mpijob.yaml").read_text())
         names = ["my-job-worker-0.my-job", "my-job-worker-1.my-job"]
         self.know(names, ["head"])
-        for host in self.bed.names():
-            sh(self.bed, host, "/usr/sbin/sshd -f /run/sshd/sshd_config -e")
-            self.addCleanup(self.bed.exec, host, ["pkill", "-x", "sshd"])
+        first = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", *server[:2],
+                 server[2].replace("/usr/sbin/sshd -De", "/usr/sbin/sshd -f /run/sshd/sshd_config -De")]
+        self.assertNotEqual(first[-1], server[2])
+        workers = [self.start_pod(host, first) for host in self.bed.names()]
         slots = job["spec"]["slotsPerWorker"]
         self.bed.put("head", "/etc/mpi/hostfile", "".join(f"{name} slots={slots}\n" for name in names))
         self.addCleanup(sh, self.bed, "head", "rm -r /etc/mpi; rm -f /home/root/.ssh/known_hosts")
         edit_file(self, self.bed, "head", "/home/root/.ssh/known_hosts", lambda _: "")
         sh(self.bed, "head", f"mkdir -p /run/bin && ln -sf {SML_RUN} /run/bin/sml-run")
-        done = self.start_pod("head", words, env, {"OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile"}).finish()
+        self.assertEqual(words[-2:], ["python3", image()[1]])
+        words = [*words[:-2], *(program or words[-2:])]
+        return self.start_pod("head", words, env, {"OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile"}), workers
+
+    def test_an_mpijob(self):
+        done = self.start_mpijob()[0].finish()
         self.assert_status(done, 0)
         self.assertRegex(done.stdout, r"\[0\] trained: loss .* equal parameters on 4 ranks")
+
+    @gate
+    def test_an_mpijob_that_is_deleted(self):
+        """The first process of each pod is told, and the kernel kills all others of a pod when that has ended."""
+        place = Place([self.bed.path(name, "/run/pod") for name in self.bed.names()], range(4))
+        for host in self.bed.names():
+            sh(self.bed, host, "mkdir /run/pod")
+            self.addCleanup(sh, self.bed, host, "rm -r /run/pod")
+        launcher, workers = self.start_mpijob(PYTHON, "-c", WORKER, "/run/pod")
+        place.wait("ready")
+        for host in self.bed.names():
+            sh(self.bed, host, "pkill -TERM -P $(pgrep -x unshare)")
+        launcher.terminate()
+        place.wait("saving")
+        self.assertEqual(place.told("saved"), set())
+        place.make("go")
+        self.assert_status(launcher.finish(), 143)
+        self.assertEqual(place.told("saved"), set(place.ranks))
+        self.ends(workers, 0)
 
 
 class Sagemaker(NoSsh):
