@@ -110,6 +110,11 @@ void ElasticJob::look_at_hosts() {
                             "hosts are listed no more, and no restart is left to go on without them "
                             "(--max-restarts, or --reset-limit of horovodrun)"));
   }
+  if (rounds_->lacks_a_reset_to_grow() && !std::exchange(has_told_of_hosts_, true)) {
+    print(
+        "other hosts are there, and no restart is left to go on with them (--max-restarts, or --reset-limit of "
+        "horovodrun); the workers go on without these");
+  }
   if (notified_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
   const auto endpoint = endpoints_.find(leader);

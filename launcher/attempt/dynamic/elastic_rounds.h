@@ -87,6 +87,8 @@ class ElasticRounds {
   bool hosts_have_changed() const;
   // Whether the next round would do without a host of this one, and no reset is left for it.
   bool lacks_a_reset() const;
+  // Whether it would only have more hosts than this one, and no reset is left for it.
+  bool lacks_a_reset_to_grow() const;
   Rank leader() const;  // rank, in the attempt's plan, of the member whose number is 0
 
   std::uint32_t resets() const { return used_; }
@@ -109,6 +111,7 @@ class ElasticRounds {
   std::vector<Rank> ranks_on(HostId host) const;  // that belong to this round
   bool has_failed(HostId host) const;             // whether a member there has failed
   Result<plan::JobMap> following() const;
+  bool has_other_hosts_next() const;
   bool may_change() const;  // all members run and can be notified
   void add(const plan::MappedHost& host);
 
