@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <map>
 
 #include <poll.h>
@@ -72,17 +73,34 @@ class Names {
   Result<void> add(const std::string& option, const std::string& path) {
     const std::string name = path.empty() ? path : identity(path);
     if (name.empty()) return {};
+    paths_.emplace(whole(path), option);
     const auto [earlier, is_new] = seen_.emplace(name, option);
-    if (is_new) return {};
-    return Error(ErrorKind::Usage, fmt::format("{}: {} is the file of {} already; give each a file of its own", option,
-                                               show(path), earlier->second));
+    return is_new ? Result<void>() : taken(option, path, earlier->second);
+  }
+  // By their absolute paths alone: there may be very many.
+  Result<void> check_logs(const std::vector<std::string>& paths) const {
+    for (const std::string& path : paths) {
+      const auto earlier = path.empty() ? paths_.end() : paths_.find(whole(path));
+      if (earlier != paths_.end()) return taken("--log-dir", path, earlier->second);
+    }
+    return {};
   }
 
  private:
-  std::map<std::string, std::string> seen_;  // to the option of each
+  static std::string whole(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::absolute(path, ignored).lexically_normal();
+  }
+  static Error taken(const std::string& option, const std::string& path, const std::string& earlier) {
+    return {ErrorKind::Usage,
+            fmt::format("{}: {} is the file of {} already; give each a file of its own", option, show(path), earlier)};
+  }
+
+  std::map<std::string, std::string> seen_;   // to the option of each
+  std::map<std::string, std::string> paths_;  // absolute ones, likewise
 };
 
-Result<void> check_names(const JobOptions& options) {
+Result<void> check_names(const JobOptions& options, const plan::LaunchPlan& plan) {
   Names names;
   Result<void> added = names.add("--report", options.report_file);
   if (added) added = names.add("--results", options.results.file);
@@ -94,6 +112,13 @@ Result<void> check_names(const JobOptions& options) {
   if (added) added = names.add("--trace", options.observers.trace_file);
   if (added) added = names.add("--metrics-file", options.observers.metrics_file);
   if (added) added = names.add("--failure-file", options.failure.path);
+  if (added) added = names.add("--error-file", options.failure.json_path);
+  if (added) added = names.add("--exclude-file", options.restart.exclude.file);
+  if (added && !options.logs.directory.empty() && options.logs.place != LogPlace::Hosts) {
+    const Result<std::vector<std::string>> logs = log_paths(options.logs, options.output.routes, plan);
+    if (logs) added = names.check_logs(*logs);
+  }
+  if (added) added = names.add("--progress-file", options.restart.progress_file);  // which may be a log
   return added;
 }
 
@@ -104,7 +129,7 @@ Result<Records> Records::open(const JobOptions& options, const plan::LaunchPlan&
   Result<RankLogs> logs = RankLogs::plan(options.logs, options.output, plan);
   if (!logs) return logs.error();
   records.logs_ = std::move(*logs);
-  if (Result<void> different = check_names(options); !different) return different.error();
+  if (Result<void> different = check_names(options, plan); !different) return different.error();
   Result<os::UniqueFd> report = open_named("--report", options.report_file, kReportMode);
   if (!report) return report.error();
   records.report_file_ = {options.report_file, std::move(*report)};

@@ -85,6 +85,13 @@ class LocalJobs(TestCase):
             self.assertIn(f"{words[2]}: {words[3]} is the file of --report already", done.stderr)
             self.assertEqual(done.stdout, "")
             (folder / "new").unlink(missing_ok=True)
+        for words in (("--report", "new", "--exclude-file", "./new"), ("--report", "new", "--progress-file", folder / "new"),
+                      ("--report", "logs/rank.0/stdout", "--log-dir", "logs")):
+            (folder / "logs" / "rank.0").mkdir(parents=True, exist_ok=True)
+            done = sml_run(*words, "--max-restarts", "1", "echo", "started", cwd=folder)
+            self.assert_status(done, 2)
+            self.assertRegex(done.stderr, f"{words[2]}: .* is the file of {words[0]} already; give each a file of its own")
+            self.assertEqual(done.stdout, "")
         self.assert_status(sml_run("--events", "/dev/null", "--report", "/dev/null", "--failure-file", "/dev/null", "true"), 0)
 
     @gate
