@@ -1,8 +1,12 @@
 """The Python package sml_run (packaging/python): run(), and launch(), which calls a function on every rank."""
+import errno
+import importlib.util
 import json
 import os
 import pathlib
 import signal
+import stat
+import types
 
 from harness import BUILD, PYTHON, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, wait_until
 
@@ -50,6 +54,19 @@ class Python(TestCase):
         self.assert_status(done, 0)
         self.assertRegex(done.stdout, r"\[1\] said\n")
         self.assertRegex(done.stdout, r"3 1 3 (None|sml-run)\nCompleted\(status=2, report=None\)")
+
+    def test_a_program_that_others_can_write_is_passed_over(self):
+        folder = self.temporary_directory()
+        for place in ("open", "group"):
+            (folder / place).mkdir()
+            (folder / place / "sml-run").symlink_to(SML_RUN)
+        (folder / "open").chmod(0o777)
+        (folder / "group").chmod(0o775)
+        os.chown(folder / "group", 0, 100)
+        done = self.python("import sml_run; print(sml_run.path(), sml_run.path())", PATH=f"{folder}/open:{folder}/group:{BUILD}")
+        self.assertEqual(done.stdout, f"{BUILD}/sml-run {BUILD}/sml-run\n", done)
+        self.assertEqual(done.stderr, f"sml_run: {folder}/open/sml-run is not run, as {folder}/open can be written by every user of this machine\n"
+                                      f"sml_run: {folder}/group/sml-run is not run, as {folder}/group can be written by others of its group 100\n")
 
     def test_run_writes_to_a_stream_that_is_no_descriptor(self):
         done = self.python("import contextlib, io, sml_run\nout = io.StringIO()\n"
@@ -177,6 +194,97 @@ class Python(TestCase):
             if signo == signal.SIGINT:
                 self.assertIn("KeyboardInterrupt", done.stderr)
                 self.assertIn("sml-run: stopped by SIGINT", done.stderr)
+
+
+def module(name):
+    """A module of the package, by itself."""
+    spec = importlib.util.spec_from_file_location(name, PACKAGE / f"sml_run/{name}.py")
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+class System:
+    """Files made of values, as _trust.py asks for them: path -> (mode, owner, group), or what a link says."""
+
+    def __init__(self, **files):
+        self.files = {"/": (0o755, 0, 0), **files}
+        self.read_only, self.lists = "", ""
+
+    def lstat(self, path):
+        if path not in self.files:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+        what = self.files[path]
+        mode, owner, group, *names = (stat.S_IFLNK | 0o777, 0, 0) if isinstance(what, str) else what
+        kind = 0 if isinstance(what, str) else stat.S_IFREG if path.endswith("file") else stat.S_IFDIR
+        return types.SimpleNamespace(st_mode=kind | mode, st_uid=owner, st_gid=group, st_nlink=names[0] if names else 1)
+
+    def readlink(self, path):
+        return self.files[path]
+
+    def statvfs(self, path):
+        return types.SimpleNamespace(f_flag=os.ST_RDONLY if path == self.read_only else 0)
+
+    def getxattr(self, path, _):
+        if path != self.lists:
+            raise OSError(errno.ENODATA, "No data available", path)
+        return b"list"
+
+    def geteuid(self):
+        return 7
+
+    def getegid(self):
+        return 7
+
+    def getcwd(self):
+        return "/own"
+
+
+class Trust(TestCase):
+    """The rules of common/os/trust.h, which trust_test.cc shows of those of C++."""
+
+    def setUp(self):
+        self.system = System(**{
+            "/own": (0o755, 7, 7), "/own/file": (0o644, 7, 7), "/own/theirs-file": (0o644, 8, 8), "/own/open-file": (0o666, 7, 7),
+            "/own/group": (0o775, 7, 7), "/own/group/file": (0o664, 7, 7), "/root": (0o775, 0, 0), "/root/file": (0o664, 0, 0),
+            "/shared": (0o775, 0, 100), "/shared/file": (0o644, 0, 0), "/open": (0o777, 0, 0), "/open/file": (0o644, 7, 7),
+            "/theirs": (0o755, 8, 8), "/theirs/file": (0o644, 7, 7), "/tmp": (0o1777, 0, 0), "/tmp/file": (0o644, 7, 7),
+            "/tmp/twice-file": (0o644, 0, 0, 2), "/tmp/mine": (0o700, 7, 7, 5), "/tmp/mine/file": (0o644, 7, 7), "/own/to": "../shared",
+            "/own/way": "/tmp/mine/./file", "/open/way": "/own/file", "/own/round": "round"})
+
+    def in_the_way(self, path):
+        return module("_trust").obstacle(path, self.system)
+
+    def test_files_and_folders_are_roots_or_ours_and_closed_to_others(self):
+        by_all, by_group = "can be written by every user of this machine", "can be written by others of its group 100"
+        for path, why in {"/": "", "/own": "", "/own/file": "", "file": "", "/own/group/file": "", "/root/file": "",
+                          "/own/theirs-file": "/own/theirs-file belongs to user 8", "/own/open-file": f"/own/open-file {by_all}",
+                          "/shared": f"/shared {by_group}", "/shared/file": f"/shared {by_group}", "/open/file": f"/open {by_all}",
+                          "/theirs/file": "/theirs belongs to user 8", "/own/none": "/own/none: No such file or directory",
+                          "/own/file/x": "/own/file is no folder"}.items():
+            self.assertEqual(self.in_the_way(path), why, path)
+
+    def test_in_a_sticky_folder_what_is_there_and_ours_counts(self):
+        for path, why in {"/tmp": "/tmp", "/tmp/file": "", "/tmp/mine": "", "/tmp/mine/file": "", "/tmp/twice-file": "/tmp"}.items():
+            self.assertEqual(self.in_the_way(path), why and f"{why} can be written by every user of this machine", path)
+
+    def test_links_are_followed_and_all_that_is_on_the_way_counts(self):
+        for path, why in {"/own/way": "", "/own/to/file": "/shared can be written by others of its group 100", "/own/../own/file": "",
+                          "/open/way": "/open can be written by every user of this machine",
+                          "/own/round": "/own/round: too many levels of symbolic links"}.items():
+            self.assertEqual(self.in_the_way(path), why, path)
+
+    def test_read_only_mounts_and_lists(self):
+        self.system.read_only = "/shared"
+        self.assertEqual(self.in_the_way("/shared/file"), "")
+        self.system.lists = "/own/group"
+        self.assertEqual(self.in_the_way("/own/group/file"), "/own/group can be written by others of its group 7")
+
+    def test_folders_of_the_caller_are_searched_in_its_order(self):
+        joined = module("_worker").joined
+        self.assertEqual(joined(["/py", "/site"], ["/script", "/lib"], ["/py", "/site", "/late"], lambda _: True),
+                         ["/script", "/lib", "/py", "/site", "/late"])
+        self.assertEqual(joined(["/lib", "/py"], ["/script", "/lib"], ["/py3", "/late"], "/late".__eq__), ["/lib", "/py", "/late"])
 
 
 class Results(TestCase):

@@ -16,27 +16,37 @@ __all__ = ["path", "run", "launch", "Completed", "Report", "Results", "LaunchErr
 # Imported at their first use: a worker, and who only wants the path, need none of them.
 _LATER = {"run": "_run", "Completed": "_run", "Report": "_report", "launch": "_launch", "Results": "_launch",
           "LaunchError": "_errors", "RankFailed": "_errors", "RemoteError": "_errors", "RemoteTraceback": "_errors"}
+_passed_over = set()  # programs of which it has been said
 
 
 def path():
-    """The program sml-run that was installed with this package, else the first one in PATH. FileNotFoundError if there is
-    neither."""
+    """The program sml-run that was installed with this package, else the first one in PATH, but none that another user could
+    have put there. FileNotFoundError if there is neither."""
     here = folder = os.path.dirname(os.path.realpath(__file__))
+    folders = []
     # PREFIX/lib/python3.N/site-packages/sml_run, or DIR/sml_run of `pip install --target DIR`
     for _ in range(4):
         folder = os.path.dirname(folder)
-        program = os.path.join(folder, "bin", "sml-run")
-        if _is_program(program):
-            return program
-    for folder in os.get_exec_path():
+        folders.append(os.path.join(folder, "bin"))
+    for folder in folders + os.get_exec_path():
         program = os.path.join(folder, "sml-run")
-        if _is_program(program):
+        if _is_program(program) and _is_trusted(program):
             return program
     raise FileNotFoundError(f"there is no program sml-run beside {here} or in PATH; install it with: pip install sml-run")
 
 
 def _is_program(file):
     return os.path.isfile(file) and os.access(file, os.X_OK)
+
+
+def _is_trusted(file):
+    """Says once why not."""
+    from ._trust import obstacle
+    why = obstacle(file)
+    if why and file not in _passed_over:
+        _passed_over.add(file)
+        os.write(2, f"sml_run: {file} is not run, as {why}\n".encode("utf-8", "replace"))
+    return not why
 
 
 def __getattr__(name):

@@ -14,12 +14,15 @@ except ImportError:  # another Python than CPython
     import pickle
 
 # What is imported here is part of the time that a launch takes: little.
-from . import _files, _process, _results, path
+from . import _files, _process, _results, _trust, path
 
 _IN_ENVIRONMENT = 384 << 10   # bytes of a call that travels as variables; a larger one is the input of each rank
 _CHUNK = 96 << 10             # of a variable: the kernel takes no string of 128 KiB
-_BEGIN = ("import os, marshal, binascii, _frozen_importlib_external as f; text, code = map(os.environ.pop, ('SMLRUN_TEXT', 'SMLRUN_CODE')); "
-          "m = f.MAGIC_NUMBER.hex(); exec(marshal.loads(binascii.a2b_base64(code[len(m):])) if code.startswith(m) else text)")
+# The working directory, which -c puts first in sys.path, goes before anything is imported: it may contain anybody's modules.
+_BEGIN = ("import sys; sys.path[:1] == [''] and sys.path.pop(0); "
+          "import os, marshal, binascii, _frozen_importlib_external as f; text, code = map(os.environ.pop, ('SMLRUN_TEXT', 'SMLRUN_CODE')); "
+          "m = f.MAGIC_NUMBER.hex(); parts = marshal.loads(binascii.a2b_base64(code[len(m):])) if code.startswith(m) else [text]; "
+          "[exec(part, globals()) for part in parts]")
 _SLACK = 1 << 20              # of what a rank may send beyond max_result: its traceback
 # What would keep results or the report from coming here, or input from the ranks.
 _NOT_HERE = ("--stdin", "-stdin", "--report", "--results", "--results-limit", "--array-file", "--dry-run", "--check", "--plan", "--preload")
@@ -82,10 +85,13 @@ def launch(fn, *args, hosts=None, nproc=None, env=None, timeout=None, max_restar
 @functools.lru_cache(maxsize=None)
 def _worker():
     """The rank's program: its text, and for the same version of Python, whose start it makes quicker, its code."""
-    with open(os.path.join(os.path.dirname(__file__), "_worker.py"), encoding="utf-8") as file:
-        text = file.read()
-    code = importlib.util.find_spec(__package__ + "._worker").loader.get_code(__package__ + "._worker")
-    return {"SMLRUN_TEXT": text, "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + _as_text(marshal.dumps(code))}
+    texts, codes = [], []
+    for name in ("_trust", "_worker"):
+        with open(os.path.join(os.path.dirname(__file__), name + ".py"), encoding="utf-8") as file:
+            texts.append(file.read())
+        name = f"{__package__}.{name}"
+        codes.append(importlib.util.find_spec(name).loader.get_code(name))
+    return {"SMLRUN_TEXT": "\n".join(texts), "SMLRUN_CODE": importlib.util.MAGIC_NUMBER.hex() + _as_text(marshal.dumps(codes))}
 
 
 def _as_text(data):
@@ -118,8 +124,22 @@ def _pickled(fn, args, kwargs):
     if body is None:
         how, body = _by_value(fn, args, kwargs)
     more = how == "cloudpickle" or importlib.util.find_spec("cloudpickle") is not None
-    folders = [os.path.abspath(folder) for folder in sys.path if folder and not folder.endswith(".zip")]
-    return pickle.dumps((how, more, folders, body))
+    return pickle.dumps((how, more, _trust.place(), *_folders(), body))
+
+
+def _folders():
+    """Those of sys.path: before the folder of Python's own modules, such as that of the script, and after it."""
+    own = os.path.dirname(os.__file__)
+    folders = [_absolute(folder) for folder in sys.path if not folder.endswith(".zip")]
+    at = folders.index(own) if own in folders else 0
+    return [[folder for folder in some if folder] for some in (folders[:at], folders[at:])]
+
+
+def _absolute(folder):
+    try:
+        return os.path.abspath(folder)
+    except OSError:  # the working directory has been removed
+        return None
 
 
 def _by_value(fn, args, kwargs):

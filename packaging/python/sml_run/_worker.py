@@ -1,6 +1,14 @@
-"""A rank of sml_run.launch(). The text of this file travels with the job (SMLRUN_TEXT) and is executed by
-`python3 -c`, so that the other hosts need nothing but Python. It calls the function, and sends one message to the descriptor
-that `sml-run --results` gives it (_results.py reads these): how it went, and a pickle."""
+"""A rank of sml_run.launch(). The text of this file travels with the job (SMLRUN_TEXT), after that of _trust.py, and is
+executed by `python3 -c`, so that the other hosts need nothing but Python. It calls the function, and sends one message to the
+descriptor that `sml-run --results` gives it (_results.py reads these): how it went, and a pickle."""
+
+
+def joined(own, first, last, is_taken):
+    """sys.path, with the folders that the caller searches before Python's own modules and after them. Of those that are not
+    in it yet, the ones that is_taken() says."""
+    more = [folder for folder in dict.fromkeys(first + last) if folder not in own and is_taken(folder)]
+    first = [folder for folder in dict.fromkeys(first) if folder in own or folder in more]
+    return first + [folder for folder in own if folder not in first] + [folder for folder in more if folder not in first]
 
 
 def main():
@@ -89,6 +97,15 @@ def main():
 
     more = False
 
+    def take(folder):
+        """Whether modules of the caller's folder are looked up here, too: on its own host as the caller does."""
+        if not os.path.isdir(folder):
+            return False
+        why = "" if caller and caller == place() else obstacle(folder)
+        if why and os.environ.get("LOCAL_RANK", "0") == "0":
+            os.write(2, ("sml_run: no module is imported from %s, as %s\n" % (folder, why)).encode("utf-8", "replace"))
+        return not why
+
     def dump(value):
         try:
             return pickle.dumps(value)
@@ -104,8 +121,8 @@ def main():
             return cloudpickle.dumps(value)
 
     try:
-        how, more, folders, body = pickle.loads(load())
-        sys.path.extend(f for f in folders if f not in sys.path and os.path.isdir(f))
+        how, more, caller, first, last, body = pickle.loads(load())
+        sys.path[:] = joined(sys.path, first, last, take)
         if how == "cloudpickle":
             import cloudpickle
             dump = cloudpickle.dumps

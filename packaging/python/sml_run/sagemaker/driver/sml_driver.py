@@ -92,7 +92,7 @@ def start_from_file(data, words):
             try:
                 write(fd, data)
                 os.fchmod(fd, 0o500)
-                ready = os.open(file, os.O_RDONLY)
+                ready = os.open("/proc/self/fd/%d" % fd, os.O_RDONLY)  # not by its name, which others may have taken
             finally:
                 os.close(fd)
                 os.unlink(file)
