@@ -59,8 +59,9 @@ int obey(const std::string& called, const std::vector<std::string>& arguments, s
   if (is_control_line(called, arguments)) return speak_to_jobs(arguments);
   os::serve_as_init();
   ThisHost here = this_host(environment);
-  here.sharded_folders = [environment = here.environment, read_file = here.read_file, exists = here.exists] {
-    return sagemaker::sharded_folders(environment, {read_file, exists});
+  here.sharded_folders = [environment = here.environment, read_file = here.read_file, exists = here.exists,
+                          check_trust = here.check_trust] {
+    return sagemaker::sharded_folders(environment, {read_file, exists, check_trust});
   };
   forget_variable(environment.data(), std::string(kSecretVariable));
   auto parsed = parse_command_line(

@@ -64,8 +64,8 @@ std::string show(std::string_view bytes, std::size_t limit = 200);
 // Error (Usage): '"VALUE" is not EXPECTED'.
 Error bad_value(std::string_view value, std::string_view expected);
 
-// Quotes one word for a POSIX shell ('it'\''s'). Only for messages and the dry run: sml-run never passes text to a
-// shell.
+// Quotes one word for a POSIX shell ('it'\''s'). Only for messages, the dry run, and lines that the user wrote for a
+// shell: no other text is passed to one.
 std::string shell_quote(std::string_view word);
 
 // Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote is an

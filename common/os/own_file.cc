@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/os/trust.h"
+
 namespace sml::os {
 
 namespace {
@@ -22,8 +24,7 @@ constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 
-// Where everybody can write, another user can give a link of root's a second name: only links with one name are
-// trusted.
+// Where others can write, another user can give a link of root's a second name: only links with one name are trusted.
 bool is_trusted_link(const struct stat& link) { return is_trusted(link.st_uid) && link.st_nlink < 2; }
 
 bool is_proc(int folder) {
@@ -74,8 +75,10 @@ class Walk {
   Result<void> look() {
     struct stat info {};
     if (!at_ || ::fstat(at_.get(), &info) != 0) return fault(errno);
-    others_write_here_ = (info.st_mode & S_IWOTH) != 0;
-    others_write_ = others_write_ || others_write_here_;
+    const bool others_write_here = others_can_write(at_.get(), info);
+    const mode_t closed = (info.st_mode & S_IWOTH) != 0 ? S_IRWXU : ~mode_t{S_IWGRP | S_IWOTH};
+    access_of_new_ = others_write_here ? closed : ~mode_t{0};
+    others_write_ = others_write_ || others_write_here;
     return {};
   }
 
@@ -86,8 +89,7 @@ class Walk {
     const int follow = is_proc(at_.get()) ? 0 : O_NOFOLLOW;
     UniqueFd next(::openat(at_.get(), name.c_str(), O_PATH | O_CLOEXEC | follow));
     if (!next && errno == ENOENT && folders_ == Folders::AreMade) {
-      const mode_t mode = others_write_here_ ? folder_mode_ & S_IRWXU : folder_mode_;
-      if (::mkdirat(at_.get(), name.c_str(), mode) != 0 && errno != EEXIST) {
+      if (::mkdirat(at_.get(), name.c_str(), folder_mode_ & access_of_new_) != 0 && errno != EEXIST) {
         return no_folder(name, errno);
       }
       next.reset(::openat(at_.get(), name.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
@@ -102,7 +104,7 @@ class Walk {
 
   Result<void> go_on_at(int link, const struct stat& info, const std::string& name) {
     if (others_write_ && !is_trusted_link(info)) {
-      return refused("cannot open " + path_ + ": " + name + " is a link of another user, where everybody can write");
+      return refused("cannot open " + path_ + ": " + name + " is a link of another user, where others can write");
     }
     if (++links_ > kMostLinksFollowed) return fault(ELOOP);
     std::array<char, PATH_MAX> target;
@@ -117,8 +119,8 @@ class Walk {
   const mode_t folder_mode_;
   UniqueFd at_;
   std::vector<std::string> todo_;  // names, the next one last
-  bool others_write_here_ = false;
-  bool others_write_ = false;  // or above
+  mode_t access_of_new_ = 0;       // at most, of a folder that is made here
+  bool others_write_ = false;      // here or above
   int links_ = 0;
 };
 
@@ -149,12 +151,12 @@ Result<void> check_found(int fd, const Place& place, const std::string& path) {
   if (::fstat(fd, &file) != 0 || ::fstat(place.folder.get(), &folder) != 0) {
     return sys_error(ErrorKind::Io, "cannot open " + path, errno);
   }
-  const bool open_folder = (folder.st_mode & S_IWOTH) != 0;
-  if (open_folder && !is_trusted(file.st_uid) && file.st_uid != folder.st_uid) {
-    return refused("cannot open " + path + ": it belongs to another user, and everybody can write in its folder");
+  const bool is_theirs = !is_trusted(file.st_uid) && (file.st_uid != folder.st_uid || !S_ISREG(file.st_mode));
+  if (is_theirs && others_can_write(place.folder.get(), folder)) {
+    return refused("cannot open " + path + ": it belongs to another user, and others can write in its folder");
   }
   if (place.others_write_above && S_ISREG(file.st_mode) && file.st_nlink > 1) {
-    return refused("cannot open " + path + ": it is a file of another name too, and everybody can write in its folder");
+    return refused("cannot open " + path + ": it is a file of another name too, and others can write in its folder");
   }
   return {};
 }

@@ -1,13 +1,13 @@
 // Opens files for writing so that no other user of the machine chooses what is written.
 //
 // A user who can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
-// - a link to a folder on the way is followed if not everybody can write in its folder or any above; elsewhere only if
-//   it belongs to this user or root (as with fs.protected_symlinks, but on every kernel, and below /tmp as well as in
-//   it);
+// - a link to a folder on the way is followed if others can write neither in its folder nor in any above (trust.h says
+//   who they are); elsewhere only if it belongs to this user or root (as with fs.protected_symlinks, but on every
+//   kernel, and below /tmp as well as in it);
 // - a link in place of the file is not followed, unless it names an open file, as /dev/stdout does, or the rules treat
 //   it like a link on the way;
-// - where everybody can write, an existing file must belong to this user, root or the folder's owner, and have one name
-//   only.
+// - where others can write, an existing file must belong to this user, root or the folder's owner, and have one name
+//   only; a FIFO, a terminal or the like to this user or root.
 // Folders are walked by descriptors, so that nothing can change between check and use. Names below /proc stand for open
 // files, and are followed without checks.
 #pragma once
@@ -22,8 +22,8 @@
 namespace sml::os {
 
 enum class Folders : std::uint8_t { MustExist, AreMade };
-// Mode of folders that are created, less the umask; where everybody can write, only their creator gets access, as with
-// mkdtemp().
+// Mode of folders that are created, less the umask. Where everybody can write, only their creator gets access, as with
+// mkdtemp(); where a group of others can, it may look, and not write.
 inline constexpr mode_t kFolderMode = 0777;
 
 // A name in an open folder; the file of that name has not been examined.

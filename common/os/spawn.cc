@@ -343,10 +343,13 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
   std::string file = helper.argv[0];
   if (helper.program_fd < 0 && file.find('/') == std::string::npos) {
     TrustedProgram found = find_trusted_program(program_candidates(file, own_search_path()));
-    if (found.file.empty() && !found.passed_over.empty()) {
-      return Error(ErrorKind::Spawn, "cannot start " + file + ": " + found.passed_over.front());
+    if (found.file.empty()) {
+      // Not left to the C library, which would look again, and run what another user has put there meanwhile.
+      return found.passed_over.empty()
+                 ? sys_error(ErrorKind::Spawn, "cannot start " + file, ENOENT)
+                 : Error(ErrorKind::Spawn, "cannot start " + file + ": " + found.passed_over.front());
     }
-    if (!found.file.empty()) file = std::move(found.file);
+    file = std::move(found.file);
   }
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;
@@ -365,13 +368,8 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
   const std::vector<char*> own = pointers(helper.environment);
   char** const environment = helper.environment.empty() ? environ : const_cast<char**>(own.data());
   pid_t pid = -1;
-  int error = 0;
-  if (helper.program_fd >= 0) {
-    const std::string path = "/proc/self/fd/" + std::to_string(helper.program_fd);
-    error = ::posix_spawn(&pid, path.c_str(), &actions, &attributes, argv.data(), environment);
-  } else {
-    error = ::posix_spawnp(&pid, file.c_str(), &actions, &attributes, argv.data(), environment);
-  }
+  if (helper.program_fd >= 0) file = "/proc/self/fd/" + std::to_string(helper.program_fd);
+  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, argv.data(), environment);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error == ENOENT && helper.program_fd >= 0 && ::access("/proc/self/fd", F_OK) != 0) {

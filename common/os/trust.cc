@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -146,6 +147,11 @@ bool is_program(const std::string& file) {
 
 }  // namespace
 
+bool others_can_write(const std::string& path, const struct stat& info) { return !writers(path, info).empty(); }
+bool others_can_write(int fd, const struct stat& info) {
+  return others_can_write("/proc/self/fd/" + std::to_string(fd), info);
+}
+
 Result<void> check_trust(const std::string& path) { return Way().go(path); }
 
 TrustedProgram find_trusted_program(std::span<const std::string> candidates) {
@@ -164,49 +170,86 @@ TrustedProgram find_trusted_program(std::span<const std::string> candidates) {
 
 namespace {
 
-// The trusted ones of the folders, which ':' separates; adds to `left_out` why others that have `library` are not among
-// them.
-std::string trusted_folders(std::string_view folders, const std::string& library, std::vector<std::string>& left_out) {
+bool is_there(const std::string& path) { return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+
+// The trusted ones of the folders, which ':' separates, in which also `wanted` can be trusted where it is there; adds
+// to `left_out` why others that have it are not among them.
+std::string trusted_folders(std::string_view folders, const std::string& wanted, std::vector<std::string>& left_out) {
   std::string kept;
   for (const std::string_view folder : split(folders, ':')) {
     if (!folder.starts_with('/')) continue;
     const std::string path(folder);
-    if (Result<void> trusted = check_trust(path); trusted) {
+    const std::string file = path + "/" + wanted;
+    Result<void> trusted = check_trust(path);
+    const bool has_file = is_there(file);
+    if (trusted && has_file) trusted = check_trust(file);
+    if (trusted) {
       kept.append(kept.empty() ? "" : ":").append(folder);
-    } else if (::access((path + "/" + library).c_str(), F_OK) == 0) {
+    } else if (has_file) {
       left_out.push_back(trusted.error().message());
     }
   }
   return kept;
 }
 
-}  // namespace
-
-std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment, const std::string& library) {
-  constexpr std::string_view kFolders = "LD_LIBRARY_PATH=";
+// Keeps the trusted ones of the variable's folders, or `otherwise` if there are none.
+std::vector<std::string> keep_trusted(std::vector<std::string>& environment, std::string_view variable,
+                                      const std::string& wanted, std::string_view otherwise) {
   std::vector<std::string> left_out;
   for (std::string& entry : environment) {
-    if (!entry.starts_with(kFolders)) continue;
-    const std::string kept = trusted_folders(std::string_view(entry).substr(kFolders.size()), library, left_out);
-    entry = std::string(kFolders) + kept;
+    if (!entry.starts_with(variable)) continue;
+    const std::string kept = trusted_folders(std::string_view(entry).substr(variable.size()), wanted, left_out);
+    entry = std::string(variable).append(kept.empty() ? otherwise : kept);
   }
   return left_out;
 }
 
-Result<void> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
-                                    const std::string& directory) {
+// Reserved words and built-in commands, which the shell does not look up in PATH. The names of some are those of files,
+// too.
+bool is_word_of_shell(std::string_view word) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {".",    ":",        "alias",    "bg",      "break",   "case",   "cd",    "command", "continue", "do",     "done",
+       "echo", "elif",     "else",     "esac",    "eval",    "exec",   "exit",  "export",  "false",    "fc",     "fg",
+       "fi",   "for",      "function", "getopts", "hash",    "if",     "jobs",  "kill",    "local",    "printf", "pwd",
+       "read", "readonly", "return",   "set",     "shift",   "source", "test",  "then",    "time",     "times",  "trap",
+       "true", "type",     "ulimit",   "umask",   "unalias", "unset",  "until", "wait",    "while"});
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+// The word with which the line begins, if it is a plain one that names a program; else empty.
+std::string_view first_program(std::string_view line) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+  const std::size_t end = std::min(line.find_first_not_of(kPlain), line.size());
+  const bool plain = end == line.size() || std::string_view(" \t\n;&|<>").find(line[end]) != std::string_view::npos;
+  return plain && !is_word_of_shell(line.substr(0, end)) ? line.substr(0, end) : std::string_view();
+}
+
+}  // namespace
+
+std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment, const std::string& library) {
+  return keep_trusted(environment, "LD_LIBRARY_PATH=", library, {});
+}
+
+std::vector<std::string> keep_trusted_path(std::vector<std::string>& environment, const std::string& program) {
+  return keep_trusted(environment, "PATH=", program, "/usr/bin:/bin");
+}
+
+Result<TrustedCommand> check_trust_of_command(const std::string& command, std::vector<std::string>& environment,
+                                              const std::string& directory) {
   const std::string_view line = trim(command);
-  const std::size_t end = line.find_first_not_of(kPlain);
-  const bool plain =
-      end == std::string_view::npos || std::string_view(" \t\n;&|<>").find(line[end]) != std::string_view::npos;
-  if (!plain || line.substr(0, end).empty()) return {};
-  std::vector<std::string> candidates = program_candidates(std::string(line.substr(0, end)), environment);
-  for (std::string& file : candidates) {
-    if (!file.starts_with('/') && !directory.empty()) file.insert(0, directory + "/");
+  const std::string word(first_program(line));
+  TrustedCommand out{command, {}};
+  for (const std::string& file : word.empty() ? std::vector<std::string>() : program_candidates(word, environment)) {
+    const std::string full = file.starts_with('/') || directory.empty() ? file : directory + "/" + file;
+    if (!is_program(full)) continue;
+    if (Result<void> trusted = check_trust(full); !trusted) return trusted.error();
+    if (file != word) out.line = shell_quote(file).append(line.substr(word.size()));
+    break;
   }
-  const auto first = std::find_if(candidates.begin(), candidates.end(), is_program);
-  return first == candidates.end() ? Result<void>() : check_trust(*first);
+  for (const std::string& why : keep_trusted_path(environment)) {
+    out.left_out += (out.left_out.empty() ? "; PATH is used without a folder, as " : ", and another, as ") + why;
+  }
+  return out;
 }
 
 }  // namespace sml::os

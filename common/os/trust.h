@@ -12,9 +12,17 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "common/core/error.h"
 
 namespace sml::os {
+
+// Whether others can write to the file or in the folder, of which `info` tells: everybody, or a group (or, by an ACL,
+// some other user) as above. Its owner, and the folders above, are not looked at. Whoever has it open gives the
+// descriptor, which may be an O_PATH one, not of a link.
+bool others_can_write(const std::string& path, const struct stat& info);
+bool others_can_write(int fd, const struct stat& info);
 
 // Checks a file, or a folder in which names are to be looked up. An open descriptor (/dev/stdin) always passes. Error
 // (Config) names the obstacle: "/tmp/open can be written by every user of this machine".
@@ -28,13 +36,25 @@ struct TrustedProgram {
 };
 TrustedProgram find_trusted_program(std::span<const std::string> candidates);
 
-// For programs that load libraries by name: keeps only folders of LD_LIBRARY_PATH in which names may be looked up.
-// Returns why folders that have `library` were left out, as messages of check_trust().
+// For programs that load libraries by name: keeps only folders of LD_LIBRARY_PATH in which names may be looked up, and
+// where `library`, if it is there, passes as well. Returns why folders that have it were left out, as messages of
+// check_trust().
 std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environment, const std::string& library = ".");
 
-// Checks the program with which a line for /bin/sh begins, relative to that folder; a line that begins with anything
-// but a plain word cannot be checked in advance and passes. Error (Config): as check_trust().
-Result<void> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
-                                    const std::string& directory);
+// The same for programs that look up programs by name, with PATH. Relative folders are left out without a word; where
+// none stays, PATH is the system's.
+std::vector<std::string> keep_trusted_path(std::vector<std::string>& environment, const std::string& program = ".");
+
+// A line for /bin/sh that may be run.
+struct TrustedCommand {
+  std::string line;  // where it begins with a program of PATH, by the name of the file that was checked
+  // for the shell's status 127, "not found": "; PATH is used without a folder, as REASON", or empty
+  std::string left_out;
+};
+// Checks the program with which the line begins, relative to that folder, and applies keep_trusted_path(). Only a plain
+// word is checked: no word of the shell itself, and none with quotes, '~', '$' or '='. Error (Config): as
+// check_trust().
+Result<TrustedCommand> check_trust_of_command(const std::string& command, std::vector<std::string>& environment,
+                                              const std::string& directory);
 
 }  // namespace sml::os

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -77,7 +79,11 @@ void pass_on(boost::asio::signal_set& signals, sml::agent::Agent& agent) {
 
 void remove_folder(const std::string& folder) {
   if (folder.empty()) return;
-  ::unlink((folder + "/sml-run-agent").c_str());
+  const sml::os::UniqueFd opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!opened || ::fstat(opened.get(), &info) != 0) return;
+  if (info.st_uid != ::geteuid() || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) return;
+  ::unlinkat(opened.get(), "sml-run-agent", 0);
   ::rmdir(folder.c_str());
 }
 

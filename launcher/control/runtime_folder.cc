@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -61,16 +62,22 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-std::vector<std::string> names_in(int folder) {
+// At most kMostNames of those that pass: others can fill a folder like /tmp with names.
+std::vector<std::string> names_in(int folder, const std::function<bool(const char* name)>& passes) {
   std::vector<std::string> out;
   const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, CloseFolder> list(again < 0 ? nullptr : ::fdopendir(again));
   if (!list) return out;
   while (const dirent* entry = ::readdir(list.get())) {
-    if (entry->d_name[0] != '.' && out.size() < kMostNames) out.emplace_back(entry->d_name);
+    if (out.size() == kMostNames) break;
+    if (entry->d_name[0] != '.' && passes(entry->d_name)) out.emplace_back(entry->d_name);
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+bool is_there(int folder, const char* name, struct stat& info) {
+  return ::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 // Opens a path below `root`, resolving all links below it. Without openat2(2), which old kernels lack and containers
@@ -117,24 +124,24 @@ std::vector<os::UniqueFd> runtime_folders_in(int root, uid_t owner) {
     if (folder && is_private(folder.get(), owner)) out.push_back(std::move(folder));
   };
   if (const os::UniqueFd users = open_within(root, "/run/user")) {
-    for (const std::string& name : names_in(users.get())) look("/run/user/" + name + "/sml-run");
+    const auto any = [](const char*) { return true; };
+    for (const std::string& name : names_in(users.get(), any)) look("/run/user/" + name + "/sml-run");
   }
   if (const os::UniqueFd tmp = open_within(root, "/tmp")) {
-    for (const std::string& name : names_in(tmp.get())) {
-      if (name.starts_with("sml-run-")) look("/tmp/" + name);
-    }
+    const auto is_theirs = [&](const char* name) {
+      struct stat info {};
+      return std::string_view(name).starts_with("sml-run-") && is_there(tmp.get(), name, info) && info.st_uid == owner;
+    };
+    for (const std::string& name : names_in(tmp.get(), is_theirs)) look("/tmp/" + name);
   }
   return out;
 }
 
 std::vector<std::string> sockets_in(int folder) {
-  std::vector<std::string> out;
-  for (std::string& name : names_in(folder)) {
+  return names_in(folder, [folder](const char* name) {
     struct stat info {};
-    const bool found = ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-    if (found && S_ISSOCK(info.st_mode)) out.push_back(std::move(name));
-  }
-  return out;
+    return is_there(folder, name, info) && S_ISSOCK(info.st_mode);
+  });
 }
 
 std::string socket_name(std::string_view job_id) {

@@ -94,7 +94,7 @@ std::string facts_of_batch(const ThisHost& here) {
 
 std::optional<Platform> find_platform(const ThisHost& here) {
   if (std::string facts = facts_of_batch(here); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
-  std::string facts = sagemaker::shared_facts(here.environment, {here.read_file, here.exists});
+  std::string facts = sagemaker::shared_facts(here.environment, {here.read_file, here.exists, here.check_trust});
   if (!facts.empty()) return Platform{"SageMaker", std::move(facts)};
   return std::nullopt;
 }

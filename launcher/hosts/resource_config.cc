@@ -95,4 +95,8 @@ Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_
   return ResourceConfig{std::move(*current_host), std::move(*hosts), std::move(*interface)};
 }
 
+bool belongs_to_sagemaker(std::string_view path) {
+  return path.starts_with("/opt/ml/") && path.find("/../") == std::string_view::npos;
+}
+
 }  // namespace sml::hosts

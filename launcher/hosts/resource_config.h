@@ -21,4 +21,8 @@ struct ResourceConfig {
 // MiB of text.
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path);
 
+// Whether the path is in /opt/ml, which only root can make, and whose files the platform writes: in SageMaker's local
+// mode with other owners and modes than in its containers. False where SAGEMAKER_BASE_DIR has moved them.
+bool belongs_to_sagemaker(std::string_view path);
+
 }  // namespace sml::hosts

@@ -27,31 +27,17 @@ void add_once(std::vector<std::string>& warnings, std::string warning) {
   if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
 }
 
-// A user who can write the file controls what the workers load; one who can read it knows the secrets in it.
+// A user who could write the file would control what the workers load; one who can read it knows the secrets in it.
 Result<plan::Environment> read_variables(const std::string& path, const ThisHost& here,
                                          std::vector<std::string>& warnings) {
-  const std::string name = "--env-file " + show(path) + ": ";
-  Result<WatchedText> file = WatchedText{};
-  if (here.read_watched) {
-    file = here.read_watched(path, plan::kMaxEnvFileBytes);
-  } else if (Result<std::string> text = here.read_file(path, plan::kMaxEnvFileBytes)) {
-    file->text = std::move(*text);
-  } else {
-    file = text.error();
-  }
-  if (!file) return Error(ErrorKind::Config, name + file.error().message());
-  if (file->others == OthersCan::Write) {
-    return Error(ErrorKind::Config, name + "other users of this machine can write it")
-        .with_hint("chmod o-w it, and look at what it says; a FIFO has to be your own");
-  }
+  const Result<OwnText> file = read_own_text(here, path, plan::kMaxEnvFileBytes);
+  if (!file) return Error(file.error()).in("--env-file " + show(path));
   Result<plan::Environment> variables = plan::parse_env_file(file->text, path);
   if (!variables) return variables;
-  if (file->other_owner)
-    add_once(warnings, fmt::format("{}user {} owns it and can change it", name, *file->other_owner));
   const auto secret = std::find_if(variables->begin(), variables->end(), plan::holds_a_secret);
-  if (file->others == OthersCan::Read && secret != variables->end()) {
-    add_once(warnings,
-             fmt::format("{}every user of this machine can read {} in it; chmod 600 it", name, plan::name_of(*secret)));
+  if (file->all_can_read && secret != variables->end()) {
+    add_once(warnings, fmt::format("--env-file {}: every user of this machine can read {} in it; chmod 600 it",
+                                   show(path), plan::name_of(*secret)));
   }
   return variables;
 }

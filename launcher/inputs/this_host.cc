@@ -1,10 +1,8 @@
 #include "launcher/inputs/this_host.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,28 +58,17 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return read_to_end(file.get(), limit);
 }
 
-// A pipe without a name can be used only by the processes that hold its ends.
-bool is_named(int fd) {
-  struct statfs info {};
-  return ::fstatfs(fd, &info) != 0 || info.f_type != PIPEFS_MAGIC;
+bool all_can_read(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return false;
+  return (S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode)) && (info.st_mode & S_IROTH) != 0;
 }
 
-Result<WatchedText> read_watched(const std::string& path, std::size_t limit) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return file_error(errno);
-  WatchedText out;
-  const bool is_fifo = S_ISFIFO(info.st_mode);
-  if (S_ISREG(info.st_mode) || (is_fifo && is_named(file.get()))) {
-    if (info.st_uid != 0 && info.st_uid != ::geteuid()) out.other_owner = info.st_uid;
-    if ((info.st_mode & S_IROTH) != 0) out.others = OthersCan::Read;
-    if ((info.st_mode & S_IWOTH) != 0 || (is_fifo && out.other_owner)) out.others = OthersCan::Write;
-  }
-  if (out.others == OthersCan::Write) return out;
-  Result<std::string> text = read_to_end(file.get(), limit);
-  if (!text) return text.error();
-  out.text = std::move(*text);
-  return out;
+bool is_named_by(int fd, const std::string& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
 }
 
 bool exists(const std::string& path) {
@@ -152,12 +139,29 @@ std::string variable(const ThisHost& here, std::string_view name) {
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
+// Judged when it is open: another user can neither exchange it then, nor be late with making it.
+Result<OwnText> read_own_text(const ThisHost& here, const std::string& path, std::size_t limit) {
+  if (!here.check_trust) {
+    Result<std::string> text = here.read_file(path, limit);
+    return text ? Result<OwnText>(OwnText{std::move(*text)}) : text.error();
+  }
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const int why = file.get() < 0 ? errno : 0;
+  if (why == ENOENT || why == ENOTDIR) return file_error(why);
+  const Result<void> trusted = here.check_trust(path);
+  if (trusted && why != 0) return file_error(why);
+  if (trusted && is_named_by(file.get(), path)) {
+    Result<std::string> text = read_to_end(file.get(), limit);
+    return text ? Result<OwnText>(OwnText{std::move(*text), all_can_read(file.get())}) : text.error();
+  }
+  const std::string reason = trusted ? "it has just been exchanged for another" : trusted.error().message();
+  return Error(ErrorKind::Config, "is not obeyed, as " + reason)
+      .with_hint("take it from a place of your own, where nobody else can write, or from /dev/stdin");
+}
+
 Result<std::string> read_own_file(const ThisHost& here, const std::string& path, std::size_t limit) {
-  const bool known = here.check_trust && here.exists && here.exists(path);
-  const Result<void> trusted = known ? here.check_trust(path) : Result<void>();
-  if (trusted) return here.read_file(path, limit);
-  return Error(ErrorKind::Config, "is not obeyed, as " + trusted.error().message())
-      .with_hint("take it from a file that nobody else can write, or from /dev/stdin");
+  Result<OwnText> own = read_own_text(here, path, limit);
+  return own ? Result<std::string>(std::move(own->text)) : own.error();
 }
 
 ThisHost this_host(std::span<const char* const> environment) {
@@ -172,7 +176,6 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.read_secret = read_secret_file;
   here.share_secret = share_secret_file;
   here.exists = exists;
-  here.read_watched = read_watched;
   here.check_trust = os::check_trust;
   here.listens = [](std::uint16_t port) { return os::listener_on(port).has_value(); };
   const auto passed_over = std::make_shared<std::vector<std::string>>();

@@ -20,14 +20,10 @@
 
 namespace sml {
 
-// The access that users other than the owner and the group have to a file.
-enum class OthersCan : std::uint8_t { Nothing, Read, Write };
-
-// A file's text, and who else can access the file, both from one descriptor.
-struct WatchedText {
+// The text of a file that nobody else can have written.
+struct OwnText {
   std::string text;
-  OthersCan others = OthersCan::Nothing;
-  std::optional<unsigned> other_owner{};  // an owner that is neither root nor this user
+  bool all_can_read = false;  // every user of this machine
 };
 
 // The launcher's machine as the planner sees it. Values that cost time are functions, called only when needed. Tests
@@ -56,10 +52,8 @@ struct ThisHost {
   std::string name_space{};                                               // a new random name, for LaunchPlan::job
   std::vector<hosts::MachineNames> machines{};          // hosts that have turned out to be one machine
   std::optional<std::vector<plan::Host>> discovered{};  // as --host-discovery-script lists them; nullopt: no list
-  // Like read_file; also says which other users can access the file, if it is a regular file or a FIFO. Null: read_file
-  // is used, and access is not known.
-  std::function<Result<WatchedText>(const std::string& path, std::size_t limit)> read_watched{};
-  // Error if another user can change the file that the path names, see common/os/trust.h. Null: not checked.
+  // Error if another user can change the file that the path names, see common/os/trust.h. Null: not checked, and only
+  // read_file reads.
   std::function<Result<void>(const std::string& path)> check_trust{};
   // Whether a program of this machine listens on that TCP port; null: not known.
   std::function<bool(std::uint16_t port)> listens{};
@@ -78,7 +72,8 @@ struct ThisHost {
 // A variable of the environment; empty if it is not set.
 std::string variable(const ThisHost& here, std::string_view name);
 
-// Reads a file whose contents sml-run obeys. Error (Config): another user may have written the file.
+// Reads a file whose contents sml-run obeys. Error (Config): another user may have written the file, or can do so.
+Result<OwnText> read_own_text(const ThisHost& here, const std::string& path, std::size_t limit);
 Result<std::string> read_own_file(const ThisHost& here, const std::string& path, std::size_t limit);
 
 // The real machine.

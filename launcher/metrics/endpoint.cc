@@ -1,10 +1,12 @@
 #include "launcher/metrics/endpoint.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/own_file.h"
 
 namespace sml::metrics {
 
@@ -44,10 +47,12 @@ SocketAddress internet_address(const MetricsAddress& address) {
   return out;
 }
 
-Result<SocketAddress> unix_address(const std::string& path) {
+// Goes by the open folder, so that nobody can put a link on the way any more.
+Result<SocketAddress> unix_address(const os::Place& place, const std::string& written) {
   SocketAddress out;
+  const std::string path = "/proc/self/fd/" + std::to_string(place.folder.get()) + "/" + place.name;
   auto& local = reinterpret_cast<sockaddr_un&>(out.storage);
-  if (path.size() >= sizeof local.sun_path) {
+  if (std::max(path.size(), written.size()) >= sizeof local.sun_path) {
     return Error(ErrorKind::Usage,
                  "the name of a socket has at most " + std::to_string(sizeof local.sun_path - 1) + " bytes");
   }
@@ -62,16 +67,22 @@ os::UniqueFd make_socket(int family) {
 }
 
 // Removes a socket of which nobody takes connections any more.
-Result<void> clear_name(const std::string& path, const SocketAddress& address) {
+Result<void> clear_name(const os::Place& place, const SocketAddress& address) {
   struct stat there {};
-  if (::lstat(path.c_str(), &there) != 0) return {};
+  if (::fstatat(place.folder.get(), place.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return {};
   if (!S_ISSOCK(there.st_mode)) return Error(ErrorKind::Usage, "there is a file of that name that is no socket");
   const os::UniqueFd probe = make_socket(AF_UNIX);
   const bool refused = ::connect(probe.get(), address.any(), address.size) != 0 && errno == ECONNREFUSED;
   if (!refused) return Error(ErrorKind::Usage, "another process listens there, or it belongs to somebody else");
-  if (::unlink(path.c_str()) != 0)
+  if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0)
     return sys_error(ErrorKind::Usage, "the socket of an earlier job cannot be removed", errno);
   return {};
+}
+
+// The file's number; 0: there is none.
+ino_t file_of(int folder, const std::string& name) {
+  struct stat there {};
+  return ::fstatat(folder, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 ? there.st_ino : 0;
 }
 
 std::string port_of(int fd) {
@@ -89,7 +100,9 @@ Endpoint& Endpoint::operator=(Endpoint&& other) noexcept {
   close();
   fd_ = std::move(other.fd_);
   url_ = std::move(other.url_);
-  path_ = std::exchange(other.path_, {});
+  folder_ = std::move(other.folder_);
+  name_ = std::move(other.name_);
+  file_ = other.file_;
   return *this;
 }
 
@@ -97,10 +110,12 @@ Result<Endpoint> Endpoint::open(const MetricsAddress& address) {
   const bool is_unix = !address.path.empty();
   const std::string written = is_unix ? "unix:" + address.path : address.host + ":" + std::to_string(address.port);
   const auto wrong = [&](Error why) { return std::move(why).in("--metrics: " + show(written)); };
-  const Result<SocketAddress> where = is_unix ? unix_address(address.path) : internet_address(address);
+  Result<os::Place> place = is_unix ? os::find_place(address.path, os::Folders::MustExist) : os::Place();
+  if (!place) return wrong(Error(ErrorKind::Usage, place.error().message()));
+  const Result<SocketAddress> where = is_unix ? unix_address(*place, address.path) : internet_address(address);
   if (!where) return wrong(where.error());
   if (is_unix) {
-    if (Result<void> cleared = clear_name(address.path, *where); !cleared) return wrong(cleared.error());
+    if (Result<void> cleared = clear_name(*place, *where); !cleared) return wrong(cleared.error());
   }
   Endpoint out;
   out.fd_ = make_socket(where->storage.ss_family);
@@ -110,7 +125,11 @@ Result<Endpoint> Endpoint::open(const MetricsAddress& address) {
   if (::bind(out.fd(), where->any(), where->size) != 0) {
     return wrong(sys_error(ErrorKind::Usage, "cannot listen there", errno));
   }
-  if (is_unix) out.path_ = address.path;
+  if (is_unix) {
+    out.file_ = file_of(place->folder.get(), place->name);
+    out.folder_ = std::move(place->folder);
+    out.name_ = std::move(place->name);
+  }
   if (::listen(out.fd(), kWaiting) != 0) return wrong(sys_error(ErrorKind::Usage, "cannot listen there", errno));
   const bool is_v6 = address.host.find(':') != std::string::npos;
   const std::string host = is_v6 ? "[" + address.host + "]" : address.host;
@@ -120,8 +139,8 @@ Result<Endpoint> Endpoint::open(const MetricsAddress& address) {
 
 void Endpoint::close() {
   if (!fd_) return;
-  if (!path_.empty()) ::unlink(path_.c_str());
-  path_.clear();
+  if (folder_ && file_of(folder_.get(), name_) == file_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+  folder_.reset();
   fd_.reset();
 }
 

@@ -10,10 +10,18 @@
 
 namespace sml::os {
 
+namespace {
+
+constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+constexpr mode_t kMode = 0666;
+
+}  // namespace
+
 Result<RenewedFile> RenewedFile::open(const std::string& path) {
   Result<Place> place = find_place(path, Folders::MustExist);
   if (!place) return place.error();
   RenewedFile out(path, std::move(*place));
+  const UniqueFd held(::openat(out.place_.folder.get(), out.place_.name.c_str(), kNew, kMode));
   if (Result<void> good = out.check_name(); !good) return good.error();
   const Result<UniqueFd> trial = out.make_beside();
   if (!trial) return trial.error();
@@ -41,12 +49,8 @@ std::string RenewedFile::name_beside() const {
 }
 
 Result<UniqueFd> RenewedFile::make_beside() const {
-  constexpr mode_t kMode = 0666;
   const std::string name = name_beside();
-  const auto make = [&] {
-    return UniqueFd(
-        ::openat(place_.folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
-  };
+  const auto make = [&] { return UniqueFd(::openat(place_.folder.get(), name.c_str(), kNew, kMode)); };
   UniqueFd file = make();
   if (!file && errno == EEXIST && ::unlinkat(place_.folder.get(), name.c_str(), 0) == 0) file = make();
   if (!file) return sys_error(ErrorKind::Io, "cannot write beside " + show(path_), errno);

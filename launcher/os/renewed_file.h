@@ -10,9 +10,9 @@ namespace sml::os {
 
 class RenewedFile {
  public:
-  // Finds the file's folder, and checks that a file can be made there; does not change the file itself. A file that
-  // exists must be a regular one; in a folder that others can write, it must belong to this user or root. Error (Io)
-  // names the file.
+  // Finds the file's folder, and checks that a file can be made there. Does not change a file that exists, which must
+  // be a regular one, and in a folder that others can write belong to this user or root. Else makes an empty one, so
+  // that in a folder like /tmp nobody else takes the name. Error (Io) names the file.
   static Result<RenewedFile> open(const std::string& path);
 
   // Writes `text` to a new file in the same folder, with the mode that the umask leaves, and renames it over the old

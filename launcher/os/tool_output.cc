@@ -45,11 +45,20 @@ std::string read_for_a_while(int fd) {
   return text;
 }
 
+// posix_spawn() takes pointers to non-const char for historical reasons; it changes nothing.
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
 // A tool with its stdout on `out` and its stderr on /dev/null, in a process group of its own. No shell.
 std::optional<pid_t> start_tool(const std::string& file, const std::vector<std::string>& words, int in, int out) {
-  std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = pointers(words);
+  std::vector<std::string> environment = own_environment();
+  keep_trusted_path(environment);
+  const std::vector<char*> variables = pointers(environment);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -60,9 +69,7 @@ std::optional<pid_t> start_tool(const std::string& file, const std::vector<std::
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  // posix_spawn() takes pointers to non-const char for historical reasons; it changes nothing.
-  char* const* arguments = const_cast<char* const*>(argv.data());
-  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, arguments, environ);
+  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, argv.data(), variables.data());
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;

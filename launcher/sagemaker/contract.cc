@@ -22,7 +22,7 @@ Error bad(std::string_view path, std::string_view what) {
 
 Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
   if (!files.exists(path)) return std::optional<std::string>();
-  Result<std::string> text = files.read(path, kMostOfContract);
+  Result<std::string> text = read_job_file(files, path, kMostOfContract);
   if (!text) return bad(path, text.error().message());
   return std::optional(std::move(*text));
 }
@@ -139,6 +139,13 @@ Result<void> read_inputs(Contract& contract, const Files& files) {
 }
 
 }  // namespace
+
+Result<std::string> read_job_file(const Files& files, const std::string& path, std::size_t limit) {
+  const bool judged = files.check_trust && !hosts::belongs_to_sagemaker(path);
+  const Result<void> trusted = judged ? files.check_trust(path) : Result<void>();
+  if (trusted) return files.read(path, limit);
+  return Error(ErrorKind::Config, "is not obeyed, as " + trusted.error().message());
+}
 
 std::string contract_folder(const plan::Environment& environment, const Files& files) {
   const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");

@@ -19,7 +19,13 @@ namespace sml::sagemaker {
 struct Files {
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read;  // at most `limit` bytes
   std::function<bool(const std::string& path)> exists;
+  // Error if another user can change the file, see common/os/trust.h. Null: not checked.
+  std::function<Result<void>(const std::string& path)> check_trust{};
 };
+
+// Reads a file that describes the job. Error (Config): it cannot be read, or SAGEMAKER_BASE_DIR has moved it to where
+// another user can change it; see hosts::belongs_to_sagemaker().
+Result<std::string> read_job_file(const Files& files, const std::string& path, std::size_t limit);
 
 struct InstanceGroup {
   std::string name;

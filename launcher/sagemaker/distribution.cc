@@ -128,7 +128,7 @@ Result<Distribution> read_v3_if_there(const Contract& contract, const plan::Envi
   }
   const std::string path = contract.folder + std::string(kV3Scripts) + "/distributed.json";
   if (!files.exists(path)) return Distribution{};
-  const Result<std::string> text = files.read(path, kMostOfConfig);
+  const Result<std::string> text = read_job_file(files, path, kMostOfConfig);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), text.error().message()));
   return read_v3(*text, path);
 }

@@ -23,7 +23,8 @@ std::string entry_script(const Contract& contract, const plan::Environment& envi
   const std::string_view name = plan::variable(environment, "SM_ENTRY_SCRIPT");
   if (!name.empty() && name != "null") return std::string(name);
   const std::string path = contract.folder + std::string(kV3Scripts) + "/sourcecode.json";
-  const Result<std::string> text = files.exists(path) ? files.read(path, kMostOfFile) : Result<std::string>("");
+  const Result<std::string> text =
+      files.exists(path) ? read_job_file(files, path, kMostOfFile) : Result<std::string>("");
   const Result<Value> root = parse_json(text ? *text : "");
   const auto* object = root ? std::get_if<Object>(&root->data) : nullptr;
   const Value* script = object == nullptr ? nullptr : find(*object, "entry_script");

@@ -53,7 +53,8 @@ std::string shared_facts(const plan::Environment& environment, const Files& file
   std::string out = fmt::format("{}\n{}\n", arn, name);
   for (const string_view file : kFiles) {
     const std::string path = (trains ? training : processing) + std::string(file);
-    const Result<std::string> text = files.exists(path) ? files.read(path, kMaxBytes) : Result<std::string>("");
+    const Result<std::string> text =
+        files.exists(path) ? read_job_file(files, path, kMaxBytes) : Result<std::string>("");
     out += fmt::format("{}\n{}\n", file, text ? canonical(*text, file) : "");
   }
   return out;

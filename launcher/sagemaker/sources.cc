@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "common/os/own_file.h"
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
+#include "launcher/hosts/resource_config.h"
 #include "launcher/report/live/own_line.h"
 #include "launcher/sagemaker/contract.h"
 #include "launcher/sagemaker/entry_point.h"
@@ -38,7 +40,9 @@ Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); 
 
 // The file to run for a program's name; empty if there is none, or if a printed warning explains why it is not used.
 std::string find_helper(const std::string& name, const ThisHost& here) {
-  const os::TrustedProgram found = os::find_trusted_program(os::program_candidates(name, here.environment));
+  std::vector<std::string> candidates = os::program_candidates(name, here.environment);
+  std::erase_if(candidates, [](const std::string& file) { return !file.starts_with('/'); });
+  const os::TrustedProgram found = os::find_trusted_program(candidates);
   for (const std::string& why : found.passed_over) {
     os::write_all(STDERR_FILENO, report::own_line("warning: " + why) + "\n");
   }
@@ -50,9 +54,11 @@ Result<ExitStatus> run(const std::string& file, const std::vector<std::string>& 
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const std::vector<int> ignored = os::ignored_signals();
+  plan::Environment environment = here.environment;  // the program may start others by name, as tar does
+  os::keep_trusted_path(environment);
   const auto spawned = os::spawn_worker({.program = file,
                                          .argv = argv,
-                                         .environment = here.environment,
+                                         .environment = environment,
                                          .working_directory = "/",
                                          .stdin_fd = null->get(),
                                          .stdout_fd = STDERR_FILENO,
@@ -119,6 +125,15 @@ class Scratch {
     std::string path = fmt::format("{}/{}XXXXXX", where, kUnfinished);
     if (::mkdtemp(path.data()) == nullptr) return sys_error(ErrorKind::Config, where, errno);
     return Scratch(std::move(path));
+  }
+  // Error (Config): another user can exchange the folder, or what is in it.
+  static Result<Scratch> make_where_nobody_else_writes(const std::string& where) {
+    Result<Scratch> made = make(where);
+    if (!made) return made;
+    const Result<void> trusted = os::check_trust(made->path_);
+    if (trusted) return made;
+    ::rmdir(std::exchange(made->path_, {}).c_str());  // not what another may have put in its place
+    return bad(fmt::format("nothing is put into {}, as {}", show(where), trusted.error().message()));
   }
   Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   Scratch(const Scratch&) = delete;
@@ -209,9 +224,16 @@ bool is_empty(const std::string& folder) {
   return true;
 }
 
+bool close_to_others(int folder, struct stat status) {
+  const std::string name = fmt::format("/proc/self/fd/{}", folder);
+  status.st_mode &= 07775;
+  if (os::others_can_write(folder, status)) status.st_mode &= 07755;
+  return ::chmod(name.c_str(), status.st_mode) == 0;
+}
+
 // Creates the folder if needed, and checks that no other user has put, or can put, a program there. A folder in which
-// everyone may write but delete only own files, like /tmp, is shared on purpose: its mode is not changed, and it is
-// rejected.
+// others may write but delete only own files, like /tmp, is shared on purpose: its mode is not changed, and it is
+// rejected. So is one below a folder that others can change, other than SageMaker's own.
 Result<void> claim_folder(const std::string& folder) {
   const Result<os::Place> place = os::find_place(folder + "/" + std::string(kUnfinished), os::Folders::AreMade);
   if (!place) return bad(place.error().message());
@@ -221,12 +243,14 @@ Result<void> claim_folder(const std::string& folder) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return bad(fmt::format("{} belongs to user {}, who could change the program", show(folder), status.st_uid));
   }
-  if ((status.st_mode & S_IWOTH) == 0) return {};
-  constexpr mode_t kWithoutOthersWriting = 07775;
-  const std::string name = fmt::format("/proc/self/fd/{}", fd);
-  const bool shared = (status.st_mode & S_ISVTX) != 0;
-  if (!shared && ::chmod(name.c_str(), status.st_mode & kWithoutOthersWriting) == 0) return {};
-  return bad(fmt::format("every user can write in {}, and so change the program", show(folder)));
+  if (os::others_can_write(fd, status)) {
+    const bool shared = (status.st_mode & S_ISVTX) != 0;
+    if (shared || !close_to_others(fd, status)) {
+      return bad(fmt::format("others can write in {}, and so change the program", show(folder)));
+    }
+  }
+  const Result<void> trusted = hosts::belongs_to_sagemaker(folder) ? Result<void>() : os::check_trust(folder);
+  return trusted ? trusted : bad("others could change the program, as " + trusted.error().message());
 }
 
 Result<void> put_sources(const std::string& archive, const std::string& folder, const ThisHost& here) {
@@ -245,15 +269,16 @@ bool is_in_s3(std::string_view path) { return path.starts_with("s3://"); }
 
 Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, const ThisHost& here) {
   const std::string temporary = variable(here, "TMPDIR");
-  const Result<Scratch> scratch = Scratch::make(temporary.empty() ? "/tmp" : temporary);
+  const Result<Scratch> scratch = Scratch::make_where_nobody_else_writes(temporary.empty() ? "/tmp" : temporary);
   if (!scratch) return scratch.error();
-  const std::string file = scratch->path() + "/object";
-  if (Result<void> fetched = fetch(uri, file, here); !fetched) return fetched.error();
-  return here.read_file(file, limit);
+  const os::UniqueFd folder(::open(scratch->path().c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return sys_error(ErrorKind::Config, show(scratch->path()), errno);
+  if (Result<void> fetched = fetch(uri, scratch->path() + "/object", here); !fetched) return fetched.error();
+  return here.read_file(fmt::format("/proc/self/fd/{}/object", folder.get()), limit);
 }
 
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here) {
-  const sagemaker::Files files{here.read_file, here.exists};
+  const sagemaker::Files files{here.read_file, here.exists, here.check_trust};
   const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
   if (!contract) return contract.error();
   const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.environment, files);

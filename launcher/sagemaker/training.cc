@@ -21,6 +21,7 @@
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
+#include "common/os/trust.h"
 #include "common/plan/environment/kept_back.h"
 #include "launcher/inputs/stop_grace.h"
 #include "launcher/report/outcome/last_lines.h"
@@ -218,7 +219,7 @@ Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& 
 constexpr std::string_view kFailure = "/output/failure";
 
 std::string folder_of_platform(const ThisHost& here) {
-  return sagemaker::contract_folder(here.environment, {here.read_file, here.exists});
+  return sagemaker::contract_folder(here.environment, {here.read_file, here.exists, here.check_trust});
 }
 
 // ---- installing
@@ -267,7 +268,7 @@ Error failed_step(const std::vector<std::string>& argv, const Training& training
 }  // namespace
 
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder) {
-  const sagemaker::Files files{here.read_file, here.exists};
+  const sagemaker::Files files{here.read_file, here.exists, here.check_trust};
   Training training;
   Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
   if (!contract) return contract.error();
@@ -311,8 +312,8 @@ void choose_failure_file(Options& options, const ThisHost& here) {
 
 void choose_progress_lines(Options& options, const ThisHost& here) {
   if (options.observers.progress_push == ProgressPush::No) return;
-  const bool trains =
-      options.mode == Mode::Train || sagemaker::is_training_job(here.environment, {here.read_file, here.exists});
+  const bool trains = options.mode == Mode::Train ||
+                      sagemaker::is_training_job(here.environment, {here.read_file, here.exists, here.check_trust});
   if (trains) options.observers.progress_lines = ProgressLines::Yes;
 }
 
@@ -363,9 +364,22 @@ Result<void> Installer::step(const std::vector<std::string>& argv) {
 Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, int errors) {
   const std::lock_guard lock(mutex_);
   if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
-  const auto spawned = os::spawn_worker({.program = {},
+  // The first of that name or none: what another one installs the workers might not find.
+  std::vector<std::string> candidates = os::program_candidates(argv.front(), here_.environment);
+  for (std::string& file : candidates) {
+    if (!file.starts_with('/')) file.insert(0, join(training_.folder, ""));
+  }
+  const os::TrustedProgram found = os::find_trusted_program(candidates);
+  if (!found.passed_over.empty()) {
+    return Error(ErrorKind::Deploy, fmt::format("the job's packages are not installed: {}", found.passed_over.front()))
+        .with_hint("--no-install leaves out what the image has already");
+  }
+  if (found.file.empty()) return failed_step(argv, training_, SpawnFailed{SpawnStep::Exec, ENOENT}, {});
+  plan::Environment environment = here_.environment;
+  os::keep_trusted_path(environment);
+  const auto spawned = os::spawn_worker({.program = found.file,
                                          .argv = argv,
-                                         .environment = here_.environment,
+                                         .environment = environment,
                                          .working_directory = training_.folder,
                                          .stdin_fd = null,
                                          .stdout_fd = STDOUT_FILENO,

@@ -11,7 +11,7 @@ namespace {
 // assigning to an exported one would change it for the workers. No word is left subject to splitting or globbing.
 constexpr char kScript[] =
     // Resets the shell options and variables of the login; bash takes both from the environment.
-    "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_at sml_top sml_uid; "
+    "set +aefu; unset sml_path sml_mask sml_why sml_cache sml_base sml_dir sml_at sml_top sml_uid sml_gid; "
     // The script's own programs come from the system, whatever the login's PATH holds.
     "sml_path=$PATH; PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH; trap \"\" PIPE; "
     "sml_run() { PATH=$sml_path; [ -z \"$sml_mask\" ] || umask \"$sml_mask\"; exec \"$@\" --mark @MARK@ --silence "
@@ -32,14 +32,17 @@ constexpr char kScript[] =
     "if command -v timeout > /dev/null; then sml_take() { timeout @START@ head -c @SIZE@ ; }; "
     "else sml_take() { head -c @SIZE@ ; }; fi; "
     // sml_way PATH: succeeds if nobody else can replace a folder above this path: each is owned by root, by the login
-    // or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is in it.
-    // A link with a second name is one that another user may have put there.
+    // or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is in it;
+    // a group is others, unless it is that of root or has the login's number. A link with a second name is one that
+    // another user may have put there. The rules are those of os::check_trust(), but for ACLs and read-only mounts, of
+    // which stat does not tell.
     "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; set --; "
     "while sml_at=${sml_at%/*}; [ -n \"$sml_at\" ]; do set -- \"$@\" \"$sml_at\"; done; "
-    "stat -c %u:%A:%h / \"$@\" | (read -r sml_top && while read -r sml_at; do "
+    "stat -c %u:%A:%h:%g / \"$@\" | (read -r sml_top && while read -r sml_at; do "
     "case ${sml_at%%:*} in 0 | \"$sml_uid\" | \"${sml_top%%:*}\") ;; *) exit 1 ;; esac; "
-    "case ${sml_at#*:} in l*:1 | d???????"
-    "-?:* | d????????[tT]:*) ;; *) exit 1 ;; esac; done); }; "
+    "case ${sml_at#*:} in l*:1:* | d????[-]??[-]?:* | d???????[-]?:*:0 | d???????[-]?:*:\"$sml_gid\" | "
+    "d????????[tT]:*) ;; "
+    "*) exit 1 ;; esac; done); }; "
     // sml_make FOLDER: succeeds if the folder is the login's own, no link, and nobody else can replace it. Where it or
     // folders above are missing, first checks the one in which they are to be, by its name and without links, and then
     // makes them one by one there; another job may do the same.
@@ -73,14 +76,15 @@ constexpr char kScript[] =
     "sml_cache=${XDG_CACHE_HOME:-$HOME/.cache}; sml_cache=${sml_cache%/}/sml-run; "
     "sml_try \"$sml_cache\" @NAME@; "
     // Only here: $() creates a process, and a start from the cache needs none.
-    "sml_mask=$(umask); umask 077; sml_uid=$(id -u); "
+    "sml_mask=$(umask); umask 077; sml_uid=$(id -u); sml_gid=$(id -g); [ \"$sml_gid\" = \"$sml_uid\" ] || sml_gid=0; "
     "if sml_make \"$sml_cache\" 2> /dev/null; then "
     "sml_put \"$sml_cache\" @NAME@ sml_kept && { sml_try \"$sml_cache\" @NAME@; sml_bad \"$sml_cache\" @NAME@; }; "
     "else sml_why=\"$sml_why; $sml_cache cannot be made, or another user can change it or a folder above\"; fi; "
     "for sml_base in \"$XDG_RUNTIME_DIR\" /dev/shm /tmp /var/tmp \"$HOME\"; do "
     "[ -d \"$sml_base\" ] || continue; [ -w \"$sml_base\" ] || continue; "
-    "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2> /dev/null) || "
-    "{ sml_why=\"$sml_why; $sml_base cannot be written\"; continue; }; "
+    "{ (sml_way \"$sml_base/.\" && cd -P \"$sml_base/\" && sml_way \"$PWD/.\") && "
+    "sml_dir=$(mktemp -d \"$sml_base/sml-run-XXXXXX\" 2> /dev/null); } || "
+    "{ sml_why=\"$sml_why; $sml_base cannot be written, or others can change it\"; continue; }; "
     "sml_put \"$sml_dir\" sml-run-agent sml_made && { sml_try \"$sml_dir\" sml-run-agent --remove \"$sml_dir\"; "
     "sml_bad \"$sml_dir\" sml-run-agent; }; "
     "rmdir \"$sml_dir\"; sml_dir=; done; "

@@ -32,8 +32,8 @@ enum class AgentDuty : std::uint8_t { Serve, Return };
 //
 // The agent is stored in ${XDG_CACHE_HOME:-~/.cache}/sml-run (mode 0700, owned by the login's user, not a link, and in
 // no folder that another user can change), where it stays for the next job. If it cannot be stored there or executed
-// from there, it goes to a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm, /tmp, /var/tmp or the home, which the
-// agent removes as soon as it runs.
+// from there, it goes to a new folder of mktemp -d in $XDG_RUNTIME_DIR, /dev/shm, /tmp, /var/tmp or the home, the first
+// of them in which no other user can exchange it; the agent removes it as soon as it runs.
 std::string bootstrap_script(const AgentImage& image, const std::string& mark, const StartLimits& limits = {},
                              AgentDuty duty = AgentDuty::Serve);
 

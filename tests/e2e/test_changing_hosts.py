@@ -185,7 +185,7 @@ class Changing(HostsCase):
 
     def test_a_script_that_hangs_ends_with_a_launcher_that_is_killed(self):
         with self.start(source=("--host-discovery-script", "sleep 988; true")) as job:
-            wait_until(lambda: any(p["cmd"].startswith("sleep 988") for p in self.bed.ps("algo-1")))
+            wait_until(lambda: any(p["cmd"].endswith("sleep 988") for p in self.bed.ps("algo-1")))
             sh(self.bed, "algo-1", "pkill -KILL -x sml-run")
             self.assert_status(job.finish(), 137)
         self.bed.assert_clean()

@@ -17,6 +17,18 @@ mkdir -p "$1/dev" && mount --rbind /dev "$1/dev" && mount -t tmpfs -o mode=755 d
 for name in null zero full random urandom tty; do touch /dev/$name && mount --bind "$1/dev/$name" /dev/$name || exit 99; done
 ln -s /proc/self/fd /dev/fd && shift && exec "$@"
 """
+# And a /usr/local with only the library that the driver's file is for, which the loader does not know.
+WITH_LIBRARY = WITH_DRIVER.replace("&& shift", '&& mount --bind "$1/local" /usr/local && shift')
+# A library that is loaded before all others, and shows that it was loaded into the helper.
+PRELOADED = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void load(int count, char** words) {
+  if (count > 0 && strcmp(words[0], "sml-run-nvml") == 0) close(open(getenv("SEEN"), O_CREAT | O_WRONLY, 0600));
+}
+"""
 # Leaves memory behind, once.
 HOLDER = 'echo "attempt $SML_ATTEMPT $([ -e $0 ] && echo held)"; if [ $SML_ATTEMPT = 1 ]; then touch $0; exit 3; fi'
 # What is held when the library first answers counts as others'.
@@ -35,8 +47,8 @@ class Gpus(TestCase):
         self.top = self.temporary_directory()
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.top / "libnvidia-ml.so.1", HERE / "fake_nvml.c"], check=True, timeout=watchdog())
 
-    def job(self, *words, program=("sh", "-c", WORKER), **env):
-        return popen(["unshare", "--mount", "sh", "-c", WITH_DRIVER, "sh", self.top, SML_RUN, "-np", "1", "--report", self.top / "report",
+    def job(self, *words, program=("sh", "-c", WORKER), script=WITH_DRIVER, **env):
+        return popen(["unshare", "--mount", "sh", "-c", script, "sh", self.top, SML_RUN, "-np", "1", "--report", self.top / "report",
                       "--timeline", self.top / "job.html", *words, *program],
                      env={"LD_LIBRARY_PATH": str(self.top), **env})
 
@@ -95,6 +107,30 @@ class Gpus(TestCase):
             wait_until(lambda: said.extend(job.errors_so_far()) or b"no library is loaded" in said, lambda: bytes(said))
             self.assertEqual(self.end(job)["accelerators"], [])
         self.assertIn(f"for NVIDIA's devices, as {self.top} can be written by every user of this machine", said.decode())
+
+    def test_a_library_that_the_loader_does_not_know(self):
+        """As Kubernetes' plugins put it; it is loaded only where nobody else can put another there."""
+        place = self.top / "local/nvidia/lib64"
+        place.mkdir(parents=True)
+        (self.top / "libnvidia-ml.so.1").rename(place / "libnvidia-ml.so.1")
+        with self.job(script=WITH_LIBRARY) as job:
+            wait_until(lambda: "gpu[0,2] 87 0 %" in self.status(job), lambda: self.status(job))
+            self.end(job)
+        place.chmod(0o777)
+        said = bytearray()
+        with self.job(script=WITH_LIBRARY) as job:
+            wait_until(lambda: said.extend(job.errors_so_far()) or b"is not loaded" in said, lambda: bytes(said))
+            self.assertEqual(self.end(job)["accelerators"], [])
+        self.assertIn("libnvidia-ml.so.1 is not loaded, as /usr/local/nvidia/lib64 can be written by every user of this machine",
+                      said.decode())
+
+    def test_nothing_is_loaded_before_the_library(self):
+        library, seen = self.top / "first.so", self.top / "seen"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=PRELOADED.encode(), check=True, timeout=watchdog())
+        with self.job(LD_PRELOAD=str(library), SEEN=str(seen)) as job:
+            wait_until(lambda: "gpu[0,2] 87 0 %" in self.status(job), lambda: self.status(job))
+            self.end(job)
+        self.assertFalse(seen.exists())
 
     def restarted(self, held, *, program=HOLDER, **env):
         words = ("--max-restarts", "1", "--restart-delay", "0:0", "--no-tag", "--no-usage")

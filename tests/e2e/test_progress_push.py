@@ -156,11 +156,14 @@ class ToKubeflow(TestCase):
         self.certificate("other-cert.pem")
         (self.folder / "open").write_text("token")
         (self.folder / "open").chmod(0o666)
+        (self.folder / "open-cert.pem").write_bytes((self.folder / "cert.pem").read_bytes())
+        (self.folder / "open-cert.pem").chmod(0o666)
         (self.folder / "two").write_text("two words")
         said = {"self-signed certificate": {"SERVER_CA_CERT": str(self.folder / "other-cert.pem")},
                 "is no https:// URL": {"SERVER_URL": f"http://localhost:{server.server_address[1]}/"},
                 "no such file": {"SERVER_TOKEN": str(self.folder / "none")},
                 "can be written by every user": {"SERVER_TOKEN": str(self.folder / "open")},
+                "open-cert.pem can be written by every user": {"SERVER_CA_CERT": str(self.folder / "open-cert.pem")},
                 "two holds no token": {"SERVER_TOKEN": str(self.folder / "two")},
                 "holds no certificates": {"SERVER_CA_CERT": str(self.folder / "two")}}
         for words, wrong in said.items():

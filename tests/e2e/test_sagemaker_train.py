@@ -1,12 +1,15 @@
 """`sml-run train` as the entry point of a SageMaker training container of one host: a made-up /opt/ml, found through
 SAGEMAKER_BASE_DIR, and real programs."""
+import errno
 import gzip
+import importlib.util
 import io
 import json
 import os
 import shutil
 import subprocess
 import tarfile
+from unittest import mock
 
 from harness import PYTHON, REPO, SML_RUN, TRAIN_DDP, TestCase, gate, run, sml_run, watchdog
 
@@ -292,11 +295,22 @@ class Train(Container):
         self.submit("s3://b/s.tar.gz")
         (self.ml / "code").chmod(0o1777)  # as /tmp, for all on purpose
         self.assert_status(self.train(env=env), 2)
-        self.assertIn("every user can write in ", self.failure())
+        self.assertIn("others can write in ", self.failure())
         self.assertEqual((self.ml / "code").stat().st_mode & 0o7777, 0o1777)
         (self.ml / "code").chmod(0o777)
         self.assertEqual(self.train(env=env).stdout, "unpacked\n")
         self.assertEqual((self.ml / "code").stat().st_mode & 0o7777, 0o775)
+
+    def test_a_tool_of_another_user_is_not_run(self):
+        store, env = self.bucket(boto3=True)
+        self.pack(store / "s.tar.gz", train="print('by boto3')")
+        self.submit("s3://b/s.tar.gz")
+        os.chown(self.base / "tools/aws", 65534, 65534)
+        done = self.train(env=env)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "by boto3\n")
+        self.assertRegex(done.stderr, r"warning: \S+/tools/aws is not run, as \S+/tools/aws belongs to user 65534")
+        self.assertFalse((self.base / "asked").exists())
 
     def test_sources_are_fetched_with_boto3_where_there_is_no_aws(self):
         store, env = self.bucket(aws=False, boto3=True)
@@ -421,6 +435,28 @@ class Driver(Container):
         done = self.drive("aarch64")
         self.assert_status(done, 0)
         self.assertEqual(sorted(json.loads(line.partition("] ")[2])["env"]["RANK"] for line in done.stdout.splitlines()), ["0", "1"])
+
+    def test_its_name_may_be_taken_before_it_runs(self):
+        """As in a folder in which others can write."""
+        spec = importlib.util.spec_from_file_location("sml_driver", DRIVER)
+        driver = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(driver)
+        folder, ran = self.temporary_directory(), []
+
+        def write(fd, data):
+            os.write(fd, data)
+            for file in folder.iterdir():
+                file.unlink()
+                file.write_bytes(b"of another user")
+
+        def execv(path, _):
+            with open(path, "rb") as file:
+                ran.append(file.read())
+            raise OSError(errno.ENOEXEC, "Exec format error")
+
+        with mock.patch.multiple(driver, write=write, FOLDERS=(str(folder),)), mock.patch("os.execv", execv):
+            driver.start_from_file(b"the program", [])
+        self.assertEqual(ran, [b"the program"])
 
     def test_a_program_for_no_processor_of_here(self):
         """Where its name is right and its content is not, the kernel refuses it."""

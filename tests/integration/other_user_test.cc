@@ -1,10 +1,14 @@
 // What another user puts in the place of the job's files and connections. As root, who can be both.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -12,8 +16,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/os/spawn.h"
+#include "common/os/trust.h"
 #include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/core/worker_server.h"
 #include "launcher/agent/diagnosis/flight_recorder.h"
@@ -21,6 +28,10 @@
 #include "launcher/agent/pipes/fifo_source.h"
 #include "launcher/agent/stores/engine.h"
 #include "launcher/agent/stores/store_server.h"
+#include "launcher/control/runtime_folder.h"
+#include "launcher/inputs/this_host.h"
+#include "launcher/metrics/endpoint.h"
+#include "launcher/os/renewed_file.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 
@@ -33,13 +44,29 @@ namespace {
 constexpr uid_t kTheirs = 4242;
 
 struct OpenFolder {
-  OpenFolder() {
-    std::string name = "/tmp/sml-run-XXXXXX";
+  explicit OpenFolder(const std::string& parent = "/tmp") {
+    std::string name = parent + "/sml-run-XXXXXX";
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     path = name;
   }
   ~OpenFolder() { fs::remove_all(path); }
   std::string path;
+};
+
+// A variable of the environment, as long as this lives.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) {
+    if (const char* given = std::getenv(name)) before_ = given;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Setting() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
 };
 
 void give_away(const std::string& path) { REQUIRE(::lchown(path.c_str(), kTheirs, kTheirs) == 0); }
@@ -124,11 +151,42 @@ TEST_CASE("trust: the scratch folder of another user is left alone") {
   }
 }
 
+TEST_CASE("trust: the scratch folder is made where no other user can exchange it") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder top;
+  const Setting temporary("TMPDIR", top.path);
+  REQUIRE(::chown(top.path.c_str(), 0, kTheirs) == 0);
+  const std::pair<mode_t, bool> rows[] = {{0755, true}, {01777, true}, {0777, false}, {0775, false}};
+  for (const auto& [mode, taken] : rows) {
+    REQUIRE(::chmod(top.path.c_str(), mode) == 0);
+    const ScratchFolder folder = ScratchFolder::make();
+    CHECK(folder.path().starts_with((taken ? top.path : "/tmp") + "/sml-run-"));
+    CHECK(fs::is_empty(top.path) != taken);
+  }
+}
+
+TEST_CASE("trust: an error file of another user is not a worker's") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder top;
+  const Setting temporary("TMPDIR", top.path);
+  const ScratchFolder folder = ScratchFolder::make();
+  const Rank rank(3);
+  std::ofstream(folder.error_file(rank)) << "why";
+  give_away(folder.error_file(rank));
+  CHECK(folder.take_error_file(rank, 100).empty());
+  take_back(folder.error_file(rank));
+  CHECK(folder.take_error_file(rank, 100) == "why");
+  CHECK_FALSE(fs::exists(folder.error_file(rank)));
+
+  fs::rename(folder.path(), top.path + "/moved");
+  fs::create_directory(folder.path());
+  std::ofstream(folder.error_file(rank)) << "theirs";
+  CHECK(folder.take_error_file(rank, 100).empty());
+}
+
 TEST_CASE("trust: the scratch folder is emptied, and not what another user puts in its place") {
   const OpenFolder top;
-  const char* given = std::getenv("TMPDIR");
-  const std::string before = given == nullptr ? "" : given;
-  ::setenv("TMPDIR", top.path.c_str(), 1);
+  const Setting temporary("TMPDIR", top.path);
   {
     const ScratchFolder folder = ScratchFolder::make();
     REQUIRE(folder.path().starts_with(top.path + "/"));
@@ -141,24 +199,63 @@ TEST_CASE("trust: the scratch folder is emptied, and not what another user puts 
     CHECK(fs::exists(folder.path() + "/precious"));
   }
   CHECK(std::distance(fs::recursive_directory_iterator(top.path), {}) == 3);  // both folders, and the file
-  given == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
+}
+
+TEST_CASE("trust: a scratch folder is closed to others, and a link in the place of one leads nowhere") {
+  const OpenFolder top;
+  {
+    const ScratchFolder folder = ScratchFolder::make();
+    struct stat about {};
+    REQUIRE(::stat(folder.path().c_str(), &about) == 0);
+    CHECK((about.st_mode & 07777U) == 0700U);
+  }
+  std::ofstream(top.path + "/precious") << "precious";
+  fs::create_directory_symlink(top.path, top.path + "/sml-run-link");
+  remove_scratch_folder(top.path + "/sml-run-link");
+  CHECK(fs::exists(top.path + "/precious"));
 }
 
 TEST_CASE("trust: a FIFO of another user in the place of the platform's feeds nobody") {
   SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
-  const OpenFolder folder;
+  const OpenFolder folder("/run");
   const std::string fifo = folder.path + "/t_0";
   REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
   give_away(fifo);
   FifoSource source(folder.path, "t");
-  CHECK(source.open(0).has_value());  // nobody else can write in the folder
+  CHECK(source.open(0).has_value());  // nobody else can write in the folder, nor above
   REQUIRE(::chmod(folder.path.c_str(), 01777) == 0);
   const Result<FifoSource::Opened> opened = source.open(0);
   REQUIRE_FALSE(opened.has_value());
-  CHECK(opened.error().message() == "cannot open " + fifo + ": another user made it, where everybody can write");
+  CHECK(opened.error().message() == "cannot open " + fifo + ": another user made it, where others can write");
   CHECK(source.wait_fd() == -1);
+  give_away(folder.path);
+  CHECK_FALSE(source.open(0).has_value());
+  take_back(folder.path);
   take_back(fifo);
   CHECK(source.open(0).has_value());
+}
+
+TEST_CASE("trust: what a group of others puts in the place of the platform's FIFO feeds nobody") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder("/run"), elsewhere;
+  const std::string fifo = folder.path + "/t_0";
+  const std::string own = elsewhere.path + "/own";
+  REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
+  REQUIRE(::mkfifo(own.c_str(), 0600) == 0);
+  REQUIRE(::chown(folder.path.c_str(), 0, kTheirs) == 0);
+  REQUIRE(::chmod(folder.path.c_str(), 0775) == 0);
+  FifoSource source(folder.path, "t");
+  CHECK(source.open(0).has_value());
+  give_away(fifo);
+  CHECK_FALSE(source.open(0).has_value());
+  fs::remove(fifo);
+  CHECK((*source.open(0) == FifoSource::Opened::NotYet));
+  fs::create_symlink(own, fifo);
+  give_away(fifo);
+  CHECK_FALSE(source.open(0).has_value());
+  fs::remove(fifo);
+  fs::create_hard_link(own, fifo);
+  CHECK_FALSE(source.open(0).has_value());
 }
 
 TEST_CASE("trust: another user's pipe and dump in the place of a flight recorder's are left alone") {
@@ -179,6 +276,28 @@ TEST_CASE("trust: another user's pipe and dump in the place of a flight recorder
   take_back(dump);
   CHECK_FALSE(recorder.poll(100).has_value());  // it may still grow
   CHECK(recorder.poll(100) == "records");
+}
+
+TEST_CASE("trust: links in the place of a flight recorder's pipe and dump are not followed") {
+  const OpenFolder folder;
+  REQUIRE(::mkfifo((folder.path + "/ours").c_str(), 0600) == 0);
+  const os::UniqueFd reader(::open((folder.path + "/ours").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::ofstream(folder.path + "/secret") << "secret";
+  fs::create_symlink("ours", folder.path + "/pipe");
+  fs::create_symlink("secret", folder.path + "/dump");
+  FlightRecorder recorder(folder.path + "/pipe", folder.path + "/dump");
+  for (int looks = 0; looks < 2; ++looks) CHECK_FALSE(recorder.poll(100).has_value());
+  CHECK_FALSE(recorder.trigger());
+}
+
+TEST_CASE("trust: a FIFO of another user in the place of a worker's is not kept") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  REQUIRE(::mkfifo((folder.path + "/t_0").c_str(), 0666) == 0);
+  const FifoSink sink(folder.path, "t");
+  CHECK(sink.make(0).has_value());
+  give_away(folder.path + "/t_0");
+  CHECK_FALSE(sink.make(0).has_value());
 }
 
 TEST_CASE("trust: a FIFO that another user has exchanged after it was made gets nothing") {
@@ -274,4 +393,122 @@ TEST_CASE("trust: another user who serves in the place of a worker is not asked 
     WorkerServer worker(loop);
     CHECK(worker.ask(address.sun_path, "dump_traceback", 100, [](std::optional<std::string>) {}) == (user == 0));
   }
+}
+
+TEST_CASE("trust: a program that another user makes while it is looked for is not run") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  REQUIRE(::chmod(folder.path.c_str(), 0777) == 0);
+  const std::string tool = folder.path + "/tool";
+  const std::string away = folder.path + "/away";
+  fs::create_symlink("/bin/true", away);
+  const Setting path("PATH", folder.path);
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) {
+      ::rename(away.c_str(), tool.c_str());
+      ::rename(tool.c_str(), away.c_str());
+    }
+  });
+  int started = 0;
+  for (int i = 0; i < 3000 && started == 0; ++i) {
+    const Result<pid_t> pid = os::spawn_helper({.argv = {"tool"}, .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2});
+    if (!pid) continue;
+    ++started;
+    ::waitpid(*pid, nullptr, 0);
+  }
+  done = true;
+  other.join();
+  CHECK(started == 0);
+}
+
+TEST_CASE("trust: a file that is obeyed is judged when it is open, whether it was there before or not") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  const std::string file = folder.path + "/job.conf";
+  std::ofstream(file) << "theirs";
+  give_away(file);
+  ThisHost here = this_host(std::span<const char* const>());
+  here.exists = [](const std::string&) { return false; };
+  Result<std::string> read = read_own_file(here, file, 100);
+  REQUIRE(read.has_error());
+  CHECK(read.error().message() == "is not obeyed, as " + file + " belongs to user 4242");
+  here.check_trust = [](const std::string& path) {
+    fs::remove(path);
+    std::ofstream(path) << "own";
+    return os::check_trust(path);
+  };
+  read = read_own_file(here, file, 100);
+  REQUIRE(read.has_error());
+  CHECK(read.error().message() == "is not obeyed, as it has just been exchanged for another");
+  here.check_trust = os::check_trust;
+  for (const mode_t mode : {0644, 0600}) {
+    REQUIRE(::chmod(file.c_str(), mode) == 0);
+    const Result<OwnText> own = read_own_text(here, file, 100);
+    REQUIRE(own.has_value());
+    CHECK(own->text == "own");
+    CHECK(own->all_can_read == (mode == 0644));
+  }
+  REQUIRE(::chmod(folder.path.c_str(), 0777) == 0);
+  CHECK(read_own_file(here, file, 100).has_error());
+}
+
+TEST_CASE("trust: names that other users make in /tmp hide no folder of a user's jobs") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  constexpr int kNames = 5000;
+  const OpenFolder top;
+  const std::string base = top.path + "/tmp/sml-run-";
+  fs::create_directory(top.path + "/tmp");
+  const auto plant = [&](int from) {
+    for (int i = from; i < from + kNames; ++i) {
+      const std::string name = base + "of-others-" + std::to_string(i);
+      REQUIRE(::mknod(name.c_str(), S_IFREG | 0600, 0) == 0);
+      give_away(name);
+    }
+  };
+  plant(0);
+  for (int i = 0; i < 10; ++i) REQUIRE(::mkdir((base + std::to_string(i)).c_str(), 0700) == 0);
+  plant(kNames);
+  const os::UniqueFd root(::open(top.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  CHECK(control::runtime_folders_in(root.get(), 0).size() == 10);
+}
+
+TEST_CASE("trust: a socket of metrics follows no link of another user, and removes no file but its own") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder, elsewhere;
+  REQUIRE(::chmod(folder.path.c_str(), 0777) == 0);
+  fs::create_directory_symlink(elsewhere.path, folder.path + "/way");
+  give_away(folder.path + "/way");
+  const auto open = [](const std::string& path) { return metrics::Endpoint::open({.host = {}, .path = path}); };
+  CHECK_FALSE(open(folder.path + "/way/socket").has_value());
+  CHECK(fs::is_empty(elsewhere.path));
+  const std::string path = folder.path + "/socket";
+  for (const bool exchanged : {false, true}) {
+    Result<metrics::Endpoint> endpoint = open(path);
+    REQUIRE(endpoint.has_value());
+    CHECK(fs::is_socket(path));
+    CHECK(endpoint->url() == "unix:" + path);
+    if (exchanged) {
+      fs::remove(path);
+      std::ofstream(path) << "precious";
+    }
+    endpoint->close();
+    CHECK(fs::exists(path) == exchanged);
+  }
+}
+
+TEST_CASE("trust: a file that is written later has its name from the start") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  const OpenFolder folder;
+  REQUIRE(::chmod(folder.path.c_str(), 01777) == 0);
+  const std::string path = folder.path + "/job.prom";
+  const Result<os::RenewedFile> file = os::RenewedFile::open(path);
+  REQUIRE(file.has_value());
+  REQUIRE(::seteuid(kTheirs) == 0);
+  const int removed = ::unlink(path.c_str());
+  const int made = ::mkdir(path.c_str(), 0700);
+  REQUIRE(::seteuid(0) == 0);
+  CHECK((removed != 0 && made != 0));
+  CHECK(file->renew("text").has_value());
+  CHECK(fs::file_size(path) == 4);
 }

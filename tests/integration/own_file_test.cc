@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uid_t kOther = 4242;
+constexpr gid_t kTheirGroup = 100;
 
-// In /tmp, where everybody can write; and another one in a folder where only we can.
+// In /tmp, where others can write; and another one in a folder where only we can.
 struct Folder {
   explicit Folder(const std::string& parent = "/tmp") {
     std::string name = parent + "/sml-own-XXXXXX";
@@ -29,6 +30,10 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
   std::string operator/(const std::string& name) const { return path / name; }
   void let_all_write() const { REQUIRE(::chmod(path.c_str(), 01777) == 0); }
+  void let_a_group_write() const {
+    REQUIRE(::chown(path.c_str(), 0, kTheirGroup) == 0);
+    REQUIRE(::chmod(path.c_str(), 0775) == 0);
+  }
   fs::path path;
 };
 
@@ -81,14 +86,14 @@ TEST_CASE("own file: a link in its place is not followed, whoever has made it") 
   CHECK_FALSE(fs::exists(elsewhere / "made"));
 }
 
-TEST_CASE("own file: links on the way count when they are ours, or where not everybody can write") {
+TEST_CASE("own file: links on the way count when they are ours, or where others cannot write") {
   const Folder folder, elsewhere, home("/root");
   fs::create_symlink(elsewhere.path, folder / "ours");
   fs::create_symlink(elsewhere.path, folder / "theirs");
   give_away(folder / "theirs");
   CHECK(writes(folder / "ours/a"));
   CHECK(contents(elsewhere / "a") == "new");
-  CHECK(why_not(folder / "theirs/b").ends_with("theirs is a link of another user, where everybody can write"));
+  CHECK(why_not(folder / "theirs/b").ends_with("theirs is a link of another user, where others can write"));
   CHECK_FALSE(writes(folder / "theirs/sub/b", {.folders = Folders::AreMade}));
   CHECK_FALSE(fs::exists(elsewhere / "b"));
   CHECK_FALSE(fs::exists(elsewhere / "sub"));
@@ -102,7 +107,7 @@ TEST_CASE("own file: links on the way count when they are ours, or where not eve
   CHECK_FALSE(writes(home / "round/c"));
 }
 
-TEST_CASE("own file: a link of ours counts as anybody's when it has a second name where everybody can write") {
+TEST_CASE("own file: a link of ours counts as anybody's when it has a second name where others can write") {
   const Folder folder, elsewhere;
   folder.let_all_write();
   fs::create_symlink(elsewhere.path, elsewhere / "ours");
@@ -112,12 +117,12 @@ TEST_CASE("own file: a link of ours counts as anybody's when it has a second nam
   CHECK_FALSE(fs::exists(elsewhere / "b"));
 }
 
-TEST_CASE("own file: what others have put where everybody can write is not ours") {
+TEST_CASE("own file: what others have put where they can write is not ours") {
   const Folder folder, elsewhere("/root");
   folder.let_all_write();
   put(folder / "theirs", "theirs");
   give_away(folder / "theirs");
-  CHECK(why_not(folder / "theirs").ends_with("it belongs to another user, and everybody can write in its folder"));
+  CHECK(why_not(folder / "theirs").ends_with("it belongs to another user, and others can write in its folder"));
   CHECK(contents(folder / "theirs") == "theirs");
   REQUIRE(::mkfifo((folder / "fifo").c_str(), 0666) == 0);
   const UniqueFd reader(::open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK));
@@ -128,6 +133,37 @@ TEST_CASE("own file: what others have put where everybody can write is not ours"
   fs::create_hard_link(folder / "precious", folder / "second");
   CHECK_FALSE(writes(folder / "second"));
   CHECK(contents(folder / "precious") == "precious");
+}
+
+TEST_CASE("own file: where a group of others can write it is as where everybody can") {
+  const Folder folder("/run"), elsewhere("/run");
+  put(elsewhere / "precious", "precious");
+  fs::create_symlink(elsewhere.path, folder / "link");
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0666) == 0);
+  const UniqueFd reader(::open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK));
+  fs::create_hard_link(elsewhere / "precious", folder / "second");
+  put(folder / "theirs", "theirs");
+  for (const char* name : {"link", "fifo", "theirs"}) give_away(folder / name);
+  CHECK(writes(folder / "link/made"));
+  CHECK(writes(folder / "fifo"));
+  CHECK(writes(folder / "theirs"));
+  folder.let_a_group_write();
+  CHECK_FALSE(writes(folder / "link/more"));
+  CHECK_FALSE(writes(folder / "fifo"));
+  CHECK_FALSE(writes(folder / "theirs"));
+  CHECK_FALSE(writes(folder / "second"));
+  CHECK(contents(elsewhere / "precious") == "precious");
+}
+
+TEST_CASE("own file: a FIFO is not taken from the folder's owner, where others too can write; a file is") {
+  const Folder folder("/run");
+  put(folder / "file", "theirs");
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0666) == 0);
+  const UniqueFd reader(::open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK));
+  for (const char* name : {"file", "fifo", ""}) give_away(folder / name);
+  REQUIRE(::chmod(folder.path.c_str(), 01777) == 0);
+  CHECK(why_not(folder / "fifo").ends_with("it belongs to another user, and others can write in its folder"));
+  CHECK(writes(folder / "file"));
 }
 
 TEST_CASE("own file: open files go by their names under /dev and /proc") {
@@ -143,18 +179,24 @@ TEST_CASE("own file: open files go by their names under /dev and /proc") {
   CHECK(writes("/dev/null"));
 }
 
-TEST_CASE("own file: folders that are made where everybody can write are their maker's alone") {
-  const Folder open;
+TEST_CASE("own file: folders that are made where everybody can write are their maker's alone, and no group's to fill") {
+  const Folder open, shared("/run"), closed("/run");
   open.let_all_write();
-  const Folder closed("/run");
-  for (const Folder* folder : {&open, &closed}) {
-    REQUIRE(writes(*folder / "a/b/file", {.folders = Folders::AreMade}));
+  shared.let_a_group_write();
+  const mode_t before = ::umask(0);
+  const std::pair<const Folder*, mode_t> rows[] = {{&open, 0700}, {&shared, 0755}, {&closed, 0777}};
+  for (const auto& [folder, mode] : rows) {
+    REQUIRE(writes(*folder / "a/file", {.folders = Folders::AreMade}));
     struct stat info {};
     REQUIRE(::stat((*folder / "a").c_str(), &info) == 0);
-    CHECK((info.st_mode & 077U) == (folder == &open ? 0U : 055U));
-    REQUIRE(::stat((*folder / "a/b").c_str(), &info) == 0);
-    CHECK((info.st_mode & 077U) == 055U);
+    CHECK((info.st_mode & 0777U) == mode);
   }
+  ::umask(022);
+  REQUIRE(writes(open / "b/c/file", {.folders = Folders::AreMade}));
+  struct stat info {};
+  REQUIRE(::stat((open / "b/c").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0755);
+  ::umask(before);
 }
 
 TEST_CASE("own file: a link in its place counts where that is asked for, and nobody else can have put it there") {

@@ -461,6 +461,44 @@ TEST_CASE("script: a cache of another user is not trusted") {
   CHECK(fake::read_file(planted) == "#!/bin/sh\necho owned\n");
 }
 
+TEST_CASE("script: no agent is put where a group can exchange its folder") {
+  Init init;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can give a folder to any group");
+  ScratchFolder home;
+  ScratchFolder runtime;
+  for (const std::string& folder : {home / ".cache", runtime / "open"}) {
+    REQUIRE(std::filesystem::create_directories(folder));
+    REQUIRE(::chown(folder.c_str(), 0, 4242) == 0);
+    REQUIRE(::chmod(folder.c_str(), 0775) == 0);
+  }
+  Host host(home.path());
+  host.set("XDG_RUNTIME_DIR=" + runtime / "open");
+  host.log_in();
+  const std::string folder = host.wanted();
+  CHECK_FALSE(folder.starts_with(home.path()));
+  CHECK_FALSE(folder.starts_with(runtime.path()));
+  host.send_agent();
+  host.must_run();
+  host.must_work_and_leave();
+  CHECK(files_in(home.path()).empty());
+  CHECK(std::filesystem::is_empty(runtime / "open"));
+}
+
+TEST_CASE("script: a group of root, or of the login's number, is no other user") {
+  Init init;
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can give a folder to any group");
+  ScratchFolder home;
+  Host host(home.path());
+  REQUIRE(std::filesystem::create_directories(home / ".cache"));
+  REQUIRE(::chown((home / ".cache").c_str(), 0, 0) == 0);
+  REQUIRE(::chmod((home / ".cache").c_str(), 0775) == 0);
+  host.log_in();
+  CHECK(host.wanted() == home / ".cache/sml-run");
+  host.send_agent();
+  host.must_run();
+  host.must_work_and_leave();
+}
+
 TEST_CASE("script: an upload that breaks off leaves nothing") {
   Init init;
   ScratchFolder home;
@@ -516,8 +554,8 @@ TEST_CASE("script: whatever the login's variables are") {
     const std::string trap = home.write("trap", "echo sprung > " + home / "sprung\n");
     Host host(home.path());
     for (const char* name : {"ENV", "BASH_ENV"}) host.set(name + ("=" + trap));
-    for (const char* name :
-         {"sml_path", "sml_mask", "sml_why", "sml_cache", "sml_base", "sml_dir", "sml_at", "sml_top", "sml_uid"}) {
+    for (const char* name : {"sml_path", "sml_mask", "sml_why", "sml_cache", "sml_base", "sml_dir", "sml_at", "sml_top",
+                             "sml_uid", "sml_gid"}) {
       host.set(name + ("=" + home.path()));
     }
     host.set("IFS=/-0");
@@ -540,14 +578,13 @@ TEST_CASE("script: a folder that the login's variables name is not removed when 
   Init init;
   ScratchFolder home;
   ScratchFolder precious;
-  const std::string kept = precious.write("kept", "");
   Host host(home.path());
   for (const char* name : {"sml_dir", "sml_at", "sml_base", "sml_cache"}) host.set(name + ("=" + precious.path()));
   host.log_in("sh", "/bin/sh", {.start_s = 1});
   host.wanted();
   CHECK(host.line().empty());  // it waits no longer
   CHECK(init.nothing_left());
-  CHECK(std::filesystem::exists(kept));
+  CHECK(std::filesystem::exists(precious.path()));  // though it is empty
 }
 
 TEST_CASE("script: the next login after a broken upload works") {

@@ -4,9 +4,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "common/os/fd.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -45,6 +50,20 @@ std::string make_link(const std::string& to, const std::string& path, uid_t owne
   REQUIRE(::lchown(path.c_str(), owner, owner) == 0);
   return path;
 }
+// Lets another user write there, too. False: the file system has no lists of access.
+bool list_another_user(const std::string& path) {
+  constexpr auto kNobody = static_cast<__le32>(ACL_UNDEFINED_ID);
+  constexpr __le16 kReadAndWrite = ACL_READ | ACL_WRITE;
+  const struct {
+    posix_acl_xattr_header head{POSIX_ACL_XATTR_VERSION};
+    posix_acl_xattr_entry entries[5]{{ACL_USER_OBJ, kReadAndWrite, kNobody},
+                                     {ACL_USER, kReadAndWrite, kOther},
+                                     {ACL_GROUP_OBJ, ACL_READ, kNobody},
+                                     {ACL_MASK, kReadAndWrite, kNobody},
+                                     {ACL_OTHER, ACL_READ, kNobody}};
+  } list{};
+  return ::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof list, 0) == 0;
+}
 // Empty: nothing is.
 std::string in_the_way(const std::string& path) {
   const Result<void> trusted = check_trust(path);
@@ -71,6 +90,36 @@ TEST_CASE("trust: files and folders are root's or ours, and closed to others") {
   CHECK(in_the_way(make(f / "away/file")) == f / "away belongs to user 4242");
   CHECK(in_the_way(f / "none") == f / "none: no such file or directory");
   CHECK(in_the_way(f / "own/none") == f / "own: not a directory");
+}
+
+TEST_CASE("trust: others can write where everybody can, or a group that is not ours; by the path or the descriptor") {
+  const Folder f;
+  struct Row {
+    mode_t mode;
+    gid_t group;
+    bool open;
+  };
+  for (const Row& row : {Row{0755, 100, false}, Row{0775, 0, false}, Row{0775, 100, true}, Row{01777, 0, true}}) {
+    const std::string path = make_folder(f / "folder", row.mode, 0, row.group);
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    struct stat info {};
+    REQUIRE(::fstat(fd.get(), &info) == 0);
+    CHECK(others_can_write(path, info) == row.open);
+    CHECK(others_can_write(fd.get(), info) == row.open);
+  }
+}
+
+TEST_CASE("trust: whom a list of access names may write, and so may a group of the user's with another number") {
+  const Folder f;
+  make(f / "of-a-group", 0664, 0, 100);
+  REQUIRE(::setegid(100) == 0);
+  const std::string of_group = in_the_way(f / "of-a-group");
+  REQUIRE(::setegid(0) == 0);
+  CHECK(of_group == f / "of-a-group can be written by others of its group 100");
+  make(f / "listed", 0644);
+  if (list_another_user(f / "listed")) {  // else the file system has no lists of access, and none can be in the way
+    CHECK(in_the_way(f / "listed") == f / "listed can be written by others of its group 0");
+  }
 }
 
 TEST_CASE("trust: in a sticky folder what is there and ours counts, and nothing that may come") {
@@ -134,6 +183,38 @@ TEST_CASE("trust: of the folders for libraries those stay that nobody else can f
   CHECK(environment == std::vector<std::string>{"A=/tmp", "LD_LIBRARY_PATH=" + (f / "own") + ":/usr/lib"});
 }
 
+TEST_CASE("trust: a folder for libraries does not stay where the wanted one in it can be changed") {
+  const Folder f;
+  make_folder(f / "own");
+  make_folder(f / "open", 0777);
+  make_link("../open/libx.so.1", f / "own/libx.so.1");
+  for (const bool there : {false, true}) {  // at first the link leads nowhere
+    if (there) make(f / "open/libx.so.1");
+    std::vector<std::string> environment{"LD_LIBRARY_PATH=" + (f / "own") + ":/usr/lib"};
+    CHECK(keep_trusted_folders(environment, "libx.so.1").size() == 1);
+    CHECK(environment == std::vector<std::string>{"LD_LIBRARY_PATH=/usr/lib"});
+    CHECK(keep_trusted_folders(environment, "libx.so.1").empty());
+  }
+}
+
+TEST_CASE("trust: of the folders of PATH those stay that nobody else can fill, and never none") {
+  const Folder f;
+  make_folder(f / "own");
+  make_folder(f / "group", 0775, 0, 100);
+  make(f / "group/tool");
+  std::vector<std::string> environment{"PATH=:.:near:" + (f / "group") + ":" + (f / "own") + ":" + (f / "none"),
+                                       "A=/tmp"};
+  std::vector<std::string> same = environment;
+  const std::vector<std::string> left_out = keep_trusted_path(environment, "tool");
+  CHECK(left_out == std::vector<std::string>{(f / "group") + " can be written by others of its group 100"});
+  CHECK(environment == std::vector<std::string>{"PATH=" + (f / "own"), "A=/tmp"});
+  CHECK(keep_trusted_path(same, "other").empty());
+  CHECK(same == environment);
+  std::vector<std::string> nothing{"PATH=" + (f / "group")};
+  CHECK(keep_trusted_path(nothing).size() == 1);
+  CHECK(nothing == std::vector<std::string>{"PATH=/usr/bin:/bin"});
+}
+
 TEST_CASE("trust: a line for the shell is judged by the program that it begins with") {
   const Folder f;
   make_folder(f / "theirs", 0755, kOther);
@@ -141,7 +222,8 @@ TEST_CASE("trust: a line for the shell is judged by the program that it begins w
   make(f / "look");
   const std::vector<std::string> path{"PATH=" + (f / "theirs") + ":/usr/bin:/bin"};
   const auto passes = [&](const std::string& command, const std::string& folder = "/") {
-    return check_trust_of_command(command, path, folder).has_value();
+    std::vector<std::string> environment = path;
+    return check_trust_of_command(command, environment, folder).has_value();
   };
   CHECK(passes(f / "look"));
   CHECK(passes("./look -v", f.path));
@@ -153,4 +235,31 @@ TEST_CASE("trust: a line for the shell is judged by the program that it begins w
   CHECK_FALSE(passes("  look; true"));
   CHECK_FALSE(passes("look|cat"));
   CHECK_FALSE(passes("theirs/look --all", f.path));
+}
+
+TEST_CASE("trust: the shell gets the file that was judged, and looks for others in no folder that others can fill") {
+  const Folder f;
+  make_folder(f / "open", 0777);  // where a name may come between the look and the run
+  make_folder(f / "own tools");
+  make(f / "own tools/look");
+  make(f / "near");
+  const std::string path = "PATH=.:" + (f / "open") + ":" + (f / "own tools") + ":/usr/bin:/bin";
+  const auto ready = [&](const std::string& command) {
+    std::vector<std::string> environment{"B=1", path};
+    const Result<TrustedCommand> out = check_trust_of_command(command, environment, f.path);
+    REQUIRE(out.has_value());
+    CHECK(environment == std::vector<std::string>{"B=1", "PATH=" + (f / "own tools") + ":/usr/bin:/bin"});
+    CHECK(out->left_out ==
+          "; PATH is used without a folder, as " + (f / "open") + " can be written by every user of this machine");
+    return out->line;
+  };
+  CHECK(ready(" look -v; true") == "'" + (f / "own tools/look") + "' -v; true");
+  CHECK(ready("near|cat") == "./near|cat");  // relative to the folder in which the line is run
+  CHECK(ready("./near -v") == "./near -v");
+  CHECK(ready(f / "near") == f / "near");
+  for (const char* line : {"\"look\"", "$X/look", "~/look", "X=1 look", "nothing-of-that-name", ""})
+    CHECK(ready(line) == line);
+  for (const char* line : {"true && look", "test -e /x", "echo look", "if look; then exit 1; fi", "cd /; look"}) {
+    CHECK(ready(line) == line);  // the shell's own words, though some are programs, too
+  }
 }

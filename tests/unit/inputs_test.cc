@@ -341,6 +341,21 @@ TEST_CASE("SAGEMAKER_BASE_DIR moves SageMaker's files") {
   }
 }
 
+TEST_CASE("files of SageMaker that SAGEMAKER_BASE_DIR has moved are believed where nobody else can change them") {
+  for (const std::string base : {"", "/tmp/x"}) {
+    CAPTURE(base);
+    const std::string file = base + "/opt/ml/config/resourceconfig.json";
+    FakeHost fake;
+    fake.environment = {"SAGEMAKER_BASE_DIR=" + base};
+    fake.files = {{file, kTwoHosts}};
+    ThisHost here = fake.here();
+    here.check_trust = [](const std::string&) { return Result<void>(Error(ErrorKind::Config, "it is open")); };
+    const auto plan = make_plan(options(), here);
+    const std::string refusal = file + ": is not obeyed, as it is open";
+    CHECK((plan ? "" : plan.error().message()) == (base.empty() ? "" : refusal));
+  }
+}
+
 TEST_CASE("slots that are not named are counted on this machine") {
   struct Row {
     const char* what;
@@ -432,6 +447,14 @@ TEST_CASE("bad input is refused with one sentence that names it") {
   CHECK(error_of(o, fake) == "bad.env:2: no \"=\" in the line; expected NAME=VALUE");
   o.env_files = {"missing.env"};
   CHECK(error_of(o, fake) == "--env-file missing.env: no such file or directory");
+  o.env_files = {"/dev/null"};
+  ThisHost here = fake.here();
+  here.check_trust = [](const std::string&) -> Result<void> {
+    return Error(ErrorKind::Config, "/dev belongs to user 7");
+  };
+  const auto plan = make_plan(o, here);
+  REQUIRE(plan.has_error());
+  CHECK(plan.error().message() == "--env-file /dev/null: is not obeyed, as /dev belongs to user 7");
   o = options();
   o.slots_rule = SlotsRule::Gpu;
   CHECK(error_of(o, fake) == "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");

@@ -80,6 +80,23 @@ TEST_CASE("SAGEMAKER_BASE_DIR moves the contract") {
   CHECK(contract_of(container, {"SAGEMAKER_BASE_DIR="}).folder == "/opt/ml");
 }
 
+TEST_CASE("a contract that SAGEMAKER_BASE_DIR has moved is believed where nobody else can change it") {
+  const std::string config = R"({"current_host":"a","hosts":["a"]})";
+  for (const std::string folder : {"/opt/ml", "/tmp/x/opt/ml", "/opt/ml/../x/opt/ml"}) {
+    CAPTURE(folder);
+    FakeContainer container;
+    container.files[folder + "/input/config/resourceconfig.json"] = config;
+    Files files = container.view();
+    files.check_trust = [](const std::string&) { return Result<void>(Error(ErrorKind::Config, "it is open")); };
+    const std::string base = folder.substr(0, folder.size() - std::string_view("/opt/ml").size());
+    const auto contract = read_contract({"SAGEMAKER_BASE_DIR=" + base}, files, "box");
+    const std::string refusal = folder + "/input/config/resourceconfig.json: is not obeyed, as it is open";
+    CHECK((contract ? "" : contract.error().message()) == (base.empty() ? "" : refusal));
+    files.check_trust = [](const std::string&) { return Result<void>(); };
+    CHECK(read_contract({"SAGEMAKER_BASE_DIR=" + base}, files, "box").has_value());
+  }
+}
+
 TEST_CASE("a contract that makes no sense is refused with file and key") {
   struct Row {
     const char* file;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/os/boot.h"
+#include "common/os/trust.h"
 
 namespace sml::agent {
 
@@ -74,6 +75,14 @@ bool lock(const os::UniqueFd& folder) {
   return ::fstat(folder.get(), &info) == 0 && info.st_nlink > 0;
 }
 
+std::string error_name(Rank rank) { return "error-" + std::to_string(rank.value()) + ".json"; }
+
+// Whether the worker can have written it: a worker is this user.
+bool is_of_worker(const os::UniqueFd& file) {
+  struct stat info {};
+  return file && ::fstat(file.get(), &info) == 0 && (info.st_uid == 0 || info.st_uid == ::geteuid());
+}
+
 }  // namespace
 
 ScratchFolder ScratchFolder::make() {
@@ -87,8 +96,10 @@ ScratchFolder ScratchFolder::make() {
       std::string path = candidate + "/" + prefix + std::string(kUnique);
       if (::mkdtemp(path.data()) == nullptr) break;
       os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
-      if (folder && lock(folder)) return ScratchFolder(std::move(path), std::move(folder));
+      const bool ours = folder && lock(folder);
+      if (ours && os::check_trust(path)) return ScratchFolder(std::move(path), std::move(folder));
       ::rmdir(path.c_str());
+      if (ours) break;
     }
   }
   return {};
@@ -119,15 +130,15 @@ void remove_scratch_folder(const std::string& path) {
 }
 
 std::string ScratchFolder::error_file(Rank rank) const {
-  return path_.empty() ? std::string() : path_ + "/error-" + std::to_string(rank.value()) + ".json";
+  return path_.empty() ? std::string() : path_ + "/" + error_name(rank);
 }
 
 std::string ScratchFolder::take_error_file(Rank rank, std::size_t limit) const {
-  const std::string file = error_file(rank);
-  if (file.empty()) return {};
-  const os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) return {};
-  ::unlink(file.c_str());
+  if (path_.empty()) return {};
+  const std::string name = error_name(rank);
+  const os::UniqueFd fd(::openat(lock_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!is_of_worker(fd)) return {};
+  ::unlinkat(lock_.get(), name.c_str(), 0);
   std::string text(limit, '\0');
   std::size_t size = 0;
   while (size < limit) {

@@ -16,8 +16,9 @@ namespace sml::agent {
 class ScratchFolder {
  public:
   ScratchFolder() = default;  // there is no folder
-  // Makes a folder below $TMPDIR or /tmp with mode 0700; path() is empty if that fails. Also removes scratch folders of
-  // this user that no process uses any more, but none of another machine or boot, whose locks cannot be seen here.
+  // Makes a folder below $TMPDIR or /tmp with mode 0700, where no other user can exchange it (common/os/trust.h);
+  // path() is empty if that fails. Also removes scratch folders of this user that no process uses any more, but none of
+  // another machine or boot, whose locks cannot be seen here.
   static ScratchFolder make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
@@ -31,8 +32,8 @@ class ScratchFolder {
   const std::string& path() const { return path_; }
   // The path of the rank's error file, whether it exists or not; empty if there is no folder.
   std::string error_file(Rank rank) const;
-  // Returns the first `limit` bytes of the error file and removes the file; empty if there is none. Does not follow a
-  // symbolic link.
+  // Returns the first `limit` bytes of the error file and removes the file; empty if there is none, or it is another
+  // user's. Does not follow a symbolic link.
   std::string take_error_file(Rank rank, std::size_t limit) const;
 
  private:

@@ -27,9 +27,36 @@ namespace sml::agent {
 namespace {
 
 constexpr Duration kTimeout = std::chrono::seconds(10);
+constexpr const char* kLibrary = "libnvidia-ml.so.1";
+constexpr const char* kUnknownToLoader = "/usr/local/nvidia/lib64/libnvidia-ml.so.1";  // as Kubernetes' plugins put it
 
 std::string_view image() {
   return {sml_nvml_image_begin, static_cast<std::size_t>(sml_nvml_image_end - sml_nvml_image_begin)};
+}
+
+// Prepares the environment and returns the helper's words, with the library that it may load by its path. Adds to
+// `warnings` what it is not to load.
+std::vector<std::string> words_of_helper(std::vector<std::string>& environment, std::vector<std::string>& warnings) {
+  std::erase_if(environment, [](const std::string& entry) {
+    return entry.starts_with("LD_PRELOAD=") || entry.starts_with("LD_AUDIT=");
+  });
+  for (const std::string& why : os::keep_trusted_folders(environment, kLibrary)) {
+    warnings.push_back("LD_LIBRARY_PATH: no library is loaded from a folder for NVIDIA's devices, as " + why);
+  }
+  std::vector<std::string> words{"sml-run-nvml"};
+  if (::access(kUnknownToLoader, F_OK) != 0) return words;
+  if (const Result<void> trusted = os::check_trust(kUnknownToLoader); trusted) {
+    words.emplace_back(kUnknownToLoader);
+  } else {
+    warnings.push_back(std::string(kUnknownToLoader) + " is not loaded, as " + trusted.error().message());
+  }
+  return words;
+}
+
+// Several objects of this process have helpers, which leave out the same.
+std::vector<std::string> only_once(std::vector<std::string> warnings) {
+  static bool said = false;
+  return std::exchange(said, true) ? std::vector<std::string>() : std::move(warnings);
 }
 
 }  // namespace
@@ -45,8 +72,8 @@ Result<std::vector<std::string>> GpuHelper::start() {
   if (!null) return null.error();
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  std::vector<std::string> left_out = os::keep_trusted_folders(environment, "libnvidia-ml.so.1");
-  Result<pid_t> started = os::spawn_helper({.argv = {"sml-run-nvml"},
+  std::vector<std::string> warnings;
+  Result<pid_t> started = os::spawn_helper({.argv = words_of_helper(environment, warnings),
                                             .program_fd = program->get(),
                                             .stdin_fd = (*ends)[1].get(),
                                             .stdout_fd = null->get(),
@@ -57,7 +84,7 @@ Result<std::vector<std::string>> GpuHelper::start() {
   os::set_nonblocking((*ends)[0].get());
   socket_.assign((*ends)[0].release());
   await();
-  return left_out;
+  return only_once(std::move(warnings));
 }
 
 bool GpuHelper::ask(std::function<void()> done) {

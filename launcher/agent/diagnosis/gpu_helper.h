@@ -30,8 +30,8 @@ class GpuHelper {
   GpuHelper(const GpuHelper&) = delete;
   GpuHelper& operator=(const GpuHelper&) = delete;
 
-  // Starts the helper; call once. Returns why folders of LD_LIBRARY_PATH that have the library are skipped. Error
-  // (Spawn): the helper cannot run, now or later.
+  // Starts the helper; call once. Returns, the first time in this process, warnings that name the libraries and folders
+  // that it does not use, as other users may have changed them. Error (Spawn): the helper cannot run, now or later.
   Result<std::vector<std::string>> start();
   // Sends a question. Calls `done` once, from the loop, when the answer has come or the helper has failed; not after
   // end(). Returns false, and never calls `done`, if the helper does not run, has not answered the last question, or

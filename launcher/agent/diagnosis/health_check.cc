@@ -19,6 +19,7 @@ constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
+constexpr int kNotFound = 127;  // of a shell
 constexpr Duration kGpuTimeout =
     std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
 
@@ -30,13 +31,16 @@ std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) 
 
 }  // namespace
 
-void HealthCheck::remember(wire::AcceleratorLook nvidia) {
-  if (std::exchange(remembers_, true)) return;
+std::vector<std::string> HealthCheck::remember(wire::AcceleratorLook nvidia) {
+  if (std::exchange(remembers_, true)) return {};
   folders_ = os::accelerators_in("/sys/class/drm");
   before_ = use_of_all(folders_);
-  if (nvidia == wire::AcceleratorLook::No || !has_nvidia_driver() || !gpus_.start()) return;
+  if (nvidia == wire::AcceleratorLook::No || !has_nvidia_driver()) return {};
+  Result<std::vector<std::string>> warnings = gpus_.start();
+  if (!warnings) return {};
   gpus_state_ = Gpus::Unknown;
   ask_gpus();
+  return std::move(*warnings);
 }
 
 void HealthCheck::ask_gpus() {
@@ -77,17 +81,19 @@ void HealthCheck::end() {
 
 // The outer shell keeps the pipe open for as long as the command runs, whatever the command does with its own output.
 void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
-  const Result<void> trusted = os::check_trust_of_command(asked_.command, environment, directory);
+  plan::Environment of_command = environment;
+  Result<os::TrustedCommand> trusted = os::check_trust_of_command(asked_.command, of_command, directory);
   if (!trusted) return answer("--health-check is not run, as " + trusted.error().message());
+  left_out_ = std::move(trusted->left_out);
   const std::vector<std::string> argv{
       "/bin/sh", "-c",      "(if [ -n \"$1\" ]; then cd \"$1\" || exit; fi; eval \"$2\"); exit $?",
-      "sh",      directory, asked_.command};
+      "sh",      directory, trusted->line};
   command_ = std::make_unique<ToolRun>(loop_);
   const auto said_all = [this] {
     said_all_ = true;
     look();
   };
-  const Result<void> started = command_->start(argv, kMostOwnText, said_all, environment);
+  const Result<void> started = command_->start(argv, kMostOwnText, said_all, of_command);
   if (!started) return answer("--health-check: " + started.error().message());
   pids_.push_back(command_->pid());
 }
@@ -114,7 +120,8 @@ void HealthCheck::look() {
   const Duration limit = std::chrono::milliseconds(asked_.limit_ms);
   const bool late = command_ && passed >= limit;
   if (status_ && (said_all_ || passed >= limit + kLastWords)) {
-    return answer("--health-check " + describe(*status_) + last_words());
+    const bool not_found = exit_code_of(*status_) == kNotFound;
+    return answer("--health-check " + describe(*status_) + last_words() + (not_found ? left_out_ : std::string()));
   }
   if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
   const Duration timeout = std::chrono::milliseconds(asked_.accelerators_ms);

@@ -35,8 +35,9 @@ class HealthCheck {
   HealthCheck& operator=(const HealthCheck&) = delete;
 
   // Records how much memory is in use on the accelerators before any worker runs; only the first call counts. Unless
-  // `nvidia` is No, this includes NVIDIA's devices, and their helper process runs from this call on.
-  void remember(wire::AcceleratorLook nvidia);
+  // `nvidia` is No, this includes NVIDIA's devices, and their helper process runs from this call on. Returns the
+  // warnings of GpuHelper::start().
+  std::vector<std::string> remember(wire::AcceleratorLook nvidia);
   // Cancels the pending check and starts one; its command runs in `directory` with `environment`. `problems`: problems
   // of this host that are known already, each as a part of a sentence; if there are any, the check reports the first
   // and does nothing else. The result may come before this returns.
@@ -63,6 +64,7 @@ class HealthCheck {
   wire::AskHealth asked_;
   TimePoint begun_;
   bool waited_for_ = false;             // a check is under way
+  std::string left_out_;                // by the command, see os::TrustedCommand
   std::unique_ptr<ToolRun> command_;    // null: the check has no command, or it has ended with status 0
   std::optional<ExitStatus> status_;    // of the command, if it has failed
   bool said_all_ = false;               // the command's output has ended

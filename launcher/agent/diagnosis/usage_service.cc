@@ -85,11 +85,9 @@ void UsageService::tick() {
 }
 
 void UsageService::start_gpus() {
-  const Result<std::vector<std::string>> left_out = gpus_.start();
-  if (!left_out || context_.attempt > 1) return;  // after a failure, NVIDIA's devices are not reported
-  for (const std::string& why : *left_out) {
-    context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for NVIDIA's devices, as " + why);
-  }
+  const Result<std::vector<std::string>> warnings = gpus_.start();
+  if (!warnings) return;  // NVIDIA's devices are not reported
+  for (const std::string& warning : *warnings) context_.warn(warning);
 }
 
 void UsageService::look() {

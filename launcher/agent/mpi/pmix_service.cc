@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/core/text.h"
 #include "common/os/spawn.h"
@@ -34,6 +35,22 @@ bool is_for_workers_only(const std::string& entry) {
   constexpr std::array<std::string_view, 2> kNames{"LD_PRELOAD", "LD_AUDIT"};
   const bool place = name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
   return place || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// Why libpmix must not get the entry: one of the folders and files that it names, from which libpmix would load its
+// components or read its settings, is another user's to change.
+Result<void> check_places(const std::string& entry) {
+  if (!entry.starts_with("PMIX_MCA_mca_base_")) return {};
+  std::string places = entry.substr(entry.find('=') + 1);
+  std::replace_if(
+      places.begin(), places.end(), [](char c) { return c == ',' || c == ';'; }, ':');
+  for (const std::string_view part : split(places, ':')) {
+    const std::string place(part);
+    const bool is_word = part.find('/') == std::string_view::npos && ::access(place.c_str(), F_OK) != 0;
+    if (is_word) continue;
+    if (Result<void> trusted = os::check_trust(place); !trusted) return trusted;
+  }
+  return {};
 }
 
 // Open MPI also looks for a program in the working directory, after PATH.
@@ -62,7 +79,7 @@ Error PmixService::refusal(const Error& why) const {
                                                 " a libpmix of version 3 or later, and all that it needs beside it?");
 }
 
-// The last one may be a name without a folder, for the system's own folders.
+// The last one is a name without a folder, for the system's own folders, unless the user has named the library.
 std::vector<std::string> PmixService::libraries() const {
   if (!request_.library.empty()) return {request_.library};
   std::vector<std::string> out;
@@ -80,20 +97,35 @@ std::vector<std::string> PmixService::libraries() const {
   return out;
 }
 
-Result<void> PmixService::load() {
+// The environment of libpmix as a server that may load these files.
+plan::Environment PmixService::server_environment(const std::vector<std::string>& files) const {
   plan::Environment environment;
   for (const std::string& entry : request_.environment) {
-    if (!is_for_workers_only(entry)) environment.push_back(entry);
+    if (is_for_workers_only(entry)) continue;
+    if (Result<void> places = check_places(entry); places) {
+      environment.push_back(entry);
+    } else {
+      context_.warn(show(plan::name_of(entry)) + " is not for the server of PMIx, as " + places.error().message());
+    }
   }
   for (std::string& entry : pmix::pmix_variables(request_.environment)) environment.push_back(std::move(entry));
   if (plan::find_variable(environment, "HWLOC_COMPONENTS") == nullptr) environment.emplace_back(kWithoutDrivers);
-  if (request_.library.empty()) {  // a user who names the library knows what it needs
-    for (const std::string& why : os::keep_trusted_folders(environment)) {
-      context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as " + why);
-    }
+  if (!request_.library.empty()) return environment;  // a user who names the library knows what it needs
+  std::vector<std::string> left_out = os::keep_trusted_folders(environment);
+  std::ranges::move(os::keep_trusted_folders(environment, files.back()), std::back_inserter(left_out));
+  for (const std::string& why : left_out) {
+    context_.warn("LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as " + why);
   }
-  if (Result<void> started = helper_.start(environment); !started) return started;
-  Result<pmix::FromHelper> answer = helper_.ask(pmix::Load{libraries()}, kLimit);
+  if (files.size() == 1) {  // the name alone, for the system's own library
+    std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("LD_LIBRARY_PATH="); });
+  }
+  return environment;
+}
+
+Result<void> PmixService::load() {
+  const std::vector<std::string> files = libraries();
+  if (Result<void> started = helper_.start(server_environment(files)); !started) return started;
+  Result<pmix::FromHelper> answer = helper_.ask(pmix::Load{files}, kLimit);
   if (!answer) return Error(answer.error()).in("libpmix's helper");
   if (const auto* refused = std::get_if<pmix::Refused>(&*answer)) {
     return Error(ErrorKind::Spawn, refused->what + " (" + show(refused->why, 500) + ")");
@@ -199,6 +231,7 @@ void PmixService::carry_out() {
   const pmix::Actions deeds = machine_->take_deeds();
   for (const pmix::Actions::Words& one : deeds.words) context_.say_for(one.rank, one.stream, one.text);
   for (const pmix::Actions::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
+  for (const std::string& one : deeds.warnings) context_.warn(one);
   for (const wire::ToLauncher& message : deeds.launcher) context_.send(message);
   for (const pmix::ToHelper& message : deeds.helper) helper_.send(message);
 }

@@ -60,6 +60,7 @@ class PmixService final : public HostService {
   void find_prefix();
   plan::Environment open_mpi_variables(const pmix::JobData& job) const;
   std::vector<std::string> libraries() const;
+  plan::Environment server_environment(const std::vector<std::string>& files) const;
   Result<void> serve(const pmix::JobData& job);
   Error refusal(const Error& why) const;
   pmix::JobData job_of(const wire::AddWorkers& m) const;

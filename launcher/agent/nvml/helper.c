@@ -1,8 +1,9 @@
 /* sml-run-nvml: loads NVIDIA's management library (NVML) for the agent, which is static and cannot load it.
  *
- * The agent starts it where NVIDIA's driver is, with one end of a socket as standard input and output. For each byte
- * that it receives it sends a line with the utilization of each device and how much of its memory is in use at that
- * moment (launcher/agent/os/gpu_look.h). It decides nothing, asks NVML for nothing else, and exits when the socket closes.
+ * The agent starts it where NVIDIA's driver is, with one end of a socket as standard input and output, and with the
+ * path of a library that it may load though the loader does not know its folder, if there is one. For each byte that it
+ * receives it sends a line with the utilization of each device and how much of its memory is in use at that moment
+ * (launcher/agent/os/gpu_look.h). It decides nothing, asks NVML for nothing else, and exits when the socket closes.
  *
  * Runs on any glibc, as sml-run-pmix does: see launcher/agent/pmix/symbols.h. */
 #include "launcher/agent/pmix/symbols.h"
@@ -60,10 +61,10 @@ static int bind_all(void* library) {
   return 1;
 }
 
-/* Loads the library by its name, or from where Kubernetes' plugins put it without configuring the loader. */
-static int load(void) {
+/* Loads the library by its name, or from `path`; null: there is none. */
+static int load(const char* path) {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (library == NULL) library = dlopen("/usr/local/nvidia/lib64/libnvidia-ml.so.1", RTLD_NOW);
+  if (library == NULL && path != NULL) library = dlopen(path, RTLD_NOW);
   if (library == NULL || !bind_all(library) || nvml.init() != kSuccess) return 0;
   if (nvml.count(&device_count) != kSuccess) return 0;
   if (device_count > kMostDevices) device_count = kMostDevices;
@@ -118,11 +119,9 @@ static int is_asked(void) {
 }
 
 static int run(int count, char** words, char** environment) {
-  (void)count;
-  (void)words;
   (void)environment;
   become_helper("sml-run-nvml");
-  if (!load()) _exit(1);
+  if (!load(count > 1 ? words[1] : NULL)) _exit(1);
   while (is_asked()) tell_look();
   _exit(0); /* skips the library's exit handlers, which may wait for a device */
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/own_file.h"
 
 namespace sml::agent {
 
@@ -14,13 +15,16 @@ namespace {
 
 constexpr int kSourcePipe = 1 << 20;
 
-// Where everybody can write, another user can be the first to create the platform's FIFO, and feed the workers.
-bool is_planted(int fifo, const std::string& path) {
-  struct stat file {
-  }, folder{};
-  if (::fstat(fifo, &file) != 0 || ::stat(path.substr(0, path.rfind('/') + 1).c_str(), &folder) != 0) return true;
-  const bool is_open = (folder.st_mode & S_IWOTH) != 0;
-  return is_open && file.st_uid != 0 && file.st_uid != ::geteuid() && file.st_uid != folder.st_uid;
+// Where others can write, one of them can be the first to create the platform's FIFO, or give another of the user's its
+// name, and feed the workers.
+bool is_planted(int fifo) {
+  struct stat file {};
+  return ::fstat(fifo, &file) != 0 || (file.st_uid != 0 && file.st_uid != ::geteuid()) || file.st_nlink > 1;
+}
+
+bool is_missing(const std::string& path) {
+  struct stat file {};
+  return ::stat(path.c_str(), &file) != 0 && errno == ENOENT;
 }
 
 Error broken(const std::string& what, const std::string& path, int sys_errno) {
@@ -31,17 +35,20 @@ Error broken(const std::string& what, const std::string& path, int sys_errno) {
 
 Result<FifoSource::Opened> FifoSource::open(std::uint32_t epoch) {
   path_ = base_ + std::to_string(epoch);
-  fd_.reset(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (fd_ && is_planted(fd_.get(), path_)) {
+  fd_.reset();
+  if (is_missing(path_)) return Opened::NotYet;
+  const Result<os::Place> place = os::find_place(path_, os::Folders::MustExist);
+  if (!place) return place.error();
+  const int link = place->others_write_above ? O_NOFOLLOW : 0;
+  fd_.reset(::openat(place->folder.get(), place->name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | link));
+  const int why = fd_ ? 0 : errno;
+  if (place->others_write_above && (fd_ ? is_planted(fd_.get()) : why == ELOOP)) {
     fd_.reset();
-    return Error(ErrorKind::Io, "cannot open " + show(path_) + ": another user made it, where everybody can write");
+    return Error(ErrorKind::Io, "cannot open " + show(path_) + ": another user made it, where others can write");
   }
-  if (fd_) {
-    os::widen_pipe(fd_.get(), kSourcePipe);
-    return Opened::Yes;
-  }
-  if (errno == ENOENT) return Opened::NotYet;
-  return broken("cannot open", path_, errno);
+  if (!fd_) return why == ENOENT ? Result<Opened>(Opened::NotYet) : broken("cannot open", path_, why);
+  os::widen_pipe(fd_.get(), kSourcePipe);
+  return Opened::Yes;
 }
 
 Result<std::optional<std::size_t>> FifoSource::read(std::span<char> out) {

@@ -16,7 +16,7 @@ class FifoSource {
   FifoSource(const std::string& folder, const std::string& channel) : base_(folder + "/" + channel + "_") {}
 
   enum class Opened : std::uint8_t { Yes, NotYet };  // NotYet: the FIFO does not exist yet; try again
-  // Error (Io): the FIFO exists and cannot be opened, or another user created it in a folder where everybody can write.
+  // Error (Io): the FIFO exists and cannot be opened, or another user can have put it there.
   Result<Opened> open(std::uint32_t epoch);
   // A descriptor that becomes readable when there is data, and at the end; -1 if none is open.
   int wait_fd() const { return fd_.get(); }

@@ -18,16 +18,21 @@ namespace {
 constexpr std::string_view kAnswer = "--answer-step";
 constexpr std::string_view kOwnName = "-";
 
-// $1: the file; $2: the mark; $3: the host; the others are for the program. A folder with the sticky bit, such as /tmp,
-// may hold the files of others, but they cannot replace the user's. The program gets PATH and no further variable.
+// $1: the file; $2: the mark; $3: the host; the others are for the program. The rules are those of os::check_trust(),
+// but for ACLs and read-only mounts, of which stat does not tell. The program gets PATH and no further variable.
 constexpr char kFind[] =
-    "unset sml_path sml_host sml_at sml_uid sml_top sml_bad; sml_path=$PATH; PATH=/usr/bin:/bin:$PATH; "
+    "unset sml_path sml_host sml_at sml_uid sml_gid sml_top sml_bad sml_is; "
+    "sml_path=$PATH; PATH=/usr/bin:/bin:$PATH; "
     "sml_host=$3; [ \"$sml_host\" != - ] || sml_host=${SLURMD_NODENAME:-$(uname -n)}; "
-    "sml_uid=$(id -u); sml_top=$(stat -c %u /); sml_at=$1; sml_bad=; "
+    "sml_uid=$(id -u); sml_gid=$(id -g); [ \"$sml_gid\" = \"$sml_uid\" ] || sml_gid=0; "
+    "sml_top=$(stat -c %u /); sml_at=$1; sml_bad=; "
     "[ -f \"$1\" ] && [ -x \"$1\" ] || sml_bad=1; "
     "while [ -z \"$sml_bad\" ]; do "
-    "case $(stat -c %A \"$sml_at\") in d???????wt | d???????wT) ;; l* | ????????w?) sml_bad=1 ;; esac; "
-    "case $(stat -c %u \"$sml_at\") in 0 | \"$sml_uid\" | \"$sml_top\") ;; *) sml_bad=1 ;; esac; "
+    "sml_is=$(stat -c %A:%g:%u \"$sml_at\"); "
+    "case $sml_is in d????????[tT]:* | [d-]????[-]??[-]?:* | [d-]???????[-]?:0:* | "
+    "[d-]???????[-]?:\"$sml_gid\":*) ;; "
+    "*) sml_bad=1 ;; esac; "
+    "case ${sml_is##*:} in 0 | \"$sml_uid\" | \"$sml_top\") ;; *) sml_bad=1 ;; esac; "
     "[ \"$sml_at\" != / ] || break; sml_at=${sml_at%/*}; sml_at=${sml_at:-/}; done; "
     "if [ -n \"$sml_bad\" ]; then printf \"\\n%s %s missing\\n\" \"$2\" \"$sml_host\"; exit 66; fi; "
     "sml_at=$1; shift; PATH=$sml_path; exec \"$sml_at\" --answer-step \"$1\" \"$sml_host\" \"$3\" \"$4\" \"$5\"";

@@ -182,7 +182,13 @@ Readers readers_of(const SagemakerFile& file, const Subject& s) {
 
 FoundHosts hosts_of_sagemaker(const Subject& s) {
   const std::optional<SagemakerFile> file = sagemaker_file(s.here);
-  return file ? hosts_of_config(file->path, file->path, readers_of(*file, s), s) : nothing();
+  if (!file) return nothing();
+  const bool judged = s.here.check_trust && !hosts::belongs_to_sagemaker(file->path);
+  if (const Result<void> trusted = judged ? s.here.check_trust(file->path) : Result<void>(); !trusted) {
+    return Error(ErrorKind::Config,
+                 fmt::format("{}: is not obeyed, as {}", show(file->path), trusted.error().message()));
+  }
+  return hosts_of_config(file->path, file->path, readers_of(*file, s), s);
 }
 
 // As in Open MPI, if nothing else names hosts.

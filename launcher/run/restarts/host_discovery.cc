@@ -19,6 +19,7 @@ namespace sml::run {
 namespace {
 
 constexpr std::string_view kScript = "--host-discovery-script";
+constexpr int kNotFound = 127;  // of a shell
 
 // Blocks while the file system does, but not for a writer of a pipe.
 Result<std::string> text_of(const std::string& path) {
@@ -99,19 +100,21 @@ void HostDiscovery::read_file() {
 }
 
 Result<void> HostDiscovery::run_script() {
-  const Result<void> trusted = os::check_trust_of_command(options_.script, os::own_search_path(), {});
+  std::vector<std::string> environment = os::own_environment();
+  Result<os::TrustedCommand> trusted = os::check_trust_of_command(options_.script, environment, {});
   if (!trusted) return Error(trusted.error()).in("is not run");
+  left_out_ = std::move(trusted->left_out);
   Result<os::Pipe> answer = os::make_pipe();
   if (!answer) return answer.error();
   Result<os::Pipe> complaints = os::make_pipe();
   if (!complaints) return complaints.error();
   Result<os::Leash> leash = os::Leash::make();
   if (!leash) return leash.error();
-  Result<pid_t> started = os::spawn_helper({.argv = {"/bin/sh", "-c", options_.script},
+  Result<pid_t> started = os::spawn_helper({.argv = {"/bin/sh", "-c", trusted->line},
                                             .stdin_fd = leash->input(),
                                             .stdout_fd = answer->write.get(),
                                             .stderr_fd = complaints->write.get(),
-                                            .environment = {}});
+                                            .environment = environment});
   if (!started) return started.error();
   leash_.emplace(std::move(*leash));
   leash_->tie(*started);
@@ -158,7 +161,9 @@ void HostDiscovery::script_ended(const ExitStatus& status) {
   child_.reset();
   if (succeeded(status)) return take(std::move(answer_.text));
   const std::string complaint = last_line(complaints_.text);
-  take(Error(ErrorKind::Config, describe(status) + (complaint.empty() ? "" : ": " + complaint)));
+  const bool not_found = exit_code_of(status) == kNotFound;
+  take(Error(ErrorKind::Config,
+             describe(status) + (complaint.empty() ? "" : ": " + complaint) + (not_found ? left_out_ : std::string())));
 }
 
 std::string HostDiscovery::source() const {

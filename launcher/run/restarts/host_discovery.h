@@ -66,6 +66,7 @@ class HostDiscovery {
   Output answer_;                                               // the script's stdout
   Output complaints_;                                           // its stderr
   std::optional<os::SideThread> reader_;                        // reads the file; nullopt: it is not being read
+  std::string left_out_;                                        // by the script, see os::TrustedCommand
   std::unique_ptr<os::Child> child_;                            // the script; null: it does not run
   std::optional<os::Leash> leash_;                              // kills the script if this process ends
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // lets callbacks see that this is destroyed

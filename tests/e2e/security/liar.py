@@ -5,6 +5,7 @@ its user's runtime folder, as launchers have. What it answers, by HOW:
   other   the same of a socket that is named otherwise
   shut    nothing: it closes each connection
   covered as `id`, but the process that listens has another name, and a child of it is named sml-run
+  open    as `id`, in a folder that others can look into
   silent  nothing, at COUNT sockets; at its end it prints how many callers waited at once
   long    a summary of 4 MiB
   root    as `id`, but it begins as root, makes the socket in root's folder, and becomes the user 7700 then
@@ -58,7 +59,7 @@ def runtime_folder(how):
     name = f"sml-run-{os.geteuid()}"
     if how not in ("in", "out"):
         folder = pathlib.Path("/tmp", name)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o755 if how == "open" else 0o700, exist_ok=True)
         return folder
     root = pathlib.Path("/tmp/root")
     folder = (root / "away" if how == "in" else pathlib.Path("/tmp/away")) / "user/7700/sml-run"

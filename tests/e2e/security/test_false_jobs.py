@@ -108,6 +108,15 @@ class FalseJobs(HostsCase):
         self.assertIn("another process listens in its place, of user 7700", self.ask("ps").stderr)
         self.assertIn("no job of yours has the id", self.ask("stop", "sml-zfalse").stderr)
 
+    def test_a_folder_that_is_not_its_users_alone(self):
+        self.lie("sml-zfalse", "open")
+        self.assertEqual([one["id"] for one in self.listed()], [self.mine])
+        self.assertIn("no job of yours has the id", self.ask("status", "sml-zfalse").stderr)
+
+    def test_no_more_than_so_many_of_one_user_are_asked(self):
+        self.lie("sml-silent", "silent", "70")
+        self.assertIn("user 7700, 64 jobs: its launcher does not answer", self.ask("ps").stderr)
+
     def test_silence_holds_nobody_up(self):
         """All are asked at once, in the time that one has."""
         liar = self.lie("sml-silent", "silent", "40")

@@ -58,7 +58,8 @@ class OpenFolders(HostsCase):
         return self.bed.path("algo-1", "/run/script").read_text()
 
     def test_a_folder_above_that_others_can_write_or_own(self):
-        for made in ("mkdir -m 777 /tmp/x", "mkdir -p -m 777 /tmp/x; mkdir /tmp/x/y", "mkdir /tmp/x; chown tester /tmp/x"):
+        for made in ("mkdir -m 777 /tmp/x", "mkdir -p -m 777 /tmp/x; mkdir /tmp/x/y", "mkdir /tmp/x; chown tester /tmp/x",
+                     "mkdir -m 775 /tmp/x; chgrp 7700 /tmp/x", "mkdir -m 775 /tmp/x; mkdir /tmp/x/y; chgrp 7700 /tmp/x"):
             with self.subTest(made=made):
                 folder = "/tmp/x/y" if "y" in made else "/tmp/x"
                 sh(self.bed, HOST, f"rm -rf /tmp/x; {made}")
@@ -76,6 +77,13 @@ class OpenFolders(HostsCase):
                     self.cache_below(folder)
                     self.job()
                     self.assert_victim_is_as_it_was()
+
+    def test_a_folder_for_one_job_is_in_none_that_others_can_exchange(self):
+        """XDG_RUNTIME_DIR comes first where the cache cannot be used; the agent would remove it by its name."""
+        sh(self.bed, HOST, "mkdir -m 775 /tmp/x; chgrp 7700 /tmp/x; touch -d @1 /tmp/x")
+        edit_file(self, self.bed, HOST, "/home/root/.bashrc", lambda _: "export XDG_CACHE_HOME=/tmp/x XDG_RUNTIME_DIR=/tmp/x\n")
+        self.job()
+        self.assertEqual(sh(self.bed, HOST, "stat -c %Y /tmp/x"), "1\n")  # nothing was made in it
 
     def test_ones_own_link_above_and_missing_folders_are_used(self):
         sh(self.bed, HOST, "mkdir -m 755 /opt/cache; ln -s /opt/cache /home/root/cache")

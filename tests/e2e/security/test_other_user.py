@@ -68,6 +68,29 @@ class AgentsCache(HostsCase):
         self.assert_not_hijacked()
         self.assertEqual(sh(self.bed, HOST, "stat -c %a,%U $1 $2", CACHE, self.agent).split(), ["700,root"] * 2)
 
+    def test_a_whole_agent_is_not_run_where_another_user_could_have_exchanged_it(self):
+        self.addCleanup(forget_agents, self.bed)
+        for change in ('chown tester "$2"', 'chmod 777 "$2"', 'chmod 777 "$1"'):
+            with self.subTest(change=change):
+                sh(self.bed, HOST, f'chmod 700 "$1"; {change}', CACHE, self.agent)
+                self.job()
+                self.assertEqual(sh(self.bed, HOST, "stat -c %a,%U $1 $2", CACHE, self.agent).split(), ["700,root"] * 2)
+        sh(self.bed, HOST, 'chown tester "$1"', CACHE)
+        self.addCleanup(self.bed.put(HOST, "/run/start", self.start_script()).unlink)
+        said = sh(self.bed, HOST, "sh /run/start < /dev/null 2>&1 || true")
+        self.assertIn(" NEED ", said)
+        self.assertNotIn(CACHE, said)
+
+    def test_links_in_the_place_of_an_agent_that_is_being_written(self):
+        """Its name until it is whole has the number of a process in it."""
+        self.addCleanup(forget_agents, self.bed)
+        self.addCleanup(sh, self.bed, HOST, "rm -f /run/precious")
+        sh(self.bed, HOST, 'echo precious > /run/precious; rm "$1"', self.agent)
+        plant = "import os, sys\nfor n in range(1, 20000): os.symlink('/run/precious', f'{sys.argv[1]}/.new-{n}')"
+        self.assert_status(self.bed.exec(HOST, [PYTHON, "-c", plant, CACHE], user="tester"), 0)
+        self.job()
+        self.assertEqual(sh(self.bed, HOST, "cat /run/precious"), "precious\n")
+
     def test_a_link_to_another_program_of_root(self):
         sh(self.bed, HOST, 'mv "$1" "$1.away"; ln -s /run/evil "$1"', self.agent, user="tester")
         self.job()
@@ -208,7 +231,7 @@ class Records(HostsCase):
         """Which nobody reads, or its owner; before anything starts."""
         self.plant("algo-1", "mkfifo -m 666 r.json")
         for reads, why in (("true", "no such device or address"), ("exec 3<>r.json; echo up; read line",
-                                                                    "it belongs to another user, and everybody can write in its folder")):
+                                                                    "it belongs to another user, and others can write in its folder")):
             with self.bed.popen("algo-1", ["sh", "-c", f"cd {self.OPEN}; {reads}"], user="tester", stdin=-1) as reader:
                 if reads != "true":
                     reader.read_until("up\n")
@@ -220,11 +243,43 @@ class Records(HostsCase):
                         self.assertIn(f"{option}: cannot open {self.OPEN}/r.json: {why}", done.stderr)
                 reader.finish(input="\n")
 
+    def test_where_a_group_can_write_it_is_the_same(self):
+        sh(self.bed, "algo-1", f"mkfifo -m 666 {self.OPEN}/fifo; ln -s {self.TARGET} {self.OPEN}/way; "
+                               f"chown -h tester {self.OPEN}/fifo {self.OPEN}/way; chgrp tester {self.OPEN}; chmod 775 {self.OPEN}")
+        with self.bed.popen("algo-1", ["sh", "-c", f"exec 3<>{self.OPEN}/fifo; echo up; read line"], user="tester", stdin=-1) as reader:
+            reader.read_until("up\n")
+            for name, why in (("fifo", "it belongs to another user, and others can write in its folder"),
+                              ("way/r.json", "way is a link of another user, where others can write")):
+                for option in ("--report", "--events"):
+                    with self.subTest(name=name, option=option):
+                        done = self.job(option, f"{self.OPEN}/{name}")
+                        self.assert_status(done, 2)
+                        self.assertEqual(done.stdout, "")
+                        self.assertIn(f"{option}: cannot open {self.OPEN}/{name}: {why}", done.stderr)
+            reader.finish(input="\n")
+        self.assert_nothing_written()
+
     def test_a_file_that_appears_while_the_job_runs_changes_nothing(self):
-        swap = f"rm {self.OPEN}/r.json; su tester -c 'mkfifo {self.OPEN}/r.json'; echo ran"
-        done = self.bed.sml_run("algo-1", "-np", "1", "--report", f"{self.OPEN}/r.json", "sh", "-c", swap)
-        self.assert_status(done, 0)
-        self.assertEqual(done.stdout, "ran\n")
+        """The report is in the file that was there at the start."""
+        for made in ("mkfifo r.json", "echo theirs > r.json"):
+            with self.subTest(made=made):
+                swap = f"rm {self.OPEN}/r.json; su tester -c 'cd {self.OPEN}; {made}'; echo ran"
+                done = self.bed.sml_run("algo-1", "-np", "1", "--report", f"{self.OPEN}/r.json", "sh", "-c", swap)
+                self.assert_status(done, 0)
+                self.assertEqual(done.stdout, "ran\n")
+                self.assertNotIn("--report", done.stderr)
+                there = sh(self.bed, "algo-1", f"cd {self.OPEN}; test -p r.json && echo a FIFO || cat r.json; rm r.json")
+                self.assertIn(there, ("a FIFO\n", "theirs\n"))
+
+    def test_a_file_of_another_user_is_not_replaced(self):
+        self.plant("algo-1", "echo theirs > r.json")
+        for option in ("--trace", "--metrics-file"):
+            with self.subTest(option=option):
+                done = self.job(option, f"{self.OPEN}/r.json")
+                self.assert_status(done, 2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"{option}: {self.OPEN}/r.json belongs to another user, and is not replaced", done.stderr)
+        self.assertEqual(sh(self.bed, "algo-1", f"cat {self.OPEN}/r.json"), "theirs\n")
 
     def test_a_second_name_of_another_file(self):
         sh(self.bed, "algo-1", f"ln {self.PRECIOUS} {self.OPEN}/r.json")
@@ -241,7 +296,7 @@ class Records(HostsCase):
             with self.subTest(options=options):
                 done = self.job("--log-dir", f"{self.OPEN}/logs", *options)
                 self.assert_status(done, 0)
-                self.assertIn("logs is a link of another user, where everybody can write", done.stderr)
+                self.assertIn("logs is a link of another user, where others can write", done.stderr)
         self.assert_nothing_written()
 
     def test_ones_own_links_and_open_files_work(self):
@@ -271,7 +326,7 @@ class KeptFiles(HostsCase):
         self.plant(f"ln -s {self.TARGET} config")
         done = self.bed.sml_run("algo-1", "--make-secret", env={"XDG_CONFIG_HOME": f"{self.OPEN}/config"})
         self.assert_status(done, 2)
-        self.assertIn("config is a link of another user, where everybody can write", done.stderr)
+        self.assertIn("config is a link of another user, where others can write", done.stderr)
         self.assertEqual(sh(self.bed, "algo-1", "ls $1", self.TARGET), "")
         sh(self.bed, "algo-1", f"ln -s {self.TARGET} {self.OPEN}/mine")
         done = self.bed.sml_run("algo-1", "--make-secret", env={"XDG_CONFIG_HOME": f"{self.OPEN}/mine"})
@@ -304,12 +359,12 @@ class KeptFiles(HostsCase):
         self.assertEqual(sh(self.bed, "algo-1", "stat -c %a $1/new $1/new/deep/file", self.TARGET).split(), ["700", "600"])
 
     def fetch(self):
-        """A training job whose program is in an archive; its contract lies in the open folder."""
-        base = f"{self.OPEN}/base"
-        return self.bed.sml_run("algo-1", "train", env={"SAGEMAKER_BASE_DIR": base})
+        """A training job whose program is in an archive; its contract lies where the platform puts it."""
+        return self.bed.sml_run("algo-1", "train")
 
     def contract(self):
-        ml = f"{self.OPEN}/base/opt/ml"
+        ml = "/opt/ml"
+        self.addCleanup(sh, self.bed, "algo-1", "rm -rf /opt/ml")
         sh(self.bed, "algo-1", f"mkdir -p {ml}/input/config {ml}/model; cd {self.TARGET}; echo 'print(\"ran\")' > train.py; "
            "tar czf s.tar.gz train.py; rm train.py")
         self.bed.put("algo-1", f"{ml}/input/config/resourceconfig.json", json.dumps({"current_host": "algo-1", "hosts": ["algo-1"]}))
@@ -322,7 +377,7 @@ class KeptFiles(HostsCase):
         ml = self.contract()
         sh(self.bed, "algo-1", f"chmod 777 {ml}")
         for trap, said in (("mkdir code", "code belongs to user 7700, who could change the program"),
-                           (f"ln -s {self.TARGET}/other code", "code is a link of another user, where everybody can write")):
+                           (f"ln -s {self.TARGET}/other code", "code is a link of another user, where others can write")):
             with self.subTest(trap=trap):
                 sh(self.bed, "algo-1", f"mkdir -p {self.TARGET}/other; rm -rf {ml}/code")
                 sh(self.bed, "algo-1", f"cd {ml}; {trap}", user="tester")
@@ -335,6 +390,9 @@ class KeptFiles(HostsCase):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "ran\n")
         self.assertEqual(sh(self.bed, "algo-1", f"stat -c %a {ml}/code"), "775\n")
+        sh(self.bed, "algo-1", f"rm -rf {ml}/code; mkdir -m 775 {ml}/code; chgrp tester {ml}/code")
+        self.assert_status(self.fetch(), 0)
+        self.assertEqual(sh(self.bed, "algo-1", f"stat -c %a {ml}/code"), "755\n")
 
 
 class EnvironmentFiles(TestCase):
@@ -342,29 +400,45 @@ class EnvironmentFiles(TestCase):
     def test_one_that_others_can_write_is_refused_and_one_that_they_can_read_warned_of(self):
         file = pathlib.Path(self.temporary_directory()) / "job.env"
         file.write_text("LEVEL=3\nHF_TOKEN=t\n")
-        for mode, status, said in ((0o666, 2, "other users of this machine can write it"),
+        os.chown(file, 0, 100)
+        for mode, status, said in ((0o666, 2, "is not obeyed, as /.*/job.env can be written by every user of this machine"),
+                                   (0o664, 2, "is not obeyed, as /.*/job.env can be written by others of its group 100"),
                                    (0o644, 0, "every user of this machine can read HF_TOKEN in it"), (0o600, 0, "")):
             with self.subTest(mode=oct(mode)):
                 file.chmod(mode)
                 done = sml_run("--env-file", str(file), "-q", "true")
                 self.assert_status(done, status)
-                self.assertIn(said, done.stderr)
-                self.assertEqual(bool(done.stderr), bool(said), done.stderr)
+                self.assertRegex(done.stderr, said or r"\A\Z")
+
+    def assert_refused(self, file, why):
+        done = sml_run("--env-file", file, "sh", "-c", "echo $EVIL")
+        self.assert_status(done, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn(f"--env-file {file}: is not obeyed, as {why}", done.stderr)
+        self.assertIn("take it from a place of your own", done.stderr)
 
     @gate
-    def test_a_fifo_of_others_is_refused_and_a_file_of_theirs_warned_of(self):
+    def test_what_others_own_or_can_write_is_refused(self):
         folder = self.temporary_directory()
-        for make, mode, owner, status, said in ((os.mkfifo, 0o666, 0, 2, "other users of this machine can write it"),
-                                                (os.mkfifo, 0o600, 65534, 2, "other users of this machine can write it"),
-                                                (os.mknod, 0o600, 65534, 0, "user 65534 owns it and can change it")):
+        for make, mode, owner, why in ((os.mkfifo, 0o666, 0, "can be written by every user of this machine"),
+                                       (os.mkfifo, 0o600, 65534, "belongs to user 65534"),
+                                       (os.mknod, 0o600, 65534, "belongs to user 65534")):
             with self.subTest(make=make, owner=owner):
                 file = folder / f"env-{mode:o}-{owner}-{make.__name__}"
                 make(file)
                 os.chown(file, owner, owner)
                 file.chmod(mode)
-                done = sml_run("--env-file", file, "true")
-                self.assert_status(done, status)
-                self.assertIn(said, done.stderr)
+                self.assert_refused(file, f"{file} {why}")
+
+    def test_a_folder_in_which_others_can_write_is_refused(self):
+        folder = self.temporary_directory() / "open"
+        folder.mkdir()
+        (folder / "job.env").write_text("EVIL=3\n")
+        os.chown(folder, 0, 100)
+        for mode, who in ((0o777, "every user of this machine"), (0o775, "others of its group 100")):
+            with self.subTest(mode=oct(mode)):
+                folder.chmod(mode)
+                self.assert_refused(folder / "job.env", f"{folder} can be written by {who}")
 
     def test_pipes_of_a_shell_are_taken_whoever_has_made_them(self):
         done = run(["bash", "-c", 'printf "LEVEL=3\\n" | "$0" --env-file /dev/stdin --env-file <(echo A=1) sh -c \'echo $LEVEL $A\'', SML_RUN])

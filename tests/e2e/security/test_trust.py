@@ -106,6 +106,9 @@ class Pmix(TrustCase):
         self.assertEqual(done.stdout, "", f"of these:\n{there}")
         self.assert_goes_on()
 
+    def test_the_name_of_the_ranks_world_cannot_be_guessed(self):
+        self.assertRegex(self.variables["PMIX_NAMESPACE"], r"^sml-run\.[0-9a-f]{32}\.1$")
+
     def test_nothing_that_others_see_names_the_job(self):
         secrets = [self.variables["SML_JOB_ID"], self.variables["PMIX_NAMESPACE"].split(".")[1]]
         look = ("cat /proc/net/unix; cat /proc/[0-9]*/cmdline /proc/[0-9]*/comm | tr '\\0' ' '; "
@@ -180,6 +183,30 @@ class Libraries(TrustCase):
         assert_says(self, done, rf"warning: {HOST}: LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as /tmp/lib belongs "
                                 rf"to user {TESTER}", r"OPAL_PREFIX is not set to /tmp, .*, as /tmp can be written by every user")
 
+    def test_a_library_that_a_closed_folder_only_links_to(self):
+        """It is not loaded by its name, either, which the loader would look up in the same folder."""
+        sh(self.bed, HOST, 'cp "$1" /tmp/evil.so', str(self.evil), user="tester")
+        sh(self.bed, HOST, "mkdir -m 700 /tmp/job; mkdir /run/own/lib; ln -s /tmp/evil.so /run/own/lib/libpmix.so.2; "
+                           'cp "$1" /tmp/job/', str(self.program))
+        done = self.bed.sml_run(HOST, "--check", "-H", f"{HOST}:2", "-np", "2", "-x", "LD_LIBRARY_PATH=/run/own/lib", "/tmp/job/program")
+        self.assert_not_pwned()
+        self.assert_status(done, 0)
+        assert_says(self, done, rf"/run/own/lib/libpmix\.so\.2 is not loaded, as /tmp/evil\.so belongs to user {TESTER}",
+                    rf"LD_LIBRARY_PATH: no library is loaded from a folder for PMIx, as /tmp/evil\.so belongs to user {TESTER}")
+
+    def test_folders_of_components_that_a_variable_names(self):
+        sh(self.bed, HOST, 'mkdir -m 700 /tmp/job; cp "$1" /tmp/job/', str(self.program))
+        sh(self.bed, HOST, 'mkdir /tmp/parts; for name in mca_psec_evil pmix_mca_psec_evil; do cp "$1" /tmp/parts/$name.so; done',
+           str(self.evil), user="tester")
+        for variable in ("component_path", "param_files"):
+            with self.subTest(variable=variable):
+                name = f"PMIX_MCA_mca_base_{variable}"
+                done = self.bed.sml_run(HOST, "--check", "-H", f"{HOST}:2", "-np", "2", "-x", f"{name}=/usr/lib:/tmp/parts",
+                                        "/tmp/job/program")
+                self.assert_not_pwned()
+                self.assert_status(done, 0)
+                assert_says(self, done, rf"warning: {HOST}: {name} is not for the server of PMIx, as /tmp/parts belongs to user {TESTER}")
+
     def test_what_others_trust_their_own_user_trusts(self):
         """The same folder in a job of tester's: its library is tried, and is none; the system's serves the ranks."""
         sh(self.bed, HOST, 'mkdir /tmp/job /tmp/lib; cp "$1" /tmp/job/; : > /tmp/lib/libmpi.so.40; cp "$2" /tmp/lib/libpmix.so.2',
@@ -223,7 +250,7 @@ class Commands(TrustCase):
     def setUp(self):
         super().setUp()
         sh(self.bed, HOST, "mkdir -m 777 /tmp/open", user="tester")
-        self.plant(HOST, "/tmp/open/look", EVIL_PROGRAM + f"echo {HOST}\n")
+        self.plant(HOST, "/tmp/open/lookover", EVIL_PROGRAM + f"echo {HOST}\n")
 
     def test_variables_in_the_working_directory(self):
         """deepspeed takes them; a library that they name would be loaded into each worker."""
@@ -232,10 +259,10 @@ class Commands(TrustCase):
         self.plant(HOST, "/tmp/open/.deepspeed_env", "MINE=evil\n", mode=0o644)
         for folder, value in (("/tmp/open", ""), ("/run/own/ours", "yes")):
             with self.subTest(folder=folder):
-                done = self.bed.exec(HOST, ["/run/own/deepspeed", "--hostfile", "/run/own/hosts", "--no_local_rank", "--no_python",
-                                            "sh", "-c", "echo mine: $MINE"], cwd=folder)
+                done = self.bed.exec(HOST, ["/run/own/deepspeed", "--hostfile", "/run/own/hosts", "--force_multi", "--no_local_rank",
+                                            "--no_python", "sh", "-c", "echo mine: $MINE"], cwd=folder)
                 self.assertEqual((done.returncode, done.stdout.strip()), (0, f"mine: {value}".strip()), done)
-                said = [] if value else [rf"^warning: \.deepspeed_env is not used, as /tmp/open belongs to user {TESTER}; an option"]
+                said = [] if value else [rf"^warning: \.deepspeed_env is not used, as /tmp/open belongs to user {TESTER}$"]
                 assert_says(self, done, *said, never="is not used")
 
     def assert_refused(self, done, status, *must):
@@ -245,16 +272,29 @@ class Commands(TrustCase):
         assert_says(self, done, *must)
 
     def test_a_health_check(self):
-        for command in ("/tmp/open/look --all", "look; true"):
+        for command in ("/tmp/open/lookover --all", "lookover; true"):
             with self.subTest(command=command):
                 done = self.bed.sml_run(HOST, "-H", f"{HOST},algo-2", "-x", "PATH=/tmp/open:/usr/bin:/bin", "--health-check",
                                         command, "echo", "ran")
                 self.assert_refused(done, 125, f"{HOST}: not well: --health-check is not run, as /tmp/open belongs to user {TESTER}")
 
+    def test_what_else_a_health_check_runs(self):
+        """Only what it begins with is judged in advance; the shell finds nothing in a folder that others can write."""
+        for command in ('"lookover"', "true && lookover", "X=1 lookover"):
+            with self.subTest(command=command):
+                done = self.bed.sml_run(HOST, "-H", f"{HOST},algo-2", "-x", "PATH=/tmp/open:/usr/bin:/bin", "--health-check",
+                                        command, "echo", "ran")
+                self.assert_refused(done, 125, rf"{HOST}: not well: --health-check exited with status 127, and said: .*lookover: .*not "
+                                               rf"found; PATH is used without a folder, as /tmp/open belongs to user {TESTER}")
+
     def test_a_discovery_script(self):
-        done = self.bed.sml_run(HOST, "--host-discovery-script", "/tmp/open/look", "--min-np", "1", "--max-restarts", "1",
-                                "echo", "ran")
-        self.assert_refused(done, 2, f"--host-discovery-script: is not run: /tmp/open belongs to user {TESTER}")
+        for command, why in (("/tmp/open/lookover", f"is not run: /tmp/open belongs to user {TESTER}"),
+                             ("true; lookover", rf"exited with status 127: .*lookover: .*not found; PATH is used without a folder, as /tmp/open "
+                                            rf"belongs to user {TESTER}")):
+            with self.subTest(command=command):
+                done = self.bed.sml_run(HOST, "--host-discovery-script", command, "--min-np", "1", "--max-restarts", "1",
+                                        "echo", "ran", env={"PATH": "/tmp/open:/usr/bin:/bin"})
+                self.assert_refused(done, 2, f"--host-discovery-script: {why}")
 
     def test_tools_that_count_devices(self):
         """One that is passed over is as good as none, and a line says so."""
@@ -271,6 +311,14 @@ class Commands(TrustCase):
         self.assert_status(done, 0)
         self.assertEqual(done.stdout, "ran\n")
         assert_says(self, done, rf"/tmp/open/ssh is not run, as /tmp/open belongs to user {TESTER}")
+
+    def test_a_command_or_a_configuration_for_ssh_that_a_path_names(self):
+        self.plant(HOST, "/tmp/open/config", f"Host *\n ProxyCommand touch {PWNED}\n", mode=0o644)
+        for option, file, why in (("--ssh-command", "lookover", "is not run to reach hosts"), ("--ssh-config", "config", "is not obeyed")):
+            with self.subTest(option=option):
+                done = self.bed.sml_run(HOST, option, f"/tmp/open/{file}", "-H", "algo-2", "echo", "ran")
+                self.assert_refused(done, 2, rf"/tmp/open/{file} {why}, as /tmp/open belongs to user {TESTER}",
+                                    "hint: name one that is yours or root's")
 
     def test_the_programs_of_a_login(self):
         """getent and the ssh of ProxyJump are found behind these in PATH, and a line names each."""
@@ -293,8 +341,8 @@ class Commands(TrustCase):
         self.assertIn('"end"', sh(self.bed, HOST, "cat /run/own/notice"))
 
     def test_an_agent(self):
-        done = self.bed.sml_run(HOST, "--agent-path", "/tmp/open/look", "-H", "algo-2", "echo", "ran")
-        self.assert_refused(done, 2, f"--agent-path /tmp/open/look: is not sent to hosts, as /tmp/open belongs to user {TESTER}")
+        done = self.bed.sml_run(HOST, "--agent-path", "/tmp/open/lookover", "-H", "algo-2", "echo", "ran")
+        self.assert_refused(done, 2, f"--agent-path /tmp/open/lookover: is not sent to hosts, as /tmp/open belongs to user {TESTER}")
 
     def test_a_file_of_the_lines_of_an_array(self):
         self.plant(HOST, "/tmp/open/lines", f"id > {PWNED}\n", mode=0o644)
