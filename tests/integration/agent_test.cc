@@ -206,6 +206,27 @@ TEST_CASE("agent: what comes out of turn is ignored, and told to those who debug
   CHECK(launcher.news(0).out == "first\n");
 }
 
+TEST_CASE("agent: what is asked together with a plan is answered after Prepared, and knows the programs") {
+  Init init;
+  Launcher launcher;
+  launcher.send(Launcher::hello());
+  launcher.send(Launcher::plan({{"sh", "-c", "echo first"}}));
+  launcher.send(wire::Inspect{});
+  bool prepared = false;
+  bool inspected = false;
+  while (auto message = launcher.next()) {
+    prepared = prepared || std::holds_alternative<wire::Prepared>(*message);
+    if (const auto* answer = std::get_if<wire::Inspected>(&*message)) {
+      inspected = true;
+      CHECK(prepared);
+      CHECK(answer->facts.programs.size() == 1);
+      break;
+    }
+  }
+  CHECK(inspected);
+  launcher.must_leave_well();
+}
+
 TEST_CASE("agent: one attempt after the other, each with all of its own") {
   Init init;
   fake::ScratchFolder folder;
