@@ -226,6 +226,12 @@ class Records(HostsCase):
                 self.assertIn(f"{option}: cannot open {self.OPEN}/r.json: it is a link, which is not followed", done.stderr)
         self.assert_nothing_written()
 
+    def assert_refused(self, option, name, why):
+        done = self.job(option, f"{self.OPEN}/{name}")
+        self.assert_status(done, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn(f"{option}: cannot open {self.OPEN}/{name}: {why}", done.stderr)
+
     @gate
     def test_a_fifo_of_another_user(self):
         """Which nobody reads, or its owner; before anything starts."""
@@ -237,10 +243,7 @@ class Records(HostsCase):
                     reader.read_until("up\n")
                 for option in ("--report", "--events", "--timeline"):
                     with self.subTest(reads=reads, option=option):
-                        done = self.job(option, f"{self.OPEN}/r.json")
-                        self.assert_status(done, 2)
-                        self.assertEqual(done.stdout, "")
-                        self.assertIn(f"{option}: cannot open {self.OPEN}/r.json: {why}", done.stderr)
+                        self.assert_refused(option, "r.json", why)
                 reader.finish(input="\n")
 
     def test_where_a_group_can_write_it_is_the_same(self):
@@ -252,10 +255,7 @@ class Records(HostsCase):
                               ("way/r.json", "way is a link of another user, where others can write")):
                 for option in ("--report", "--events"):
                     with self.subTest(name=name, option=option):
-                        done = self.job(option, f"{self.OPEN}/{name}")
-                        self.assert_status(done, 2)
-                        self.assertEqual(done.stdout, "")
-                        self.assertIn(f"{option}: cannot open {self.OPEN}/{name}: {why}", done.stderr)
+                        self.assert_refused(option, name, why)
             reader.finish(input="\n")
         self.assert_nothing_written()
 

@@ -35,8 +35,8 @@ class Launch(TrustCase):
         self.bed.put(HOST, "/tmp/mine/work.py", good)
         sh(self.bed, OTHER, "mkdir /tmp/mine", user="tester")
         self.plant(OTHER, "/tmp/mine/work.py", EVIL_MODULE)
-        self.bed.put(OTHER, "/run/own/work/work.py", good)
-        answer, done = self.launch("import sys\nsys.path[:0] = ['/tmp/mine', '/run/own/work']\nimport json, sml_run, work\n"
+        self.bed.put(OTHER, "/run/own/modules/work.py", good)
+        answer, done = self.launch("import sys\nsys.path[:0] = ['/tmp/mine', '/run/own/modules']\nimport json, sml_run, work\n"
                                    f"print(json.dumps(sml_run.launch(work.f, hosts='{HOST},{OTHER}', nproc=2)))")
         self.assertEqual(answer, [HOST, HOST, OTHER, OTHER])
         said = f"sml_run: no module is imported from /tmp/mine, as /tmp/mine belongs to user {TESTER}\n"
