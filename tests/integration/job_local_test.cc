@@ -373,7 +373,7 @@ TEST_CASE("job: a second stop half a second later kills at once") {
   while (!has(job.err_line(), "rank")) {
   }
   job.kill(SIGTERM);
-  while (!has(job.err_line(), "send it again, half a second from now or later")) {
+  while (!has(job.err_line(), "send it again from the same process, half a second from now or later")) {
   }
   std::this_thread::sleep_for(os::StopRule::kInsistAfter);  // counted from before that line
   job.kill(SIGTERM);
