@@ -51,7 +51,8 @@ void Workers::handle(const fleet::Host& host, const wire::Started& m) {
   const auto started = [](const auto& host_of) { return host_of.second.started; };
   if (first && std::all_of(hosts_.begin(), hosts_.end(), started)) sink_.workers_run();
   if (options_.verbosity == Verbosity::Verbose) {
-    owner_.print(host.name() + ": " + std::to_string(m.workers.size()) + " workers run");
+    const std::size_t count = m.workers.size();
+    owner_.print(host.name() + ": " + pluralize(count, "worker") + (count == 1 ? " runs" : " run"));
   }
 }
 
