@@ -179,7 +179,8 @@ class OnThisMachine(TestCase):
             for program in (self.program, compiled(self, "mpich")):
                 for line in (("sh", "-c", f"p={str(program)[:-2]}; ${{p}}am ring; true"),
                              ("bash", "-c", f"source /dev/null && cd {program.parent} && PROG=program && ./$PROG ring"),
-                             ("python3", "-c", f"import subprocess as s; s.call(['{program.parent}/' + 'PROGRAM'.lower(), 'ring'], close_fds=False)")):
+                             ("python3", "-c", f"import subprocess as s; s.call(['{program.parent}/' + 'PROGRAM'.lower(), 'ring'], close_fds=False)"),
+                             ("unshare", "--mount", "chroot", "/", program, "ring")):
                     with self.subTest(name=name, line=line):
                         done = run([name, "-np", "2", "--oversubscribe", *line])
                         self.assert_status(done, 0)

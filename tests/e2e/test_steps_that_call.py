@@ -1,10 +1,14 @@
 """Starters that give no pipe, and one call of srun for many hosts: what they start calls the launcher. Slurm is a real one, on
 hosts without an SSH server; PBS and PALS are stand-ins, which use SSH where nobody sees it."""
 import pathlib
+import re
+import shlex
+import shutil
 import unittest
 
 from harness import SML_RUN, HostsCase, gate, wait_until
 from test_starters import MISSING, SML, SlurmCase
+from test_stops import AN_HOUR, WORKER, Place
 
 # No input, no output but the job's file, and the environment that the job began with: nothing of the caller.
 TMRSH = """#!/bin/bash
@@ -170,10 +174,21 @@ class ManyHosts(SlurmCase):
         self.assertEqual((status, out), (0, out))
         self.assertEqual([ln for ln in out.splitlines() if not ln.startswith("sml-run: ")], [], out)
 
-    def test_scancel_leaves_nothing(self):
-        job = self.started(f"{SML} sh -c 'echo up; sleep 600'")
-        wait_until(lambda: self.printed().count("up") == 17, self.printed)
+    def test_scancel_gives_the_grace_and_leaves_nothing(self):
+        folder = self.shared / "stops"
+        folder.mkdir()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "worker").write_text(WORKER)
+        place = Place([folder], range(17))
+        job = self.started(shlex.join([*SML.split(), *AN_HOUR, "python3", str(folder / "worker"), str(folder)]))
+        place.wait("ready")
         self.assert_status(self.bed.exec("head", ["scancel", job]), 0)
+        place.wait("saving")
+        place.make("go")
+        wait_until(lambda: not self.bed.exec("head", ["squeue", "-h", "-j", job]).stdout.strip())
+        self.assertEqual(place.told("saved"), set(range(17)), self.printed())
+        self.assertEqual(len(re.findall(r"\] saved$", self.printed(), re.M)), 17, self.printed())
+        self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
         self.bed.assert_clean()
 
     def start_again(self):

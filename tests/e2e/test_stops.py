@@ -606,8 +606,8 @@ class Scancel(Stops):
             root.mkdir()
             self.addCleanup(shutil.rmtree, root, ignore_errors=True)
 
-    def submit(self, nodes, *options):
-        words = shlex.join([str(SML_RUN), "--host-source", "slurm", *AN_HOUR, *options, PYTHON, "/run/stops/worker", "/run/stops"])
+    def submit(self, nodes, *options, launcher=(str(SML_RUN), "--host-source", "slurm")):
+        words = shlex.join([*launcher, *AN_HOUR, *options, PYTHON, "/run/stops/worker", "/run/stops"])
         for root in self.place.roots:
             (root / "worker").write_text(WORKER)
         script = f"#!/bin/sh\n{words} > /run/stops/out 2>&1\n"
@@ -618,8 +618,8 @@ class Scancel(Stops):
     def wait_until(self, probe):
         wait_until(probe, lambda: self.bed.exec("head", ["sh", "-c", "squeue; sinfo -R; sinfo; cat /run/slurm/slurmctld.log"]))
 
-    def start(self, nodes, *options):
-        job = self.submit(nodes, *options)
+    def start(self, nodes, *options, **kw):
+        job = self.submit(nodes, *options, **kw)
         self.wait_until(lambda: self.place.told("ready") == {0, 1})
         return job
 
@@ -674,3 +674,7 @@ class Scancel(Stops):
 
     def test_on_two_nodes(self):
         self.check_cancelled(self.start(2), (0, 1))
+
+    def test_one_in_each_task_of_a_step(self):
+        """Slurm tells each of them, and srun, too."""
+        self.check_cancelled(self.start(2, launcher=("srun", str(SML_RUN), "--nproc-per-node", "1")), (0, 1))

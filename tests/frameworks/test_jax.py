@@ -1,7 +1,12 @@
 """JAX: jax.distributed.initialize() and a sum over the devices of all processes."""
+import os
+import shutil
 import socket
+import subprocess
+import unittest
 
 from frameworks import PYTHON, FrameworkCase, script
+from harness import REPO
 
 LINE = "summed by process {} of "
 
@@ -33,3 +38,23 @@ class Jax(FrameworkCase):
         done = self.on_hosts("sml-run", "-H", self.bed.hosts(1), "--preset", "jax", "-x", "FAILS=1", PYTHON,
                              script("jax_train.py"))
         self.assert_failed(done, 7, "sml-run: rank 1 on algo-2 exited with status 7")
+
+
+MISSING = [program for program in ("slurmctld", "slurmd", "salloc", "munged") if not shutil.which(program)]
+
+
+@unittest.skipIf(MISSING, f"Slurm's {', '.join(MISSING)} not installed (tests/run installs it)")
+class InSlurm(FrameworkCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        subprocess.run([REPO / "tests/testbed/slurm-up", "4"], env={**os.environ, "SML_TESTBED": cls.bed.name}, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def test_no_launcher_needs_the_preset(self):
+        """Slurm's own srun, the link of that name, and sml-run."""
+        for launcher in ("/usr/bin/srun", self.links / "srun", self.links / "sml-run"):
+            with self.subTest(launcher=launcher):
+                done = self.bed.exec("head", ["salloc", "--quiet", "-N3", "--ntasks-per-node=1", launcher, PYTHON, script("jax_train.py")],
+                                     env=self.environment)
+                self.assert_said(done, LINE, 3)
