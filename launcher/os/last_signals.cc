@@ -55,6 +55,12 @@ std::string LastSignals::take_sender(int signo) {
   return pid == kKernel ? "the kernel" : "process " + std::to_string(pid);
 }
 
+void LastSignals::let_go() {
+  boost::system::error_code ignored;
+  set_.clear(ignored);
+  added_.clear();
+}
+
 // The set has the default action put back, which would be to end.
 LastSignals::~LastSignals() {
   sigset_t ours;

@@ -10,7 +10,8 @@
 namespace sml::os {
 
 // A signal that was added does not end this process any more, not even after this object is destroyed: the destructor
-// makes the process ignore it, as the process then only has to exit with the status that it has decided on.
+// makes the process ignore it, as the process then only has to exit with the status that it has decided on. Except
+// after let_go().
 class LastSignals {
  public:
   explicit LastSignals(boost::asio::io_context& loop) : set_(loop) {}
@@ -27,6 +28,8 @@ class LastSignals {
     });
   }
   void cancel() { set_.cancel(); }
+  // From now on they end this process as by default: for a process that may still have to wait without end.
+  void let_go();
 
  private:
   // The sender of the first signal with that number that has come and whose sender has not been taken.

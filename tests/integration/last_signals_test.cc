@@ -82,3 +82,20 @@ TEST_CASE("last signals: one that comes when all is over does not take the place
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
 }
+
+TEST_CASE("last signals: one that was let go ends the process") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    boost::asio::io_context loop(1);
+    os::LastSignals signals(loop);
+    signals.add(SIGTERM);
+    signals.let_go();
+    ::raise(SIGTERM);
+    ::_exit(7);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+}

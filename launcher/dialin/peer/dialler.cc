@@ -7,7 +7,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/exit_status.h"
@@ -20,6 +19,7 @@
 #include "launcher/dialin/peer/local_agent_relay.h"
 #include "launcher/inputs/hosts/host_source.h"
 #include "launcher/os/heeded_stops.h"
+#include "launcher/os/last_signals.h"
 #include "launcher/os/stop_rule.h"
 #include "launcher/output/notice_pace.h"
 #include "launcher/transport/session/deadline_timer.h"
@@ -59,8 +59,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     call_.begin();
     loop_->run();
     agent_.end_what_it_left(print_);
-    boost::system::error_code ignored;
-    signals_.clear(ignored);  // so that they end a wait for a terminal that takes nothing
+    signals_.let_go();  // so that they end a wait for a terminal that takes nothing
     static_cast<void>(printer_.finish(Duration::max()));
     return std::move(outcome_);
   }
@@ -256,21 +255,24 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   }
 
   void await_signals() {
-    signals_.async_wait([this](boost::system::error_code error, int signo) {
+    signals_.async_wait([this](boost::system::error_code error, int signo, const std::string& sender) {
       if (error) return;
-      on_signal(signo);
+      on_signal(signo, sender);
       await_signals();
     });
   }
 
   // The other hosts wait for this one or work with it, so the coordinator must receive the stop, also if it has not
   // answered yet. Except where the job can begin without this host: then this host just leaves.
-  void on_signal(int signo) {
+  // The coordinator knows the host only, and takes its signal for insisting when the host sends it again. So who has
+  // sent what is judged here, and whoever insists has the first signal sent again.
+  void on_signal(int signo, const std::string& sender) {
     if (machine_.state() == DialState::Leaving || machine_.state() == DialState::Deserted) return;
-    const os::StopEffect effect = stop_rule_.heed({}, signo, Clock::now());
+    const os::StopEffect effect = stop_rule_.heed(sender, signo, Clock::now());
     if (effect == os::StopEffect::Echoes) return;
+    if (effect == os::StopEffect::Joins) return print_(signal_name(signo) + " joins the stop that is under way");
     const bool is_in = machine_.state() == DialState::Serving;
-    stop_asked_ = signo;
+    stop_asked_ = stop_asked_.value_or(signo);
     if (!is_in && (!plan_.settings.needs_all() || effect == os::StopEffect::Insists)) return leave_unanswered();
     if (!is_in) machine_.hurry(Clock::now() + plan_.grace, Clock::now());
     deadline_timer_.arm();
@@ -304,7 +306,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
   transport::DeadlineTimer deadline_timer_;
   NoticePace pace_{Clock::now()};  // of the lines about the head, which is awaited
   asio::steady_timer waiting_timer_;
-  asio::signal_set signals_;
+  os::LastSignals signals_;
   LocalAgentRelay agent_;
   CoordinatorConnection call_;
   Error last_fault_;
