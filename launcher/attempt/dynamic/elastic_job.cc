@@ -107,13 +107,8 @@ void ElasticJob::look_at_hosts() {
   if (!hears_of_hosts() || !deps_.run() || joining_.is_reaching()) return;
   if (rounds_->lacks_a_reset()) {
     return deps_.stop(Error(ErrorKind::Lost,
-                            "hosts are listed no more, and no restart is left to go on without them "
+                            "other hosts are listed, and no restart is left to go on with these "
                             "(--max-restarts, or --reset-limit of horovodrun)"));
-  }
-  if (rounds_->lacks_a_reset_to_grow() && !std::exchange(has_told_of_hosts_, true)) {
-    print(
-        "other hosts are there, and no restart is left to go on with them (--max-restarts, or --reset-limit of "
-        "horovodrun); the workers go on without these");
   }
   if (notified_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();

@@ -82,9 +82,8 @@ class ElasticJob {
   std::map<HostId, CoolingDown> cooling_;
   std::map<Rank, NotificationEndpoint> endpoints_;  // workers that have registered
   bool notified_ = false;  // the workers have been notified of other hosts in this round, or the notice is on its way
-  bool has_told_of_hosts_ = false;  // the user knows that hosts have come for which no reset is left
-  std::int64_t notified_at_ = 0;    // time stamp of the last notice, in seconds; strictly increasing
-  bool is_deaf_ = false;            // no notices: a worker does not understand or acknowledge them
+  std::int64_t notified_at_ = 0;  // time stamp of the last notice, in seconds; strictly increasing
+  bool is_deaf_ = false;          // no notices: a worker does not understand or acknowledge them
 };
 
 }  // namespace sml::attempt

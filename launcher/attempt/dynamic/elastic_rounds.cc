@@ -175,17 +175,7 @@ bool ElasticRounds::has_other_hosts_next() const {
 
 bool ElasticRounds::hosts_have_changed() const { return used_ < most_resets_ && has_other_hosts_next(); }
 
-bool ElasticRounds::lacks_a_reset_to_grow() const {
-  return used_ == most_resets_ && has_other_hosts_next() && !lacks_a_reset();
-}
-
-bool ElasticRounds::lacks_a_reset() const {
-  if (used_ < most_resets_ || !may_change()) return false;
-  const Result<plan::JobMap> next = following();
-  if (!next) return false;
-  return std::any_of(next->hosts.begin(), next->hosts.end(),
-                     [this](const plan::MappedHost& host) { return host.ranks.empty() && !ranks_on(host.id).empty(); });
-}
+bool ElasticRounds::lacks_a_reset() const { return used_ == most_resets_ && has_other_hosts_next(); }
 
 Rank ElasticRounds::leader() const {
   const plan::RankAssignment& first = current_.ranks.front();

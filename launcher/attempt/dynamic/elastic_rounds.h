@@ -85,10 +85,8 @@ class ElasticRounds {
 
   // Whether the next round would have other hosts than this one, and all members run and can be notified of that.
   bool hosts_have_changed() const;
-  // Whether the next round would do without a host of this one, and no reset is left for it.
+  // The same, and no reset is left for that.
   bool lacks_a_reset() const;
-  // Whether it would only have more hosts than this one, and no reset is left for it.
-  bool lacks_a_reset_to_grow() const;
   Rank leader() const;  // rank, in the attempt's plan, of the member whose number is 0
 
   std::uint32_t resets() const { return used_; }
