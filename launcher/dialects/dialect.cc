@@ -277,7 +277,7 @@ enum class Value : std::uint8_t { NextWord, Joined, None };
 struct VariableOption {
   Dialect dialect;
   string_view variable;
-  std::array<string_view, 2> words;  // before the value
+  std::array<string_view, 2> words;  // before the value; empty: no option, and without effect
   Value value = Value::NextWord;
   string_view replaced_by{};  // a variable that counts instead if it is set; empty: none
 };
@@ -331,6 +331,8 @@ constexpr std::array kVariableOptions{
     VariableOption{Dialect::Srun, "SLURM_TIMELIMIT", {"--time", ""}},
     VariableOption{Dialect::Srun, "SLURM_SIGNAL", {"--signal", ""}},
     VariableOption{Dialect::Srun, "SRUN_CONTAINER", {"--container", ""}},
+    VariableOption{Dialect::Srun, "SLURM_EXIT_ERROR", {}, Value::None},
+    VariableOption{Dialect::Srun, "SLURM_EXIT_IMMEDIATE", {}, Value::None},
     // refused
     VariableOption{Dialect::Srun, "SLURM_STDINMODE", {"--input", ""}},
     VariableOption{Dialect::Srun, "SLURM_STDOUTMODE", {"--output", ""}},

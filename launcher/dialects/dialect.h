@@ -133,7 +133,7 @@ void merge(RendezvousOptions& all, const RendezvousOptions& more);
 // PET_NPROC_PER_NODE.
 struct SourcedOption {
   std::string variable;            // its name, or the place in a file: "FILE:3"
-  std::vector<std::string> words;  // of a command line: "--nproc-per-node=2"
+  std::vector<std::string> words;  // of a command line: "--nproc-per-node=2"; empty: without effect
 };
 // The options from the variables of the launcher that are set.
 std::vector<SourcedOption> options_of_variables(Dialect dialect, std::span<const std::string> environment);

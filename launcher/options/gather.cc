@@ -126,6 +126,10 @@ Result<void> add_dialect_variables(Dialect dialect, const OptionSources& sources
     others->push_back(std::move(option));
   }
   for (const auto& [variable, written] : *others) {
+    if (written.empty()) {
+      add_note(scanned.notes, variable);
+      continue;
+    }
     if (is_outdone(dialect, written, scanned)) continue;
     const std::size_t known = variables.options.size();
     const std::size_t refused = variables.rendezvous.refused.size();

@@ -1272,11 +1272,11 @@ TEST_CASE("srun's input variables are obeyed, named or refused, under its name",
   CHECK(plan_of(line, {"SLURM_WORKING_DIR=/w"})->options.working_directory == "/w");
   CHECK(plan_of(line, {"SLURM_EXPORT_ENV=NONE"})->options.export_policy == plan::ExportPolicy::None);
   CHECK(plan_of(line, {"SLURM_REMOTE_CWD=/r"})->options.working_directory == "/r");
-  for (const char* variable :
-       {"SLURM_WAIT=5", "SLURM_CPU_BIND=cores", "SLURM_MEM_BIND=local", "SLURM_GPU_BIND=none",
-        "SLURM_HINT=nomultithread", "SLURM_THREADS_PER_CORE=1", "SLURM_NTASKS_PER_CORE=1", "SLURM_CPUS_PER_GPU=2",
-        "SLURM_STEP_GRES=gpu:1", "SLURM_CONSTRAINT=a", "SLURM_SIGNAL=9", "SLURM_SPREAD_JOB=1",
-        "SLURM_USE_MIN_NODES=yes", "SLURM_TIMELIMIT=5", "SRUN_CONTAINER=c"}) {
+  for (const char* variable : {"SLURM_WAIT=5", "SLURM_CPU_BIND=cores", "SLURM_MEM_BIND=local", "SLURM_GPU_BIND=none",
+                               "SLURM_HINT=nomultithread", "SLURM_THREADS_PER_CORE=1", "SLURM_NTASKS_PER_CORE=1",
+                               "SLURM_CPUS_PER_GPU=2", "SLURM_STEP_GRES=gpu:1", "SLURM_CONSTRAINT=a", "SLURM_SIGNAL=9",
+                               "SLURM_SPREAD_JOB=1", "SLURM_USE_MIN_NODES=yes", "SLURM_TIMELIMIT=5", "SRUN_CONTAINER=c",
+                               "SLURM_EXIT_ERROR=9", "SLURM_EXIT_IMMEDIATE=8"}) {
     CHECK(plan_of(line, {variable})->options.without_effect ==
           std::vector<std::string>{std::string(plan::name_of(variable))});
   }
