@@ -81,8 +81,7 @@ void HealthCheck::end() {
 
 // The outer shell keeps the pipe open for as long as the command runs, whatever the command does with its own output.
 void HealthCheck::run(const plan::Environment& environment, const std::string& directory) {
-  plan::Environment of_command = environment;
-  Result<os::TrustedCommand> trusted = os::check_trust_of_command(asked_.command, of_command, directory);
+  Result<os::TrustedCommand> trusted = os::check_trust_of_command(asked_.command, environment, directory);
   if (!trusted) return answer("--health-check is not run, as " + trusted.error().message());
   left_out_ = std::move(trusted->left_out);
   const std::vector<std::string> argv{
@@ -93,13 +92,15 @@ void HealthCheck::run(const plan::Environment& environment, const std::string& d
     said_all_ = true;
     look();
   };
-  const Result<void> started = command_->start(argv, kMostOwnText, said_all, of_command);
+  const Result<void> started = command_->start(argv, kMostOwnText, said_all, environment);
   if (!started) return answer("--health-check: " + started.error().message());
-  pids_.push_back(command_->pid());
+  group_ = command_->pid();
+  pids_.push_back(group_);
 }
 
 bool HealthCheck::is(pid_t pid) const {
-  return gpus_.is(pid) || std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
+  const bool is_command = std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
+  return gpus_.is(pid) || is_command || ::getpgid(pid) == group_;
 }
 
 void HealthCheck::ended(pid_t pid, const ExitStatus& status) {

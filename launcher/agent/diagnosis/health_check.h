@@ -45,7 +45,8 @@ class HealthCheck {
              const std::string& directory);
   // Cancels the check and kills its command; no result is reported.
   void end();
-  // True for a child of this process that this object started and that has not been reaped.
+  // True for a child of this process that this object started and that has not been reaped, and for what the last
+  // command has left in its process group, which is killed and about to die.
   bool is(pid_t pid) const;
   // Call after a child of this process has been reaped, also for children of others.
   void ended(pid_t pid, const ExitStatus& status);
@@ -69,6 +70,7 @@ class HealthCheck {
   std::optional<ExitStatus> status_;    // of the command, if it has failed
   bool said_all_ = false;               // the command's output has ended
   std::vector<pid_t> pids_;             // of commands of all checks, not reaped yet
+  pid_t group_ = -1;                    // of the last command
   bool remembers_ = false;              // remember() has been called
   std::vector<std::string> folders_;    // of accelerators that report in files
   std::vector<AcceleratorUse> before_;  // the values that remember() has recorded
