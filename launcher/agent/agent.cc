@@ -218,14 +218,19 @@ void Agent::answer(const wire::Probe& m) {
       probing_.guard([this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); }));
 }
 
-void Agent::start(wire::Start& m) {
+void Agent::end_health_check() {
+  health_look_ = Lifetime();
   health_.end();
+}
+
+void Agent::start(wire::Start& m) {
+  end_health_check();
   attempt_->start(std::move(m));
 }
 
 // Null: it is we who end them. Who has ended before has done so by itself, though the news of it is read later.
 void Agent::stop(const wire::Stop* m) {
-  health_.end();
+  end_health_check();
   reap();
   if (m == nullptr) return attempt_->stop_by_itself();
   attempt_->stop(*m);
@@ -274,14 +279,33 @@ void Agent::rule(std::uint32_t caller, wire::PeerOwnership ours) {
     soon(deps_.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(unsent_verdicts_, {})}); });
 }
 
-void Agent::answer(const wire::Inspect&) {
+const WorkerEnvironments* Agent::programs() const {
   const WorkerEnvironments* workers = attempt_ ? attempt_->environments() : nullptr;
-  const bool prepared = workers != nullptr && workers->count() > 0;
+  return workers != nullptr && workers->count() > 0 ? workers : nullptr;
+}
+
+void Agent::inspect(const plan::Environment& environment, const std::string& directory,
+                    std::function<void(const plan::HostFacts&)> then) {
+  const auto facts = std::make_shared<plan::HostFacts>();
+  deps_.file_work(
+      [facts, environment, directory, limit = descriptor_limit_] {
+        *facts = inspect_host({.environment = environment, .working_directory = directory, .descriptor_limit = limit});
+      },
+      [facts, then = std::move(then)] { then(*facts); });
+}
+
+void Agent::answer(const wire::Inspect&) {
+  const WorkerEnvironments* workers = programs();
+  inspect(workers != nullptr ? workers->shared(0) : login_environment_,
+          workers != nullptr ? workers->app(0).working_directory : std::string(),
+          [this](const plan::HostFacts& facts) { tell(facts); });
+}
+
+void Agent::tell(const plan::HostFacts& facts) {
   wire::Inspected answer;
-  answer.facts = inspect_host({.environment = prepared ? workers->shared(0) : login_environment_,
-                               .working_directory = prepared ? workers->app(0).working_directory : std::string(),
-                               .descriptor_limit = descriptor_limit_});
-  const bool looked = prepared && workers->has_findings();
+  answer.facts = facts;
+  const WorkerEnvironments* workers = programs();
+  const bool looked = workers != nullptr && workers->has_findings();
   if (looked) answer.facts.programs = workers->programs();
   for (std::uint32_t app = 0; looked && app < workers->count(); ++app) answer.facts.mpi.push_back(workers->mpi(app));
   answer.at_ns = nanoseconds(Clock::now());
@@ -292,12 +316,13 @@ void Agent::answer(const wire::Inspect&) {
 }
 
 void Agent::answer(const wire::AskHealth& m) {
-  const WorkerEnvironments* workers = attempt_ ? attempt_->environments() : nullptr;
-  const bool prepared = workers != nullptr && workers->count() > 0;
-  const plan::Environment& environment = prepared ? workers->shared(0) : login_environment_;
-  const plan::HostFacts facts =
-      inspect_host({.environment = environment, .working_directory = {}, .descriptor_limit = descriptor_limit_});
-  health_.begin(m, plan::faults_of(facts), environment, prepared ? workers->app(0).working_directory : std::string());
+  end_health_check();
+  const WorkerEnvironments* workers = programs();
+  const plan::Environment environment = workers != nullptr ? workers->shared(0) : login_environment_;
+  const std::string directory = workers != nullptr ? workers->app(0).working_directory : std::string();
+  inspect(environment, {}, health_look_.guard([this, m, environment, directory](const plan::HostFacts& facts) {
+    health_.begin(m, plan::faults_of(facts), environment, directory);
+  }));
 }
 
 // ---- leaving

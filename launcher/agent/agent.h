@@ -1,12 +1,14 @@
 // The agent: starts and ends the workers of one host on behalf of a launcher at the other end of a pipe.
 //
-// One thread, one event loop, but for work that may wait for a file server, such as the search for programs.
+// One thread, one event loop, but for work that may wait for a file server, such as the search for programs
+// (common/os/LOOP.md).
 // This class handles everything that lasts for the whole run: the link, the guardian, the heartbeat timeout, the
 // greeting and the exit. A HostAttempt, one at a time, owns everything that belongs to the workers. If the launcher's
 // end of the pipe closes and the launcher does not reconnect in time, or if the launcher is silent for longer than the
 // heartbeat timeout, the agent ends all workers and exits.
 #pragma once
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@
 
 #include "common/os/side_thread.h"
 #include "common/plan/environment/worker_env.h"
+#include "common/plan/host_facts.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/core/lifetime.h"
 #include "launcher/agent/core/local_connection_check.h"
@@ -94,6 +97,14 @@ class Agent final : private HostAttemptOwner {
   template <class Message>
   void answer(const Message&) {}  // needs no reply; any message that is received ends a suspension
 
+  // The programs of the attempt; null if there are none.
+  const WorkerEnvironments* programs() const;
+  // Calls `then` later, from the loop: what is asked for may be on a file server that stands still. See inspect_host().
+  void inspect(const plan::Environment& environment, const std::string& directory,
+               std::function<void(const plan::HostFacts&)> then);
+  void tell(const plan::HostFacts& facts);
+  void end_health_check();
+
   void attempt_changed() override;
   // True for a child that the agent runs for itself (preload, health check, guardian): no attempt may end it.
   bool is_own(pid_t child) const;
@@ -137,7 +148,8 @@ class Agent final : private HostAttemptOwner {
   os::SideThread file_thread_;
   std::unique_ptr<HostAttempt> attempt_;  // null before the first Prepare; kept until the next
   std::vector<wire::ToAgent> put_off_;    // what was received before Prepared could be sent, and comes after it
-  Lifetime probing_;  // renewed for each attempt, so that a later one does not get an earlier one's Probed
+  Lifetime probing_;      // renewed for each attempt, so that a later one does not get an earlier one's Probed
+  Lifetime health_look_;  // of the health check that begins when the host has been looked at; renewed to forget that
 };
 
 }  // namespace sml::agent

@@ -24,6 +24,7 @@ HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Durat
                        .network = deps.network,
                        .callers = deps.callers,
                        .scratch = deps.scratch,
+                       .file_work = deps.file_work,
                        .send = [&link = deps.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
                                            const std::string& why) { fail_rank(rank, kind, code, why); },
@@ -57,7 +58,7 @@ void HostAttempt::prepare(wire::Prepare m, Answer answer) {
   const auto search = std::make_shared<Search>(Search{std::move(m), environments});
   deps_.file_work([search] { search->missing = search->environments.find_programs(); }, lifetime_.guard([this, search] {
     if (over()) return;
-    starter_->environments().take_findings(std::move(search->environments));
+    starter_->environments().take_programs(std::move(search->environments));
     prepare_with(std::move(search->plan), search->missing);
   }));
 }
@@ -278,9 +279,13 @@ void HostAttempt::handle(const wire::ToAgent& message) {
   for (const auto& service : services_) service->handle(message);
   if (const auto* m = std::get_if<wire::StartAdded>(&message)) {
     additions_.start(*m, *starter_, mpi_watch_);
-    owner_.attempt_changed();
-    if (workers_.alive() == 0 && !additions_.wait()) end_services();
+    additions_changed();
   }
+}
+
+void HostAttempt::additions_changed() {
+  owner_.attempt_changed();
+  if (workers_.alive() == 0 && !additions_.wait()) end_services();
 }
 
 wire::Joined HostAttempt::joined(const wire::AskJoined& asked) const {

@@ -108,6 +108,7 @@ class HostAttempt final : private WorkerOwner {
   // Reports a fault of a rank that has ended with status 0 if its MPI ran without the other ranks.
   void look_if_it_was_alone(Rank rank);
   void end_services() const;
+  void additions_changed();  // workers were added, or are not awaited any more
 
   AttemptDeps deps_;
   HostAttemptOwner& owner_;
@@ -119,7 +120,7 @@ class HostAttempt final : private WorkerOwner {
   std::optional<WorkerStarter> starter_;  // set by prepare()
   Answer answer_;                         // of prepare(); null before that, and when it has been given
   HostServices services_;
-  DynamicWorkers additions_{deps_, *this, workers_, services_};
+  DynamicWorkers additions_{deps_, *this, workers_, services_, [this] { additions_changed(); }};
   std::vector<HostService*> readers_;  // services that read output
   wire::Start start_;                  // kept for services until they are started
   MpiWatch mpi_watch_;

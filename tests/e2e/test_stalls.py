@@ -17,6 +17,17 @@ CHATTER = 'until [ -e "$0" ]; do echo line; sleep 0.05; done; echo end'
 # Prints once, and then nothing until the file is there.
 SILENT = 'echo line; until [ -e "$0" ]; do sleep 0.05; done; echo end'
 
+# Asks by PMI for another rank once the file is there, and tells what it is answered.
+SPAWNING = r"""
+ask() { printf "$1\n" >&3; read -r answer <&3; }
+ask "cmd=init pmi_version=1 pmi_subversion=1"
+echo line
+until [ -e "$0" ]; do sleep 0.05; done
+ask "mcmd=spawn\nnprocs=1\nexecname=$WISH\ntotspawns=1\nspawnssofar=1\nargcnt=0\nendcmd"
+echo "$answer"
+ask "cmd=finalize"
+"""
+
 
 def heartbeat():
     return scaled(1.5)
@@ -131,9 +142,21 @@ class Servers(TestCase):
         self.server = self.enterContext(StallingFiles(self.top / "mount"))
         self.folder = self.server.folder
 
-    def job(self, *options, program=CHATTER):
+    def job(self, *options, program=CHATTER, **kw):
         return sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", *options, "sh", "-c", program,
-                             self.top / "go")
+                             self.top / "go", **kw)
+
+    def finish_through_a_stall(self, job):
+        """The server is asked once the file is there."""
+        self.server.stall()
+        (self.top / "go").touch()
+        wait_until(self.server.is_waited_for)
+        time.sleep(2.5 * heartbeat())  # the fault itself
+        self.server.go_on()
+        done = job.finish()
+        self.assert_status(done, 0)
+        self.assertNotIn("nothing heard", done.stderr)
+        return done
 
     def test_under_a_list_of_hosts_that_is_watched(self):
         self.server.files["hosts"] = b"localhost slots=2\n"
@@ -169,15 +192,25 @@ class Servers(TestCase):
         with sml_run_popen("--heartbeat-timeout", f"{heartbeat()}s", "--no-tag", "--max-restarts", "1", "--restart-delay",
                            "0:0", "-np", "1", "sh", self.folder / "program", self.top / "go") as job:
             job.read_until("attempt 1")
-            self.server.stall()
-            (self.top / "go").touch()
-            wait_until(self.server.is_waited_for)
-            time.sleep(2.5 * heartbeat())  # the fault itself
-            self.server.go_on()
-            done = job.finish()
-        self.assert_status(done, 0)
+            done = self.finish_through_a_stall(job)
         self.assertIn("attempt 2", done.stdout)
-        self.assertNotIn("nothing heard", done.stderr)
+
+    def test_under_the_look_at_a_host_before_a_second_attempt(self):
+        """How much is free for temporary files can be told by the server alone: the host answers meanwhile."""
+        program = 'echo attempt $SML_ATTEMPT; until [ -e "$0" ]; do sleep 0.05; done; [ $SML_ATTEMPT = 2 ]'
+        with self.job("--max-restarts", "1", "--restart-delay", "0:0", "-np", "1", program=program,
+                      env={"TMPDIR": str(self.folder)}) as job:
+            job.read_until("attempt 1")
+            done = self.finish_through_a_stall(job)
+        self.assertIn("attempt 2", done.stdout)
+
+    def test_under_the_program_of_a_spawn(self):
+        """That it is not there is told when the server is back; the host of those that run answers meanwhile."""
+        with self.job("--mpi", "pmi1", "-H", "localhost:2", "-np", "1", program=SPAWNING,
+                      env={"WISH": str(self.folder / "none")}) as job:
+            job.read_until("line")
+            done = self.finish_through_a_stall(job)
+        self.assertIn("cmd=spawn_result rc=-1", done.stdout)
 
     def test_at_the_end_of_hosts_that_call(self):
         """Each has the job's status, and no host waits for the report of the head."""

@@ -589,6 +589,28 @@ TEST_CASE("agent: a signal is passed on and the job goes on") {
   }
 }
 
+TEST_CASE("agent: workers that end while the program of a further one is looked for leave after the answer") {
+  Init init;
+  Launcher launcher;
+  launcher.start({{kEcho, "await_signal"}});
+  await_ready(launcher);
+  wire::AddWorkers more{.first = Rank(1), .apps = {}, .workers = {}, .shape = {}, .keys = {}};
+  const wire::Prepare added = Launcher::plan({{"no-such-program"}});
+  more.apps = added.apps;
+  more.workers = added.workers;
+  more.workers[0].rank = Rank(1);
+  REQUIRE(os::write_all(launcher.socket(),
+                        wire::encode(wire::ToAgent(more)) + wire::encode(wire::ToAgent(wire::Signal{SIGUSR1}))));
+  const auto answer = launcher.await<wire::Added>();
+  CHECK_FALSE(launcher.cleared().has_value());
+  CHECK(answer.first == Rank(1));
+  REQUIRE(answer.errors.size() == 1);
+  CHECK(answer.errors[0].message == "there is no program no-such-program");
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{0}));
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: a stop before the start forbids it") {
   Init init;
   Launcher launcher;

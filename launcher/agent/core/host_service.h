@@ -19,6 +19,7 @@
 #include "common/os/fd.h"
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/core/file_work.h"
 #include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/core/network.h"
 #include "launcher/agent/core/processes.h"
@@ -34,6 +35,7 @@ struct ServiceContext {
   Network& network;
   LocalConnectionCheck& callers;
   const ScratchFolder& scratch;
+  FileWork file_work;
   std::function<void(const wire::ToLauncher&)> send;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
   // report of each rank counts. `code`, 1 to 255, is the exit status for the job; `why` is a part of a sentence that

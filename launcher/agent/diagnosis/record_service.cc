@@ -16,7 +16,7 @@ constexpr Duration kServerLimit = std::chrono::seconds(2);  // the server answer
 }  // namespace
 
 RecordService::RecordService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(std::move(members)), poll_(context.loop) {}
+    : context_(context), members_(std::move(members)), poll_(context.loop), limit_(context.loop) {}
 
 // False if the user has chosen another place.
 bool RecordService::records_here(const Member& member) const {
@@ -53,15 +53,24 @@ void RecordService::begin(const wire::AskRecorded& m) {
   sources_.clear();
   asked_ = m;
   sent_ = 0;
-  server_due_ = Clock::now() + kServerLimit;
-  due_ = Clock::now() + std::chrono::milliseconds(m.limit_ms);
+  limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
+  when_due(limit_, request_.guard([this] { finish(); }));
+  std::vector<std::shared_ptr<FlightRecorder>> recorders;
   for (const Member& member : members_) {
     if (!member.runs) continue;
     sources_.push_back(std::make_unique<Source>(context_.loop, member));
-    Source& source = *sources_.back();
-    if (!source.recorder.trigger()) ask_server(source);
+    recorders.push_back(sources_.back()->recorder);
   }
-  poll();
+  const auto trigger_all = [recorders = std::move(recorders)] {
+    for (const auto& recorder : recorders) recorder->trigger();
+  };
+  context_.file_work(trigger_all, request_.guard([this] {
+    server_due_ = Clock::now() + kServerLimit;
+    for (const auto& source : sources_) {
+      if (!source->recorder->awaited()) ask_server(*source);
+    }
+    look();
+  }));
 }
 
 // For a worker without a recorder pipe: Gloo has none, but its server reports the records.
@@ -73,26 +82,46 @@ void RecordService::ask_server(Source& source) {
   source.asks = source.server.ask(source.member.torch.socket, "fr_trace_json", wire::kMaxRecorded, done);
 }
 
-void RecordService::fetch(Source& source) {
-  const std::optional<std::string> bytes = source.recorder.poll(wire::kMaxRecorded);
-  if (!bytes) return;
-  send(source.member, *bytes);
-  if (records_here(source.member)) ::unlink(source.member.torch.dump.c_str());
+// The user may have placed the dumps on a file server.
+void RecordService::look() {
+  struct Dump {
+    Source& source;
+    std::shared_ptr<FlightRecorder> recorder;
+    std::string to_remove;
+    std::optional<std::string> bytes{};
+  };
+  const auto dumps = std::make_shared<std::vector<Dump>>();
+  for (const auto& source : sources_) {
+    if (!awaits_dump(*source)) continue;
+    const Member& member = source->member;
+    dumps->push_back({*source, source->recorder, records_here(member) ? member.torch.dump : std::string()});
+  }
+  if (dumps->empty()) return go_on();
+  const auto fetch = [dumps] {
+    for (Dump& one : *dumps) {
+      one.bytes = one.recorder->poll(wire::kMaxRecorded);
+      if (one.bytes && !one.to_remove.empty()) ::unlink(one.to_remove.c_str());
+    }
+  };
+  context_.file_work(fetch, request_.guard([this, dumps] {
+    for (const Dump& one : *dumps) {
+      if (one.bytes) send(one.source.member, *one.bytes);
+    }
+    go_on();
+  }));
 }
 
-// Repeats until no answer is pending. A timer that had expired already may still call this after finish().
-void RecordService::poll() {
-  if (!asked_) return;
+// Repeats until no answer is pending.
+void RecordService::go_on() {
   const TimePoint now = Clock::now();
   bool awaits = false;
   for (const auto& source : sources_) {
-    if (source->recorder.awaited() && source->member.runs) fetch(*source);
     if (now >= server_due_ && std::exchange(source->asks, false)) source->server.give_up();
-    awaits = awaits || source->asks || (source->recorder.awaited() && source->member.runs);
+    awaits = awaits || source->asks || awaits_dump(*source);
   }
-  if (!awaits || now >= due_) return finish();
+  if (!awaits) return finish();
   poll_.expires_after(FlightRecorder::kPoll);
-  when_due(poll_, lifetime_.guard([this] { poll(); }));
+  when_due(poll_, request_.guard([this] { look(); }));
 }
 
 void RecordService::send(const Member& member, const std::string& bytes) {
@@ -105,7 +134,9 @@ void RecordService::send(const Member& member, const std::string& bytes) {
 
 void RecordService::finish() {
   if (!asked_) return;
+  request_ = Lifetime();
   poll_.cancel();
+  limit_.cancel();
   for (const auto& source : sources_) source->server.give_up();
   context_.send(wire::RecordedAll{asked_->id});
   asked_.reset();

@@ -39,18 +39,19 @@ class RecordService final : public HostService {
   // The recorder and the worker server of one worker that runs.
   struct Source {
     Source(boost::asio::io_context& loop, const Member& of)
-        : member(of), server(loop), recorder(of.torch.pipe, of.torch.dump) {}
+        : member(of), server(loop), recorder(std::make_shared<FlightRecorder>(of.torch.pipe, of.torch.dump)) {}
     const Member& member;
     WorkerServer server;
-    bool asks = false;  // a request to the server is pending
-    FlightRecorder recorder;
+    bool asks = false;                         // a request to the server is pending
+    std::shared_ptr<FlightRecorder> recorder;  // not to be touched while its files are looked at, off the loop
   };
 
   bool records_here(const Member& member) const;
   void begin(const wire::AskRecorded& m);
   void ask_server(Source& source);
-  void fetch(Source& source);
-  void poll();
+  void look();  // for dumps, then go_on()
+  void go_on();
+  bool awaits_dump(const Source& source) const { return source.recorder->awaited() && source.member.runs; }
   void send(const Member& member, const std::string& bytes);
   void finish();
 
@@ -60,9 +61,9 @@ class RecordService final : public HostService {
   std::vector<std::unique_ptr<Source>> sources_;
   std::size_t sent_ = 0;  // bytes sent for the pending request
   TimePoint server_due_;  // the end of the time for answers of the servers
-  TimePoint due_;         // the end of the time for the whole request
   boost::asio::steady_timer poll_;
-  Lifetime lifetime_;
+  boost::asio::steady_timer limit_;  // the end of the time for the whole request
+  Lifetime request_;                 // renewed for each request, and when it has been answered
 };
 
 }  // namespace sml::agent

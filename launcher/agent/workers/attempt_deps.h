@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "common/plan/environment/worker_env.h"
+#include "launcher/agent/core/file_work.h"
 #include "launcher/agent/core/local_connection_check.h"
 #include "launcher/agent/core/network.h"
 #include "launcher/agent/core/processes.h"
@@ -18,10 +19,6 @@
 #include "launcher/agent/workers/preload.h"
 
 namespace sml::agent {
-
-// Does `work`, which may block for as long as a file system takes, off the loop, and then calls `then` on the loop: see
-// os::SideThread::post().
-using FileWork = std::function<void(std::function<void()> work, std::function<void()> then)>;
 
 struct AttemptDeps {
   boost::asio::io_context& loop;

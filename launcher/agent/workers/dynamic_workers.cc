@@ -13,13 +13,27 @@ void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) 
     answer_->errors.push_back(preflight_error(Error(ErrorKind::Lost, "its workers have ended")));
     return settle(m.first, {});
   }
-  const auto first_app = static_cast<std::uint32_t>(starter->environments().count());
-  for (const Error& missing : starter->add_programs(m.apps)) answer_->errors.push_back(preflight_error(missing));
+  search_ = std::make_shared<Search>(Search{m, starter->environments()});
+  search_->environments.add(m.apps, deps_.login);
+  const auto find = [search = search_] { search->missing = search->environments.find_programs(); };
+  deps_.file_work(find, lifetime_.guard([this, starter, search = search_] {
+    if (search_ != search) return;  // forgotten, or another has come
+    search_.reset();
+    found(*search, *starter);
+    searched_();
+  }));
+}
+
+void DynamicWorkers::found(Search& search, WorkerStarter& starter) {
+  const wire::AddWorkers& m = search.plan;
+  const auto first_app = static_cast<std::uint32_t>(starter.environments().count());
+  starter.environments().take_programs(std::move(search.environments));
+  for (const Error& missing : search.missing) answer_->errors.push_back(preflight_error(missing));
   first_ = m.first;
   waiting_ = m.workers;
   wire::unpack_environments(m.apps, waiting_);
   for (wire::Worker& worker : waiting_) worker.app += first_app;
-  if (answer_->errors.empty()) share_out(*starter);
+  if (answer_->errors.empty()) share_out(starter);
   if (!answer_->errors.empty()) return settle(m.first, {});
   bool meet = false;
   for (const auto& service : services_) {
@@ -44,6 +58,7 @@ void DynamicWorkers::forget() {
 }
 
 void DynamicWorkers::forget_those() {
+  search_.reset();
   waiting_.clear();
   shares_.clear();
   answer_.reset();

@@ -16,8 +16,8 @@
 namespace sml::agent {
 
 WorkerEnvironments::WorkerEnvironments(Network& network, std::vector<wire::App> apps, const plan::Environment& login)
-    : network_(network), apps_(std::move(apps)) {
-  for (const wire::App& app : apps_) compose(app, login);
+    : network_(network) {
+  add(std::move(apps), login);
 }
 
 void WorkerEnvironments::compose(const wire::App& app, const plan::Environment& login) {
@@ -29,25 +29,16 @@ void WorkerEnvironments::compose(const wire::App& app, const plan::Environment& 
                                    .working_directory = app.working_directory}));
 }
 
-std::vector<Error> WorkerEnvironments::add(std::vector<wire::App> apps, const plan::Environment& login) {
-  const std::size_t first = apps_.size();
+void WorkerEnvironments::add(std::vector<wire::App> apps, const plan::Environment& login) {
   for (wire::App& app : apps) {
     compose(app, login);
     apps_.push_back(std::move(app));
   }
-  return find_programs_from(first);
 }
 
-std::vector<Error> WorkerEnvironments::find_programs() {
-  programs_.clear();
-  mpi_chances_.clear();
-  mpi_libraries_.clear();
-  horovod_.clear();
-  mpi_.clear();
-  return find_programs_from(0);
-}
-
-void WorkerEnvironments::take_findings(WorkerEnvironments copy) {
+void WorkerEnvironments::take_programs(WorkerEnvironments copy) {
+  apps_ = std::move(copy.apps_);
+  shared_ = std::move(copy.shared_);
   programs_ = std::move(copy.programs_);
   mpi_chances_ = std::move(copy.mpi_chances_);
   mpi_libraries_ = std::move(copy.mpi_libraries_);
@@ -55,7 +46,8 @@ void WorkerEnvironments::take_findings(WorkerEnvironments copy) {
   mpi_ = std::move(copy.mpi_);
 }
 
-std::vector<Error> WorkerEnvironments::find_programs_from(std::size_t first) {
+std::vector<Error> WorkerEnvironments::find_programs() {
+  const std::size_t first = mpi_.size();
   std::vector<Error> out;
   programs_.resize(apps_.size());
   for (std::size_t i = first; i < apps_.size(); ++i) {

@@ -20,15 +20,14 @@ class WorkerEnvironments {
   // `login` is the environment that the agent was started with. `network` must outlive this object.
   WorkerEnvironments(Network& network, std::vector<wire::App> apps, const plan::Environment& login);
 
-  // Adds programs while others run, and finds their files; their indexes follow the existing ones. Returns the errors
-  // of programs that cannot run.
-  std::vector<Error> add(std::vector<wire::App> apps, const plan::Environment& login);
+  // Adds programs, while others may run; their indexes follow the existing ones.
+  void add(std::vector<wire::App> apps, const plan::Environment& login);
   // Finds each program's file on this host, once per program, as no variable that the launcher sets affects the
   // search, and looks for signs of MPI and Horovod in it. Returns the errors of programs that cannot run. Blocks for as
-  // long as a file system takes: so a copy of this object does it on another thread, and take_findings() takes what it
-  // has found. Whatever is said of a program below is known only then.
+  // long as a file system takes: so a copy of this object does it on another thread, and take_programs() takes those
+  // that it has and what it has found. Whatever is said of a program below is known only then.
   std::vector<Error> find_programs();
-  void take_findings(WorkerEnvironments copy);
+  void take_programs(WorkerEnvironments copy);
   bool has_findings() const { return mpi_.size() == apps_.size(); }
   // The programs that are linked with an MPI library and whose ranks `pmi_mode` does not connect, each with its first
   // rank among `workers`.
@@ -68,7 +67,6 @@ class WorkerEnvironments {
   Result<void> check_horovod(std::uint32_t index) const;  // checks the build against the user's options
   Horovod how_horovod_meets(std::uint32_t index) const;
   void compose(const wire::App& app, const plan::Environment& login);  // appends to shared_
-  std::vector<Error> find_programs_from(std::size_t first);
 
   Network& network_;
   std::vector<wire::App> apps_;

@@ -34,10 +34,6 @@ class WorkerStarter {
   // Starts the imports of --preload (Preload::prepare()) for the program of the first worker, or, if this host has no
   // workers yet, for the first program. The imports run once for all attempts.
   void preload(const wire::PreloadRequest& request) const;
-  // See WorkerEnvironments::add().
-  std::vector<Error> add_programs(std::vector<wire::App> apps) {
-    return environments_.add(std::move(apps), deps_.login);
-  }
   // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
   // to the group next, in this order: each takes the slot of a worker that has ended, or a new one.
   ResourceAssignments share_out_more(std::span<const wire::Worker> workers) const;

@@ -1,0 +1,11 @@
+// How the agent looks at files of which a server may have to tell, such as those of the user's home.
+#pragma once
+#include <functional>
+
+namespace sml::agent {
+
+// Does `work`, which may block for as long as a file system takes, off the loop, and then calls `then` on the loop: see
+// os::SideThread::post(). What is posted first is done first.
+using FileWork = std::function<void(std::function<void()> work, std::function<void()> then)>;
+
+}  // namespace sml::agent
