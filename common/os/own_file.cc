@@ -22,10 +22,8 @@ namespace {
 constexpr int kMostLinksFollowed = 40;
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
-
 // Where others can write, another user can give a link of root's a second name: only links with one name are trusted.
-bool is_trusted_link(const struct stat& link) { return is_trusted(link.st_uid) && link.st_nlink < 2; }
+bool is_trusted_link(const struct stat& link) { return is_trusted_owner(link.st_uid) && link.st_nlink < 2; }
 
 bool is_proc(int folder) {
   struct statfs info {};
@@ -151,7 +149,7 @@ Result<void> check_found(int fd, const Place& place, const std::string& path) {
   if (::fstat(fd, &file) != 0 || ::fstat(place.folder.get(), &folder) != 0) {
     return sys_error(ErrorKind::Io, "cannot open " + path, errno);
   }
-  const bool is_theirs = !is_trusted(file.st_uid) && (file.st_uid != folder.st_uid || !S_ISREG(file.st_mode));
+  const bool is_theirs = !is_trusted_owner(file.st_uid) && (file.st_uid != folder.st_uid || !S_ISREG(file.st_mode));
   if (is_theirs && others_can_write(place.folder.get(), folder)) {
     return refused("cannot open " + path + ": it belongs to another user, and others can write in its folder");
   }

@@ -23,7 +23,7 @@ namespace sml::os {
 
 enum class Folders : std::uint8_t { MustExist, AreMade };
 // Mode of folders that are created, less the umask. Where everybody can write, only their creator gets access, as with
-// mkdtemp(); where a group of others can, it may look, and not write.
+// mkdtemp(); where a group of others or another owner can, they may look, and not write.
 inline constexpr mode_t kFolderMode = 0777;
 
 // A name in an open folder; the file of that name has not been examined.

@@ -365,11 +365,13 @@ Result<pid_t> spawn_helper(const HelperProcess& helper) {
   const int sources[3] = {helper.stdin_fd, helper.stdout_fd, helper.stderr_fd};
   for (int i = 0; i < 3; ++i) ::posix_spawn_file_actions_adddup2(&actions, sources[i], i);
   const std::vector<char*> argv = pointers(helper.argv);
-  const std::vector<char*> own = pointers(helper.environment);
-  char** const environment = helper.environment.empty() ? environ : const_cast<char**>(own.data());
+  std::vector<std::string> variables(helper.environment.begin(), helper.environment.end());
+  if (variables.empty()) variables = own_environment();
+  if (!helper.environment_as_it_is) keep_trusted_lists(variables);
+  const std::vector<char*> environment = pointers(variables);
   pid_t pid = -1;
   if (helper.program_fd >= 0) file = "/proc/self/fd/" + std::to_string(helper.program_fd);
-  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, argv.data(), environment);
+  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, argv.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error == ENOENT && helper.program_fd >= 0 && ::access("/proc/self/fd", F_OK) != 0) {

@@ -62,7 +62,8 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
 
 // A helper process of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals.
 // Thread-safe (posix_spawn). argv[0] is looked up in this process's PATH, skipping programs that other users may have
-// put there (trust.h); `program_fd` >= 0 executes that descriptor instead.
+// put there (trust.h); `program_fd` >= 0 executes that descriptor instead. What the helper starts or loads by name is
+// no other user's either: it gets what keep_trusted_lists() leaves of its environment.
 struct HelperProcess {
   std::vector<std::string> argv;
   int program_fd = -1;
@@ -70,6 +71,7 @@ struct HelperProcess {
   int stdout_fd = -1;
   int stderr_fd = -1;
   std::span<const std::string> environment{};  // replaces that of this process; empty: inherit
+  bool environment_as_it_is = false;           // for agents, whose workers have it, and where the caller has judged it
 };
 Result<pid_t> spawn_helper(const HelperProcess& helper);
 

@@ -24,6 +24,7 @@ namespace sml::os {
 namespace {
 
 constexpr int kMostLinks = 40;
+constexpr const char* kSystemPath = "/usr/bin:/bin";
 
 Error refused(const std::string& path, const std::string& why) {
   return Error(ErrorKind::Config, show(path, PATH_MAX) + " " + why);
@@ -40,7 +41,7 @@ bool has_list(const std::string& path) { return ::getxattr(path.c_str(), "system
 
 bool is_own_group(gid_t group) { return group == 0 || (group == ::getegid() && group == ::geteuid()); }
 
-// The others who can write there; empty: no one.
+// The others who can write there, besides the owner; empty: no one.
 std::string writers(const std::string& path, const struct stat& info) {
   const bool all = (info.st_mode & S_IWOTH) != 0;
   const bool group = (info.st_mode & S_IWGRP) != 0 && (!is_own_group(info.st_gid) || has_list(path));
@@ -58,7 +59,6 @@ class Way {
   Result<void> go(const std::string& path) {
     struct stat top {};
     if (::stat("/", &top) != 0) return fault("/", errno);
-    top_owner_ = top.st_uid;
     add(path);
     if (!path.starts_with('/') && !add_working_directory()) return fault(path, errno);
     enter({}, top);
@@ -70,7 +70,6 @@ class Way {
   }
 
  private:
-  bool is_trusted(uid_t owner) const { return owner == 0 || owner == ::geteuid() || owner == top_owner_; }
   std::string place() const { return at_.empty() ? "/" : at_; }
 
   void add(std::string_view path) {
@@ -87,8 +86,8 @@ class Way {
     return true;
   }
 
-  Result<void> check_owner(const std::string& path, const struct stat& info) const {
-    if (is_trusted(info.st_uid)) return {};
+  static Result<void> check_owner(const std::string& path, const struct stat& info) {
+    if (is_trusted_owner(info.st_uid)) return {};
     return refused(path, "belongs to user " + std::to_string(info.st_uid));
   }
 
@@ -116,7 +115,8 @@ class Way {
   // Whether others can neither remove nor rename the entry, though they can write in its folder, and cannot have made
   // it as a second name of a trusted user's file.
   bool is_kept(const struct stat& info) const {
-    return (here_.st_mode & S_ISVTX) != 0 && is_trusted(info.st_uid) && (S_ISDIR(info.st_mode) || info.st_nlink == 1);
+    return (here_.st_mode & S_ISVTX) != 0 && is_trusted_owner(info.st_uid) &&
+           (S_ISDIR(info.st_mode) || info.st_nlink == 1);
   }
 
   Result<void> follow(const std::string& link) {
@@ -132,7 +132,6 @@ class Way {
     return ::stat("/", &here_) == 0 ? Result<void>() : fault("/", errno);
   }
 
-  uid_t top_owner_ = 0;
   std::string at_;  // without links; empty: the root
   struct stat here_ {};
   std::vector<std::string> todo_;  // names, the next one last
@@ -147,7 +146,15 @@ bool is_program(const std::string& file) {
 
 }  // namespace
 
-bool others_can_write(const std::string& path, const struct stat& info) { return !writers(path, info).empty(); }
+bool is_trusted_owner(uid_t owner) {
+  if (owner == 0 || owner == ::geteuid()) return true;
+  struct stat top {};
+  return ::stat("/", &top) == 0 && owner == top.st_uid;
+}
+
+bool others_can_write(const std::string& path, const struct stat& info) {
+  return !is_trusted_owner(info.st_uid) || !writers(path, info).empty();
+}
 bool others_can_write(int fd, const struct stat& info) {
   return others_can_write("/proc/self/fd/" + std::to_string(fd), info);
 }
@@ -208,20 +215,48 @@ std::vector<std::string> keep_trusted(std::vector<std::string>& environment, std
 // too.
 bool is_word_of_shell(std::string_view word) {
   constexpr auto kWords = std::to_array<std::string_view>(
-      {".",    ":",        "alias",    "bg",      "break",   "case",   "cd",    "command", "continue", "do",     "done",
-       "echo", "elif",     "else",     "esac",    "eval",    "exec",   "exit",  "export",  "false",    "fc",     "fg",
-       "fi",   "for",      "function", "getopts", "hash",    "if",     "jobs",  "kill",    "local",    "printf", "pwd",
-       "read", "readonly", "return",   "set",     "shift",   "source", "test",  "then",    "time",     "times",  "trap",
-       "true", "type",     "ulimit",   "umask",   "unalias", "unset",  "until", "wait",    "while"});
+      {".",     ":",      "alias", "bg",   "break",    "case",    "cd",     "command", "continue", "do",
+       "done",  "echo",   "elif",  "else", "esac",     "eval",    "exec",   "exit",    "export",   "false",
+       "fc",    "fg",     "fi",    "for",  "function", "getopts", "hash",   "if",      "jobs",     "kill",
+       "local", "printf", "pwd",   "read", "readonly", "return",  "set",    "shift",   "source",   "test",
+       "then",  "time",   "times", "trap", "true",     "type",    "ulimit", "umask",   "unalias",  "unset",
+       "until", "wait",   "while", "!",    "{",        "}"});
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-// The word with which the line begins, if it is a plain one that names a program; else empty.
+// Whether the shell sets a variable by the word: NAME=..., or NAME+=... of bash.
+bool is_assignment(std::string_view word) {
+  constexpr std::string_view kOfNames = "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::size_t kDigits = 10;  // with which no name begins
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  std::string_view name = word.substr(0, equals);
+  if (name.ends_with('+')) name.remove_suffix(1);
+  return !name.empty() && name.find_first_not_of(kOfNames) == std::string_view::npos &&
+         kOfNames.find(name.front()) >= kDigits;
+}
+
+// The word with which the line begins, if it is a plain one that names a program; else empty. All bytes are plain to
+// the shell but those that end a word, and those by which it makes another word of it.
 std::string_view first_program(std::string_view line) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
-  const std::size_t end = std::min(line.find_first_not_of(kPlain), line.size());
-  const bool plain = end == line.size() || std::string_view(" \t\n;&|<>").find(line[end]) != std::string_view::npos;
-  return plain && !is_word_of_shell(line.substr(0, end)) ? line.substr(0, end) : std::string_view();
+  constexpr std::string_view kEnds = " \t\n;&|<>";
+  const std::size_t end = std::min(line.find_first_of(" \t\n;&|<>()$`\\\"'*?["), line.size());
+  const std::string_view word = line.substr(0, end);
+  const bool ends = end == line.size() || kEnds.find(line[end]) != std::string_view::npos;
+  const bool plain = ends && !word.starts_with('#') && !word.starts_with('~') && !is_assignment(word);
+  return plain && !is_word_of_shell(word) ? word : std::string_view();
+}
+
+// Returns the entries of the list that pass, and where it is one of libraries also names without a folder.
+std::string trusted_ones(std::string list, bool libraries) {
+  std::string kept;
+  if (libraries) std::replace(list.begin(), list.end(), ' ', ':');  // both separate those of LD_PRELOAD
+  for (const std::string_view part : split(list, ':')) {
+    const bool is_name = libraries && !part.empty() && part.find('/') == std::string_view::npos;
+    if (!is_name && (!part.starts_with('/') || !check_trust(std::string(part)))) continue;
+    kept.append(kept.empty() ? "" : ":").append(part);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -231,22 +266,37 @@ std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environm
 }
 
 std::vector<std::string> keep_trusted_path(std::vector<std::string>& environment, const std::string& program) {
-  return keep_trusted(environment, "PATH=", program, "/usr/bin:/bin");
+  return keep_trusted(environment, "PATH=", program, kSystemPath);
 }
 
-Result<TrustedCommand> check_trust_of_command(const std::string& command, std::vector<std::string>& environment,
+void keep_trusted_lists(std::vector<std::string>& environment) {
+  std::erase_if(environment, [](std::string& entry) {
+    const std::string name = entry.substr(0, entry.find('='));
+    const bool libraries = name == "LD_PRELOAD" || name == "LD_AUDIT";
+    if (!libraries && name != "PATH" && name != "LD_LIBRARY_PATH" && name != "PYTHONPATH") return false;
+    std::string kept = trusted_ones(entry.substr(std::min(name.size() + 1, entry.size())), libraries);
+    if (kept.empty() && name == "PATH") kept = kSystemPath;
+    entry = name + "=" + kept;
+    return kept.empty();
+  });
+}
+
+Result<TrustedCommand> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
                                               const std::string& directory) {
   const std::string_view line = trim(command);
   const std::string word(first_program(line));
+  const bool is_path = word.find('/') != std::string::npos;
   TrustedCommand out{command, {}};
   for (const std::string& file : word.empty() ? std::vector<std::string>() : program_candidates(word, environment)) {
     const std::string full = file.starts_with('/') || directory.empty() ? file : directory + "/" + file;
-    if (!is_program(full)) continue;
+    if (!is_path && !is_program(full)) continue;
     if (Result<void> trusted = check_trust(full); !trusted) return trusted.error();
-    if (file != word) out.line = shell_quote(file).append(line.substr(word.size()));
+    if (!is_program(full)) return refused(full, "may not be executed");
+    out.line = shell_quote(file).append(line.substr(word.size()));
     break;
   }
-  for (const std::string& why : keep_trusted_path(environment)) {
+  std::vector<std::string> variables(environment.begin(), environment.end());
+  for (const std::string& why : keep_trusted_path(variables)) {
     out.left_out += (out.left_out.empty() ? "; PATH is used without a folder, as " : ", and another, as ") + why;
   }
   return out;

@@ -18,9 +18,12 @@
 
 namespace sml::os {
 
-// Whether others can write to the file or in the folder, of which `info` tells: everybody, or a group (or, by an ACL,
-// some other user) as above. Its owner, and the folders above, are not looked at. Whoever has it open gives the
-// descriptor, which may be an O_PATH one, not of a link.
+// Whether that user is one of the trusted ones.
+bool is_trusted_owner(uid_t owner);
+
+// Whether others can write to the file or in the folder, of which `info` tells: everybody, a group (or, by an ACL, some
+// other user) as above, or its owner, who can always do so, if that user is not trusted. The folders above are not
+// looked at. Whoever has it open gives the descriptor, which may be an O_PATH one, not of a link.
 bool others_can_write(const std::string& path, const struct stat& info);
 bool others_can_write(int fd, const struct stat& info);
 
@@ -45,16 +48,22 @@ std::vector<std::string> keep_trusted_folders(std::vector<std::string>& environm
 // none stays, PATH is the system's.
 std::vector<std::string> keep_trusted_path(std::vector<std::string>& environment, const std::string& program = ".");
 
+// For every program that is none of the workers': of PATH, LD_LIBRARY_PATH and PYTHONPATH only those folders stay that
+// check_trust() passes, of LD_PRELOAD and LD_AUDIT only those files, and names without a folder, which the loader looks
+// up in what is left of LD_LIBRARY_PATH. A list of which nothing is left goes; PATH is the system's then.
+void keep_trusted_lists(std::vector<std::string>& environment);
+
 // A line for /bin/sh that may be run.
 struct TrustedCommand {
-  std::string line;  // where it begins with a program of PATH, by the name of the file that was checked
+  std::string line;  // where it begins with a program, by the quoted name of the file that was checked
   // for the shell's status 127, "not found": "; PATH is used without a folder, as REASON", or empty
   std::string left_out;
 };
-// Checks the program with which the line begins, relative to that folder, and applies keep_trusted_path(). Only a plain
-// word is checked: no word of the shell itself, and none with quotes, '~', '$' or '='. Error (Config): as
-// check_trust().
-Result<TrustedCommand> check_trust_of_command(const std::string& command, std::vector<std::string>& environment,
+// Checks the program with which the line begins, relative to that folder. Only a plain word is checked: no word of the
+// shell itself, no assignment, and none that the shell would change, by quotes, '$', a wildcard or '~'. Error (Config):
+// as check_trust(), also where a word with a '/' names no program, as another user might still put one there. What else
+// the line names is looked for in the PATH that keep_trusted_lists() leaves.
+Result<TrustedCommand> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
                                               const std::string& directory);
 
 }  // namespace sml::os

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/random.h"
 
 namespace sml::os {
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 constexpr mode_t kMode = 0666;
+constexpr int kTries = 5;
 
 }  // namespace
 
@@ -23,9 +25,9 @@ Result<RenewedFile> RenewedFile::open(const std::string& path) {
   RenewedFile out(path, std::move(*place));
   const UniqueFd held(::openat(out.place_.folder.get(), out.place_.name.c_str(), kNew, kMode));
   if (Result<void> good = out.check_name(); !good) return good.error();
-  const Result<UniqueFd> trial = out.make_beside();
+  const Result<NewFile> trial = out.make_beside();
   if (!trial) return trial.error();
-  ::unlinkat(out.place_.folder.get(), out.name_beside().c_str(), 0);
+  ::unlinkat(out.place_.folder.get(), trial->name.c_str(), 0);
   return out;
 }
 
@@ -41,30 +43,27 @@ Result<void> RenewedFile::check_name() const {
   return {};
 }
 
-// One for each process: two jobs that are given the same file do not write into one another's. The beginning is hidden,
-// and the end is not the one by which a collector finds its files.
-std::string RenewedFile::name_beside() const {
+// A new name each time: in a folder like /tmp another user could take one that is known, and keep it. The beginning is
+// hidden, and the end is not the one by which a collector finds its files.
+Result<RenewedFile::NewFile> RenewedFile::make_beside() const {
   constexpr std::size_t kLongest = 200;
-  return "." + place_.name.substr(0, kLongest) + "." + std::to_string(::getpid()) + ".tmp";
-}
-
-Result<UniqueFd> RenewedFile::make_beside() const {
-  const std::string name = name_beside();
-  const auto make = [&] { return UniqueFd(::openat(place_.folder.get(), name.c_str(), kNew, kMode)); };
-  UniqueFd file = make();
-  if (!file && errno == EEXIST && ::unlinkat(place_.folder.get(), name.c_str(), 0) == 0) file = make();
-  if (!file) return sys_error(ErrorKind::Io, "cannot write beside " + show(path_), errno);
-  return file;
+  for (int i = 0; i < kTries; ++i) {
+    std::string name = "." + place_.name.substr(0, kLongest) + "." + random_hex(8) + ".tmp";
+    UniqueFd file(::openat(place_.folder.get(), name.c_str(), kNew, kMode));
+    if (file) return NewFile{std::move(name), std::move(file)};
+    if (errno != EEXIST) break;
+  }
+  return sys_error(ErrorKind::Io, "cannot write beside " + show(path_), errno);
 }
 
 Result<void> RenewedFile::renew(std::string_view text) const {
-  const Result<UniqueFd> file = make_beside();
+  const Result<NewFile> file = make_beside();
   if (!file) return file.error();
-  const std::string name = name_beside();
   const int folder = place_.folder.get();
-  if (write_all(file->get(), text) && ::renameat(folder, name.c_str(), folder, place_.name.c_str()) == 0) return {};
+  const char* const name = file->name.c_str();
+  if (write_all(file->fd.get(), text) && ::renameat(folder, name, folder, place_.name.c_str()) == 0) return {};
   const int why = errno;
-  ::unlinkat(folder, name.c_str(), 0);
+  ::unlinkat(folder, name, 0);
   return sys_error(ErrorKind::Io, "cannot write " + show(path_), why);
 }
 

@@ -15,16 +15,19 @@ class RenewedFile {
   // that in a folder like /tmp nobody else takes the name. Error (Io) names the file.
   static Result<RenewedFile> open(const std::string& path);
 
-  // Writes `text` to a new file in the same folder, with the mode that the umask leaves, and renames it over the old
-  // one. Blocks as long as the file system does. Any thread may call it, but only one at a time. Error (Io) names the
-  // file; the old content stays.
+  // Writes `text` to a new file in the same folder, with the mode that the umask leaves and a name that nobody can
+  // guess and take before, and renames it over the old one. Blocks as long as the file system does. Any thread may call
+  // it, but only one at a time. Error (Io) names the file; the old content stays.
   Result<void> renew(std::string_view text) const;
   const std::string& path() const { return path_; }
 
  private:
   RenewedFile(std::string path, Place place) : path_(std::move(path)), place_(std::move(place)) {}
-  Result<UniqueFd> make_beside() const;
-  std::string name_beside() const;  // of the new file, before it is renamed
+  struct NewFile {
+    std::string name;  // before it is renamed
+    UniqueFd fd;
+  };
+  Result<NewFile> make_beside() const;
   Result<void> check_name() const;
 
   std::string path_;

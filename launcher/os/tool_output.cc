@@ -3,12 +3,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <optional>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,36 +42,6 @@ std::string read_for_a_while(int fd) {
   return text;
 }
 
-// posix_spawn() takes pointers to non-const char for historical reasons; it changes nothing.
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> out;
-  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
-// A tool with its stdout on `out` and its stderr on /dev/null, in a process group of its own. No shell.
-std::optional<pid_t> start_tool(const std::string& file, const std::vector<std::string>& words, int in, int out) {
-  const std::vector<char*> argv = pointers(words);
-  std::vector<std::string> environment = own_environment();
-  keep_trusted_path(environment);
-  const std::vector<char*> variables = pointers(environment);
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, file.c_str(), &actions, &attributes, argv.data(), variables.data());
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return error == 0 ? std::optional<pid_t>(pid) : std::nullopt;
-}
-
 }  // namespace
 
 ToolOutput output_of_tool(const std::vector<std::string>& argv, std::span<const std::string> environment) {
@@ -83,8 +50,12 @@ ToolOutput output_of_tool(const std::vector<std::string>& argv, std::span<const 
   if (found.file.empty()) return out;
   Result<Pipe> pipe = make_pipe();
   const Result<Leash> leash = Leash::make();
-  if (!pipe || !leash) return out;
-  const std::optional<pid_t> pid = start_tool(found.file, argv, leash->input(), pipe->write.get());
+  const Result<UniqueFd> null = open_dev_null();
+  if (!pipe || !leash || !null) return out;
+  std::vector<std::string> words = argv;
+  words.front() = std::move(found.file);
+  const Result<pid_t> pid = spawn_helper(
+      {.argv = std::move(words), .stdin_fd = leash->input(), .stdout_fd = pipe->write.get(), .stderr_fd = null->get()});
   pipe->write.reset();
   if (!pid) return out;
   leash->tie(*pid);

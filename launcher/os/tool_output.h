@@ -12,8 +12,8 @@ struct ToolOutput {
 };
 
 // Looks up argv[0] in PATH of `environment`, skipping programs that others may have put there (common/os/trust.h). The
-// tool has this process's environment, with only those folders of PATH that others cannot write. It is killed after 5
-// s, when it has written 1 MiB, or when this process ends. Its exit status is not looked at. Blocks; any thread.
+// tool has this process's environment, as spawn_helper() gives it. It is killed after 5 s, when it has written 1 MiB,
+// or when this process ends. Its exit status is not looked at. Blocks; any thread.
 ToolOutput output_of_tool(const std::vector<std::string>& argv, std::span<const std::string> environment);
 
 }  // namespace sml::os

@@ -55,7 +55,7 @@ Result<ExitStatus> run(const std::string& file, const std::vector<std::string>& 
   if (!null) return null.error();
   const std::vector<int> ignored = os::ignored_signals();
   plan::Environment environment = here.environment;  // the program may start others by name, as tar does
-  os::keep_trusted_path(environment);
+  os::keep_trusted_lists(environment);
   const auto spawned = os::spawn_worker({.program = file,
                                          .argv = argv,
                                          .environment = environment,

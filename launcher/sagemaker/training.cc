@@ -376,7 +376,7 @@ Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, i
   }
   if (found.file.empty()) return failed_step(argv, training_, SpawnFailed{SpawnStep::Exec, ENOENT}, {});
   plan::Environment environment = here_.environment;
-  os::keep_trusted_path(environment);
+  os::keep_trusted_lists(environment);
   const auto spawned = os::spawn_worker({.program = found.file,
                                          .argv = argv,
                                          .environment = environment,

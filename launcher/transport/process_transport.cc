@@ -36,6 +36,7 @@ struct ProcessStart {
   std::string step;                        // displayed while it starts
   std::string name_to_check;               // whether this name is this machine is checked first; empty: no check
   std::vector<std::string> environment{};  // instead of the launcher's; empty: the launcher's
+  bool is_agent = false;                   // or becomes one here: its workers get the environment as it is
   starters::EndOfPipe pipe = starters::EndOfPipe::OfAgent;
   std::optional<ToolCommand> tool{};  // gives argv on a thread of the pool
 };
@@ -159,7 +160,8 @@ class ProcessTransport final : public AgentTransport {
                                                 .stdin_fd = theirs.get(),
                                                 .stdout_fd = output->write.get(),
                                                 .stderr_fd = errors.write ? errors.write.get() : STDERR_FILENO,
-                                                .environment = start_.environment});
+                                                .environment = start_.environment,
+                                                .environment_as_it_is = start_.is_agent});
     if (!pid) return pid.error();
     core_->socket.assign(asio::local::stream_protocol(), ours.release());
     core_->socket.non_blocking(true);
@@ -292,7 +294,8 @@ std::unique_ptr<AgentTransport> make_local_transport(asio::any_io_executor loop,
                                                          .image = image,
                                                          .step = "starting the agent",
                                                          .name_to_check = {},
-                                                         .environment = std::move(environment)});
+                                                         .environment = std::move(environment),
+                                                         .is_agent = true});
 }
 
 std::unique_ptr<AgentTransport> make_command_transport(asio::any_io_executor loop, asio::thread_pool& pool,
@@ -319,8 +322,11 @@ std::unique_ptr<AgentTransport> make_tool_transport(asio::any_io_executor loop, 
 }
 
 std::unique_ptr<AgentTransport> make_program_transport(asio::any_io_executor loop, std::vector<std::string> words) {
-  ProcessStart start{
-      .argv = std::move(words), .image = std::nullopt, .step = "starting the agent", .name_to_check = {}};
+  ProcessStart start{.argv = std::move(words),
+                     .image = std::nullopt,
+                     .step = "starting the agent",
+                     .name_to_check = {},
+                     .is_agent = true};
   return std::make_unique<ProcessTransport>(std::move(loop), nullptr, std::move(start));
 }
 

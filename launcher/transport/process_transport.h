@@ -50,8 +50,8 @@ struct ToolCommand {
 std::unique_ptr<AgentTransport> make_tool_transport(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
                                                     ToolCommand command);
 
-// Runs a program of this machine, whose standard input and output are the pipe. Handles its standard error as
-// make_command_transport() does.
+// Runs a program of this machine, whose standard input and output are the pipe, and which becomes the agent. Handles
+// its standard error as make_command_transport() does.
 std::unique_ptr<AgentTransport> make_program_transport(boost::asio::any_io_executor loop,
                                                        std::vector<std::string> words);
 

@@ -68,6 +68,20 @@ class Python(TestCase):
         self.assertEqual(done.stderr, f"sml_run: {folder}/open/sml-run is not run, as {folder}/open can be written by every user of this machine\n"
                                       f"sml_run: {folder}/group/sml-run is not run, as {folder}/group can be written by others of its group 100\n")
 
+    def test_the_working_directory_in_path_is_judged_and_named(self):
+        """The name alone would be looked up anew, and be that of the open folder before it."""
+        folder = self.temporary_directory()
+        for place in ("open", "own"):
+            (folder / place).mkdir()
+            (folder / place / "sml-run").symlink_to(SML_RUN)
+        (folder / "open").chmod(0o777)
+        code = "import os, sys, sml_run; os.chdir(sys.argv[1]); print(sml_run.path())"
+        for place, found in (("own", folder / "own/sml-run"), ("open", SML_RUN)):
+            for element in ("", "."):
+                done = self.python(code, folder / place, PATH=f"{folder}/open:{element}:{BUILD}")
+                self.assertEqual(os.path.normpath(done.stdout), f"{found}\n", done)
+                self.assertIn(f"sml_run: {folder}/open/sml-run is not run, as ", done.stderr)
+
     def test_run_writes_to_a_stream_that_is_no_descriptor(self):
         done = self.python("import contextlib, io, sml_run\nout = io.StringIO()\n"
                            "with contextlib.redirect_stdout(out): sml_run.run(['-np', '2', 'echo', 'said'])\n"

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/os/boot.h"
 #include "common/os/spawn.h"
 #include "common/os/trust.h"
 #include "launcher/agent/core/scratch_folder.h"
@@ -165,6 +166,28 @@ TEST_CASE("trust: the scratch folder is made where no other user can exchange it
   }
 }
 
+TEST_CASE("trust: no folder is cleared that another user can have given the name of a scratch folder") {
+  SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
+  struct Row {
+    mode_t mode;
+    uid_t owner;
+    bool cleared;
+  };
+  for (const Row& row : {Row{0755, 0, true}, Row{01777, 0, true}, Row{0777, 0, false}, Row{0775, 0, false},
+                         Row{0755, kTheirs, false}, Row{01777, kTheirs, false}}) {
+    const OpenFolder top;
+    const Setting temporary("TMPDIR", top.path);
+    REQUIRE(::chown(top.path.c_str(), row.owner, kTheirs) == 0);
+    REQUIRE(::chmod(top.path.c_str(), row.mode) == 0);
+    const std::string left = top.path + "/sml-run-" + os::boot_name() + "-AAAAAA";
+    fs::create_directory(left);
+    std::ofstream(left + "/precious") << "precious";
+    const ScratchFolder folder = ScratchFolder::make();
+    CHECK(fs::exists(left) != row.cleared);
+    CHECK(fs::exists(left + "/precious") != row.cleared);
+  }
+}
+
 TEST_CASE("trust: an error file of another user is not a worker's") {
   SML_SKIP_UNLESS(::geteuid() == 0, "only root can become another user");
   const OpenFolder top;
@@ -229,6 +252,8 @@ TEST_CASE("trust: a FIFO of another user in the place of the platform's feeds no
   CHECK(opened.error().message() == "cannot open " + fifo + ": another user made it, where others can write");
   CHECK(source.wait_fd() == -1);
   give_away(folder.path);
+  CHECK_FALSE(source.open(0).has_value());
+  REQUIRE(::chmod(folder.path.c_str(), 0755) == 0);
   CHECK_FALSE(source.open(0).has_value());
   take_back(folder.path);
   take_back(fifo);
@@ -507,8 +532,14 @@ TEST_CASE("trust: a file that is written later has its name from the start") {
   REQUIRE(::seteuid(kTheirs) == 0);
   const int removed = ::unlink(path.c_str());
   const int made = ::mkdir(path.c_str(), 0700);
+  const int beside = ::mkdir((folder.path + "/.job.prom." + std::to_string(::getpid()) + ".tmp").c_str(), 0700);
   REQUIRE(::seteuid(0) == 0);
   CHECK((removed != 0 && made != 0));
+  REQUIRE(beside == 0);  // what others can guess is no name of ours
   CHECK(file->renew("text").has_value());
   CHECK(fs::file_size(path) == 4);
+  fs::remove(path);
+  fs::create_directory(path);
+  CHECK_FALSE(file->renew("text").has_value());
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);  // nothing of ours is left beside
 }

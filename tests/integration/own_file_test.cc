@@ -155,15 +155,28 @@ TEST_CASE("own file: where a group of others can write it is as where everybody 
   CHECK(contents(elsewhere / "precious") == "precious");
 }
 
-TEST_CASE("own file: a FIFO is not taken from the folder's owner, where others too can write; a file is") {
-  const Folder folder("/run");
+TEST_CASE("own file: in another user's folder files are written, and no FIFO, second name or link of theirs is used") {
+  const Folder folder("/run"), elsewhere("/run");
   put(folder / "file", "theirs");
+  put(elsewhere / "precious", "precious");
   REQUIRE(::mkfifo((folder / "fifo").c_str(), 0666) == 0);
   const UniqueFd reader(::open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK));
-  for (const char* name : {"file", "fifo", ""}) give_away(folder / name);
-  REQUIRE(::chmod(folder.path.c_str(), 01777) == 0);
-  CHECK(why_not(folder / "fifo").ends_with("it belongs to another user, and others can write in its folder"));
-  CHECK(writes(folder / "file"));
+  fs::create_symlink(elsewhere.path, folder / "link");
+  fs::create_hard_link(elsewhere / "precious", folder / "second");
+  fs::create_directory(folder / "below");
+  fs::create_symlink(elsewhere.path, folder / "below/link");
+  for (const char* name : {"file", "fifo", "link", "below/link", ""}) give_away(folder / name);
+  for (const mode_t mode : {0755, 01777}) {
+    REQUIRE(::chmod(folder.path.c_str(), mode) == 0);
+    CHECK(why_not(folder / "fifo").ends_with("it belongs to another user, and others can write in its folder"));
+    for (const char* name : {"link/made", "below/link/made"}) {
+      CHECK(why_not(folder / name).ends_with("link is a link of another user, where others can write"));
+    }
+    CHECK_FALSE(writes(folder / "second"));
+    for (const char* name : {"file", "own", "below/own"}) CHECK(writes(folder / name));
+  }
+  CHECK_FALSE(fs::exists(elsewhere / "made"));
+  CHECK(contents(elsewhere / "precious") == "precious");
 }
 
 TEST_CASE("own file: open files go by their names under /dev and /proc") {

@@ -74,4 +74,11 @@ TEST_CASE("step script: the program runs only where it and its folders are close
   }
   Folder::set(folder.path, 01777);  // the program in it is root's all the same
   CHECK(status_of_step(folder.program()) == 0);
+  const std::string second = folder.path + "/below/program";  // as another user may have made it
+  fs::create_directory(folder.path + "/below");
+  fs::create_hard_link(folder.program(), second);
+  CHECK(status_of_step(folder.program()) == dialin::kNoProgram);
+  CHECK(status_of_step(second) == 0);
+  Folder::set(folder.path, 0755);
+  CHECK(status_of_step(folder.program()) == 0);
 }

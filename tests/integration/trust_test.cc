@@ -3,15 +3,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <fcntl.h>
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "common/os/fd.h"
+#include "common/os/spawn.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -92,15 +95,17 @@ TEST_CASE("trust: files and folders are root's or ours, and closed to others") {
   CHECK(in_the_way(f / "own/none") == f / "own: not a directory");
 }
 
-TEST_CASE("trust: others can write where everybody can, or a group that is not ours; by the path or the descriptor") {
+TEST_CASE("trust: others can write where everybody can, a group or an owner that is not ours; by path or descriptor") {
   const Folder f;
   struct Row {
     mode_t mode;
     gid_t group;
     bool open;
+    uid_t owner = 0;
   };
-  for (const Row& row : {Row{0755, 100, false}, Row{0775, 0, false}, Row{0775, 100, true}, Row{01777, 0, true}}) {
-    const std::string path = make_folder(f / "folder", row.mode, 0, row.group);
+  for (const Row& row : {Row{0755, 100, false}, Row{0775, 0, false}, Row{0775, 100, true}, Row{01777, 0, true},
+                         Row{0755, 0, true, kOther}, Row{0500, 0, true, kOther}}) {
+    const std::string path = make_folder(f / "folder", row.mode, row.owner, row.group);
     const UniqueFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat info {};
     REQUIRE(::fstat(fd.get(), &info) == 0);
@@ -215,6 +220,54 @@ TEST_CASE("trust: of the folders of PATH those stay that nobody else can fill, a
   CHECK(nothing == std::vector<std::string>{"PATH=/usr/bin:/bin"});
 }
 
+TEST_CASE("trust: a program of ours gets of each list what nobody else can change") {
+  const Folder f;
+  make_folder(f / "own");
+  make_folder(f / "open", 0777);
+  make(f / "own/libx.so");
+  make(f / "theirs.so", 0755, kOther);
+  const std::string folders = ":.:near:" + (f / "open") + ":" + (f / "own") + "::" + (f / "none") + ":";
+  const std::string libraries =
+      (f / "theirs.so") + " " + (f / "own/libx.so") + ":libname.so own/libx.so:" + (f / "none");
+  std::vector<std::string> environment{"A=" + folders,
+                                       "PATH=" + folders,
+                                       "LD_LIBRARY_PATH=" + folders,
+                                       "PYTHONPATH=" + folders,
+                                       "LD_PRELOAD=" + libraries,
+                                       "LD_AUDIT=" + libraries,
+                                       "PATHS=."};
+  keep_trusted_lists(environment);
+  CHECK(environment == std::vector<std::string>{"A=" + folders, "PATH=" + (f / "own"), "LD_LIBRARY_PATH=" + (f / "own"),
+                                                "PYTHONPATH=" + (f / "own"),
+                                                "LD_PRELOAD=" + (f / "own/libx.so") + ":libname.so",
+                                                "LD_AUDIT=" + (f / "own/libx.so") + ":libname.so", "PATHS=."});
+  std::vector<std::string> nothing{"PATH=", "LD_LIBRARY_PATH=" + (f / "open"), "PYTHONPATH=", "LD_PRELOAD=./x.so",
+                                   "LD_AUDIT=" + (f / "theirs.so")};
+  keep_trusted_lists(nothing);
+  CHECK(nothing == std::vector<std::string>{"PATH=/usr/bin:/bin"});
+}
+
+TEST_CASE("trust: a helper gets lists of what nobody else can change, and an agent those that its workers will have") {
+  const Folder f;
+  const std::string folders = make_folder(f / "open", 0777) + ":/usr/bin:.";
+  const std::vector<std::string> given{"A=1", "PATH=" + folders, "LD_LIBRARY_PATH=" + folders, "PYTHONPATH=."};
+  const auto environment_of = [&](bool as_it_is) {
+    const UniqueFd out(::open((f / "out").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const Result<pid_t> pid = spawn_helper({.argv = {"/usr/bin/env"},
+                                            .stdin_fd = 0,
+                                            .stdout_fd = out.get(),
+                                            .stderr_fd = 2,
+                                            .environment = given,
+                                            .environment_as_it_is = as_it_is});
+    REQUIRE(pid.has_value());
+    REQUIRE(::waitpid(*pid, nullptr, 0) == *pid);
+    std::ifstream text(f / "out");
+    return std::string(std::istreambuf_iterator<char>(text), {});
+  };
+  CHECK(environment_of(true) == "A=1\nPATH=" + folders + "\nLD_LIBRARY_PATH=" + folders + "\nPYTHONPATH=.\n");
+  CHECK(environment_of(false) == "A=1\nPATH=/usr/bin\nLD_LIBRARY_PATH=/usr/bin\n");
+}
+
 TEST_CASE("trust: a line for the shell is judged by the program that it begins with") {
   const Folder f;
   make_folder(f / "theirs", 0755, kOther);
@@ -222,8 +275,7 @@ TEST_CASE("trust: a line for the shell is judged by the program that it begins w
   make(f / "look");
   const std::vector<std::string> path{"PATH=" + (f / "theirs") + ":/usr/bin:/bin"};
   const auto passes = [&](const std::string& command, const std::string& folder = "/") {
-    std::vector<std::string> environment = path;
-    return check_trust_of_command(command, environment, folder).has_value();
+    return check_trust_of_command(command, path, folder).has_value();
   };
   CHECK(passes(f / "look"));
   CHECK(passes("./look -v", f.path));
@@ -235,6 +287,35 @@ TEST_CASE("trust: a line for the shell is judged by the program that it begins w
   CHECK_FALSE(passes("  look; true"));
   CHECK_FALSE(passes("look|cat"));
   CHECK_FALSE(passes("theirs/look --all", f.path));
+  // what the shell takes as it is there
+  for (const char* name : {"\xc3\xb6", "x#", "x~", "x-=", "]", "^", "x!", "{a,b}", "x%", "\x01", "\xff"}) {
+    const std::string folder = f / name;
+    make_folder(folder, 0777);
+    CHECK_FALSE(passes(make(folder + "/look") + " -v"));
+    CHECK_FALSE(passes(std::string(name) + "/look", f.path));
+    CHECK(passes(make(f / "own-" + name)));
+  }
+  for (const char* line : {"# theirs/look", "X=1/x look", "x_1+=theirs/look", "~/look", "look() { true; }", "! true",
+                           "{ look; }", "(look)", "thei*/look", "[ -e /x/y ]"}) {
+    CHECK(passes(line, f.path));  // words of the shell, or what it makes another word of
+  }
+}
+
+TEST_CASE("trust: what a line for the shell begins with by a path is there already") {
+  const Folder f;
+  make_folder(f / "open", 0777);
+  make_folder(f / "own");
+  make(f / "own/text", 0644);
+  const auto why = [&](const std::string& command) {
+    const Result<TrustedCommand> out = check_trust_of_command(command, {}, f.path);
+    return out ? "" : out.error().message();
+  };
+  CHECK(why(f / "open/look") == f / "open/look: no such file or directory");
+  CHECK(why("./open/look -v") == f / "open/look: no such file or directory");
+  CHECK(why("own/look|cat") == f / "own/look: no such file or directory");
+  CHECK(why("own/text") == f / "own/text may not be executed");
+  CHECK(why(f / "own") == f / "own may not be executed");
+  CHECK(why("nothing-of-that-name") == "");  // the shell looks for it where nobody else can put it
 }
 
 TEST_CASE("trust: the shell gets the file that was judged, and looks for others in no folder that others can fill") {
@@ -245,10 +326,8 @@ TEST_CASE("trust: the shell gets the file that was judged, and looks for others 
   make(f / "near");
   const std::string path = "PATH=.:" + (f / "open") + ":" + (f / "own tools") + ":/usr/bin:/bin";
   const auto ready = [&](const std::string& command) {
-    std::vector<std::string> environment{"B=1", path};
-    const Result<TrustedCommand> out = check_trust_of_command(command, environment, f.path);
+    const Result<TrustedCommand> out = check_trust_of_command(command, std::vector<std::string>{"B=1", path}, f.path);
     REQUIRE(out.has_value());
-    CHECK(environment == std::vector<std::string>{"B=1", "PATH=" + (f / "own tools") + ":/usr/bin:/bin"});
     CHECK(out->left_out ==
           "; PATH is used without a folder, as " + (f / "open") + " can be written by every user of this machine");
     return out->line;
@@ -257,6 +336,8 @@ TEST_CASE("trust: the shell gets the file that was judged, and looks for others 
   CHECK(ready("near|cat") == "./near|cat");  // relative to the folder in which the line is run
   CHECK(ready("./near -v") == "./near -v");
   CHECK(ready(f / "near") == f / "near");
+  make(f / "{a,b}");
+  CHECK(ready("./{a,b} -v") == "'./{a,b}' -v");  // of which bash would make two words
   for (const char* line : {"\"look\"", "$X/look", "~/look", "X=1 look", "nothing-of-that-name", ""})
     CHECK(ready(line) == line);
   for (const char* line : {"true && look", "test -e /x", "echo look", "if look; then exit 1; fi", "cd /; look"}) {

@@ -45,11 +45,13 @@ void remove_contents(int fd, int deepest) {
   ::closedir(folder);
 }
 
-void remove_if_unused(int base, const char* name) {
-  os::UniqueFd folder = open_folder(base, name);
+// Where another user can rename folders, any folder of this user may have been given that name.
+void remove_if_unused(const std::string& path) {
+  if (!os::check_trust(path)) return;
+  os::UniqueFd folder = open_folder(AT_FDCWD, path.c_str());
   if (!may_remove(folder) || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
   remove_contents(folder.release(), kDeepest);
-  ::unlinkat(base, name, AT_REMOVEDIR);
+  ::rmdir(path.c_str());
 }
 
 // Folders in `base` whose names begin with `prefix`.
@@ -61,7 +63,7 @@ void remove_unused(const std::string& base, std::string_view prefix) {
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name.starts_with(prefix) && name.size() == prefix.size() + kUnique.size()) {
-      remove_if_unused(::dirfd(folder), entry->d_name);
+      remove_if_unused(base + "/" + entry->d_name);
     }
   }
   ::closedir(folder);

@@ -17,8 +17,9 @@ class ScratchFolder {
  public:
   ScratchFolder() = default;  // there is no folder
   // Makes a folder below $TMPDIR or /tmp with mode 0700, where no other user can exchange it (common/os/trust.h);
-  // path() is empty if that fails. Also removes scratch folders of this user that no process uses any more, but none of
-  // another machine or boot, whose locks cannot be seen here.
+  // path() is empty if that fails. Also removes scratch folders of this user that no process uses any more, but none
+  // where another user can have given a folder that name, nor of another machine or boot, whose locks cannot be seen
+  // here.
   static ScratchFolder make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

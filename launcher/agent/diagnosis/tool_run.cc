@@ -10,7 +10,6 @@
 
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
-#include "common/os/trust.h"
 #include "launcher/agent/core/waits.h"
 
 namespace sml::agent {
@@ -22,11 +21,8 @@ Result<void> ToolRun::start(const std::vector<std::string>& argv, std::size_t mo
   Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const int end = pipe->write.get();
-  std::vector<std::string> variables(environment.begin(), environment.end());
-  if (variables.empty()) variables = os::own_environment();
-  os::keep_trusted_path(variables);  // the tool may start others by name
   Result<pid_t> started = os::spawn_helper(
-      {.argv = argv, .stdin_fd = null->get(), .stdout_fd = end, .stderr_fd = end, .environment = variables});
+      {.argv = argv, .stdin_fd = null->get(), .stdout_fd = end, .stderr_fd = end, .environment = environment});
   if (!started) return started.error();
   pid_ = *started;
   most_ = most;

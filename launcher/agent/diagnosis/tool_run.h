@@ -25,8 +25,7 @@ class ToolRun {
 
   // Starts the program as leader of its own session; call once. When its output has ended or has reached `most` bytes,
   // its process group is killed and `done` is called once, from the loop; not after kill(). The exit status is not
-  // reported here. An empty `environment` means that of this process. The program gets only the folders of PATH that
-  // others cannot write. Error: the program is not started.
+  // reported here. An empty `environment` means that of this process. Error: the program is not started.
   Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
                      std::span<const std::string> environment = {});
   pid_t pid() const { return pid_; }

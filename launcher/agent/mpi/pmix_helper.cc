@@ -55,7 +55,8 @@ Result<void> PmixHelper::start(std::span<const std::string> environment) {
                                             .stdin_fd = (*ends)[1].get(),
                                             .stdout_fd = STDERR_FILENO,
                                             .stderr_fd = STDERR_FILENO,
-                                            .environment = environment});
+                                            .environment = environment,
+                                            .environment_as_it_is = true});
   if (!started) return started.error();
   pid_ = *started;
   first_ = std::move((*ends)[0]);

@@ -40,13 +40,14 @@ bool is_for_workers_only(const std::string& entry) {
 // Why libpmix must not get the entry: one of the folders and files that it names, from which libpmix would load its
 // components or read its settings, is another user's to change.
 Result<void> check_places(const std::string& entry) {
-  if (!entry.starts_with("PMIX_MCA_mca_base_")) return {};
+  const bool folders = plan::name_of(entry) == "HWLOC_PLUGINS_PATH";
+  if (!folders && !entry.starts_with("PMIX_MCA_mca_base_")) return {};
   std::string places = entry.substr(entry.find('=') + 1);
   std::replace_if(
       places.begin(), places.end(), [](char c) { return c == ',' || c == ';'; }, ':');
   for (const std::string_view part : split(places, ':')) {
     const std::string place(part);
-    const bool is_word = part.find('/') == std::string_view::npos && ::access(place.c_str(), F_OK) != 0;
+    const bool is_word = !folders && part.find('/') == std::string_view::npos && ::access(place.c_str(), F_OK) != 0;
     if (is_word) continue;
     if (Result<void> trusted = os::check_trust(place); !trusted) return trusted;
   }

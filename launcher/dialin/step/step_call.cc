@@ -19,9 +19,10 @@ constexpr std::string_view kAnswer = "--answer-step";
 constexpr std::string_view kOwnName = "-";
 
 // $1: the file; $2: the mark; $3: the host; the others are for the program. The rules are those of os::check_trust(),
-// but for ACLs and read-only mounts, of which stat does not tell. The program gets PATH and no further variable.
+// but for ACLs and read-only mounts, of which stat does not tell, and links, which are refused. In a sticky folder a
+// file counts when it has one name; a folder never has two. The program gets PATH and no further variable.
 constexpr char kFind[] =
-    "unset sml_path sml_host sml_at sml_uid sml_gid sml_top sml_bad sml_is; "
+    "unset sml_path sml_host sml_at sml_uid sml_gid sml_top sml_bad sml_is sml_names; "
     "sml_path=$PATH; PATH=/usr/bin:/bin:$PATH; "
     "sml_host=$3; [ \"$sml_host\" != - ] || sml_host=${SLURMD_NODENAME:-$(uname -n)}; "
     "sml_uid=$(id -u); sml_gid=$(id -g); [ \"$sml_gid\" = \"$sml_uid\" ] || sml_gid=0; "
@@ -29,9 +30,10 @@ constexpr char kFind[] =
     "[ -f \"$1\" ] && [ -x \"$1\" ] || sml_bad=1; "
     "while [ -z \"$sml_bad\" ]; do "
     "sml_is=$(stat -c %A:%g:%u \"$sml_at\"); "
-    "case $sml_is in d????????[tT]:* | [d-]????[-]??[-]?:* | [d-]???????[-]?:0:* | "
-    "[d-]???????[-]?:\"$sml_gid\":*) ;; "
+    "case $sml_is in [d-]????[-]??[-]?:* | [d-]???????[-]?:0:* | [d-]???????[-]?:\"$sml_gid\":*) ;; "
+    "d????????[tT]:*) [ \"$sml_names\" = 1 ] || sml_bad=1 ;; "
     "*) sml_bad=1 ;; esac; "
+    "case $sml_is in d*) sml_names=1 ;; *) sml_names=$(stat -c %h \"$sml_at\") ;; esac; "
     "case ${sml_is##*:} in 0 | \"$sml_uid\" | \"$sml_top\") ;; *) sml_bad=1 ;; esac; "
     "[ \"$sml_at\" != / ] || break; sml_at=${sml_at%/*}; sml_at=${sml_at:-/}; done; "
     "if [ -n \"$sml_bad\" ]; then printf \"\\n%s %s missing\\n\" \"$2\" \"$sml_host\"; exit 66; fi; "

@@ -100,8 +100,7 @@ void HostDiscovery::read_file() {
 }
 
 Result<void> HostDiscovery::run_script() {
-  std::vector<std::string> environment = os::own_environment();
-  Result<os::TrustedCommand> trusted = os::check_trust_of_command(options_.script, environment, {});
+  Result<os::TrustedCommand> trusted = os::check_trust_of_command(options_.script, os::own_search_path(), {});
   if (!trusted) return Error(trusted.error()).in("is not run");
   left_out_ = std::move(trusted->left_out);
   Result<os::Pipe> answer = os::make_pipe();
@@ -113,8 +112,7 @@ Result<void> HostDiscovery::run_script() {
   Result<pid_t> started = os::spawn_helper({.argv = {"/bin/sh", "-c", trusted->line},
                                             .stdin_fd = leash->input(),
                                             .stdout_fd = answer->write.get(),
-                                            .stderr_fd = complaints->write.get(),
-                                            .environment = environment});
+                                            .stderr_fd = complaints->write.get()});
   if (!started) return started.error();
   leash_.emplace(std::move(*leash));
   leash_->tie(*started);

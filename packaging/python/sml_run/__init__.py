@@ -31,7 +31,8 @@ def path():
     for folder in folders + os.get_exec_path():
         program = os.path.join(folder, "sml-run")
         if _is_program(program) and _is_trusted(program):
-            return program
+            # An empty element of PATH is the working directory. A name alone would be looked up again, in all of PATH.
+            return program if os.path.isabs(program) else os.path.join(os.getcwd(), program)
     raise FileNotFoundError(f"there is no program sml-run beside {here} or in PATH; install it with: pip install sml-run")
 
 

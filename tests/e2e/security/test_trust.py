@@ -198,9 +198,8 @@ class Libraries(TrustCase):
         sh(self.bed, HOST, 'mkdir -m 700 /tmp/job; cp "$1" /tmp/job/', str(self.program))
         sh(self.bed, HOST, 'mkdir /tmp/parts; for name in mca_psec_evil pmix_mca_psec_evil; do cp "$1" /tmp/parts/$name.so; done',
            str(self.evil), user="tester")
-        for variable in ("component_path", "param_files"):
-            with self.subTest(variable=variable):
-                name = f"PMIX_MCA_mca_base_{variable}"
+        for name in ("PMIX_MCA_mca_base_component_path", "PMIX_MCA_mca_base_param_files", "HWLOC_PLUGINS_PATH"):
+            with self.subTest(name=name):
                 done = self.bed.sml_run(HOST, "--check", "-H", f"{HOST}:2", "-np", "2", "-x", f"{name}=/usr/lib:/tmp/parts",
                                         "/tmp/job/program")
                 self.assert_not_pwned()
@@ -272,7 +271,8 @@ class Commands(TrustCase):
         assert_says(self, done, *must)
 
     def test_a_health_check(self):
-        for command in ("/tmp/open/lookover --all", "lookover; true"):
+        for command in ("/tmp/open/lookover --all", "lookover; true", "/tmp/open/\N{LATIN SMALL LETTER O WITH DIAERESIS}",
+                        "/tmp/open/not-there-yet"):
             with self.subTest(command=command):
                 done = self.bed.sml_run(HOST, "-H", f"{HOST},algo-2", "-x", "PATH=/tmp/open:/usr/bin:/bin", "--health-check",
                                         command, "echo", "ran")
@@ -289,6 +289,7 @@ class Commands(TrustCase):
 
     def test_a_discovery_script(self):
         for command, why in (("/tmp/open/lookover", f"is not run: /tmp/open belongs to user {TESTER}"),
+                             ("/tmp/open/not-there-yet", f"is not run: /tmp/open belongs to user {TESTER}"),
                              ("true; lookover", rf"exited with status 127: .*lookover: .*not found; PATH is used without a folder, as /tmp/open "
                                             rf"belongs to user {TESTER}")):
             with self.subTest(command=command):
@@ -332,9 +333,10 @@ class Commands(TrustCase):
             assert_says(self, done, rf"/tmp/open/{name} is not run, as /tmp/open belongs to user {TESTER}")
 
     def test_a_program_that_is_notified(self):
-        """The one behind it in PATH is run, and a line says so."""
-        self.plant(HOST, "/tmp/open/hook", EVIL_PROGRAM)
-        self.bed.put(HOST, "/run/own/hook", "#!/bin/sh\ncat > /run/own/notice\n", mode=0o755)
+        """The one behind it in PATH is run, and a line says so; what that starts by name is not theirs, either."""
+        for name in ("hook", "helps"):
+            self.plant(HOST, f"/tmp/open/{name}", EVIL_PROGRAM)
+        self.bed.put(HOST, "/run/own/hook", "#!/bin/sh\nhelps || cat > /run/own/notice\n", mode=0o755)
         done = self.bed.sml_run(HOST, "--notify", "hook", "--notify-on", "end", "-np", "1", "-H", HOST, "true",
                                 env={"PATH": "/tmp/open:/run/own:/usr/bin:/bin"})
         self.assert_refused(done, 0, rf"^warning: --notify hook: /tmp/open/hook is not run, as /tmp/open belongs to user {TESTER}")
