@@ -35,6 +35,7 @@ TEST_CASE("health check: what its command has left behind is its own until it is
   boost::asio::io_context loop;
   std::optional<wire::Health> told;
   agent::HealthCheck check(loop, [&](wire::Health answer) { told = std::move(answer); });
+  CHECK_FALSE(check.is(2'000'000'000));  // no process has that number
   check.begin({.command = "sleep 600 & echo $!; exit 3", .limit_ms = 3'600'000}, {}, {"PATH=/usr/bin:/bin"}, "/");
   const bool answered = fake::eventually([&] {
     loop.restart();

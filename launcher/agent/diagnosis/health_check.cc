@@ -100,7 +100,7 @@ void HealthCheck::run(const plan::Environment& environment, const std::string& d
 
 bool HealthCheck::is(pid_t pid) const {
   const bool is_command = std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
-  return gpus_.is(pid) || is_command || ::getpgid(pid) == group_;
+  return gpus_.is(pid) || is_command || (group_ > 0 && ::getpgid(pid) == group_);
 }
 
 void HealthCheck::ended(pid_t pid, const ExitStatus& status) {
