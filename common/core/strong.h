@@ -1,4 +1,5 @@
 // Distinct types for numbers that must not be confused. A Strong<> can be compared and hashed; it has no arithmetic.
+// Pure.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -19,10 +20,13 @@ class Strong {
   std::uint32_t value_ = 0;
 };
 
-using Rank = Strong<struct RankTag>;            // 0..world size-1, unique in the job
+// 0..world size-1, unique in the job; of ranks that MPI has spawned, in places also the number in their own world.
+using Rank = Strong<struct RankTag>;
 using LocalRank = Strong<struct LocalRankTag>;  // index among the ranks of one host
-using HostIndex = Strong<struct HostIndexTag>;  // position in a plan's host list, which includes hosts without ranks
-using HostId = Strong<struct HostIdTag>;  // identifies a host throughout the job, whatever its position in later plans
+// Each attempt has a plan of its own. HostIndex: position in the host list of one plan, which includes hosts without
+// ranks. HostId: the same host in all attempts, whatever its position.
+using HostIndex = Strong<struct HostIndexTag>;
+using HostId = Strong<struct HostIdTag>;
 
 }  // namespace sml
 

@@ -1,5 +1,6 @@
-// Channels that workers read from FIFOs, one FIFO per epoch, as in SageMaker's Pipe mode. Pure.
-// Source: developer guide, "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType,
+// Channels that workers read from FIFOs, one FIFO per epoch, as in SageMaker's Pipe mode. The platform fills a FIFO of
+// the host; the agent deals its data out to FIFOs of its own, one for each rank (agent/pipes). Pure. Source: developer
+// guide of Amazon SageMaker, "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType,
 // ShuffleConfig, CompressionType).
 #pragma once
 #include <cstdint>
@@ -19,7 +20,8 @@ enum class FifoFraming : std::uint8_t {
   Lines,
   Bytes,  // pieces of equal size
 };
-enum class Equalize : std::uint8_t { No, Drop };  // Drop: records that do not fill a whole round are left out
+// A round gives each rank of the host its group. Drop: the records at the end that do not fill a round are left out.
+enum class Equalize : std::uint8_t { No, Drop };
 
 inline constexpr std::uint32_t kDefaultPiece = 64 << 10;
 
@@ -27,9 +29,9 @@ inline constexpr std::uint32_t kDefaultPiece = 64 << 10;
 struct FifoChannel {
   std::string name;
   FifoFraming framing = FifoFraming::Records;
-  std::uint32_t group = 1;  // the number of consecutive records for one rank; with Bytes: the size of a piece
+  std::uint32_t group = 1;  // consecutive records or lines for one rank; with Bytes: the size of a piece in bytes
   Equalize equalize = Equalize::No;
-  std::uint32_t epochs = 0;  // 0: no limit
+  std::uint32_t epochs = 0;  // from --pipe-epochs; 0: no limit
   void fields(auto& a) { a(name, framing, group, equalize, epochs); }
   bool operator==(const FifoChannel&) const = default;
 };
@@ -41,11 +43,12 @@ struct FifoPlan {
   void fields(auto& a) { a(channels, readers); }
 };
 
-// Parses the value of --pipe-fanout: NAME[:records|lines|bytes][,group=K][,equalize=drop].
+// Parses the value of --pipe-fanout: NAME[:records|lines|bytes][,group=K][,equalize=drop]. A piece has kDefaultPiece
+// bytes if no size is given. Error (Usage) names what is wrong.
 Result<FifoChannel> parse_pipe_fanout(std::string_view text);
 
-// "SM_CHANNEL_MY-DATA=FOLDER/my-data"; the names of the FIFOs are this path with _EPOCH appended. A second variable has
-// "_" for each character that a shell does not allow in a name.
+// "SM_CHANNEL_MY-DATA=FOLDER/my-data"; the names of the FIFOs are this path with _EPOCH appended. If the name
+// of the channel has characters that a shell does not allow, a second variable has "_" for each of them.
 std::vector<std::string> fifo_variables(const FifoChannel& channel, std::string_view folder);
 
 }  // namespace sml::plan

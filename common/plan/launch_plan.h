@@ -1,13 +1,13 @@
-// Everything that is decided before a job starts: --dry-run prints it, and a job executes it.
+// Everything that is decided before an attempt starts: its ranks, hosts, programs and their settings. --dry-run and
+// --display-map print it, and attempt::Attempt executes it. Each attempt has its own; what joins a running one, such as
+// spawned ranks, comes as attempt::PlanExtension. Pure.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "common/core/clock.h"
 #include "common/core/process_settings.h"
 #include "common/plan/channel.h"
 #include "common/plan/environment/presets.h"
@@ -28,21 +28,22 @@ struct Program {
   std::vector<std::string> command;  // program and arguments, as bytes
   std::string working_directory;     // absolute
   Environment user_environment;      // --env-file, then -x
-  std::uint32_t local_rank_at = 0;   // before this word each rank finds --local_rank=N; 0: nowhere
+  std::uint32_t local_rank_at = 0;   // index in `command` at which each rank gets --local_rank=N; 0: it gets none
   std::string search_path{};         // folders, with colons between, where it is looked for before PATH; empty: none
 };
 
 // The way in which agents on other hosts are started.
 struct AgentStart {
-  // as --start-by names it; empty: the launcher starts none there, as the hosts call or this is the only one
+  // as --start-by names it; empty: the launcher starts none, because the hosts connect to it, or this is the only host
   std::string by;
   std::string because;  // why it was chosen, as a part of a sentence
 };
 
-// Value type: contains no connection, descriptor or time.
+// Value type: contains no connection, descriptor or time. launcher_environment has the values of secrets; session plans
+// (attempt/session_plans.h) leave out what hosts must not get.
 struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
-  Oversubscribe oversubscribe = Oversubscribe::No;  // whether spawned ranks may exceed the slots
+  Oversubscribe oversubscribe = Oversubscribe::No;  // whether ranks spawned by MPI may exceed the slots
   // Set: the slots limit spawned ranks. None: only the number of workers was given; each of them has a slot, and
   // spawned ranks need none.
   enum class SlotLimit : std::uint8_t { Set, None } slot_limit = SlotLimit::Set;
@@ -69,15 +70,17 @@ struct LaunchPlan : Program {  // the base is the first program, and the only on
   const Program& program(std::size_t index) const { return index == 0 ? *this : more_programs[index - 1]; }
 };
 
-// Returns the output of --dry-run --format json: one line, without a newline. It holds only the names of the user's
-// variables, whose values may be secrets. Bytes that are not UTF-8 appear as U+FFFD: this output is for people and
-// scripts, not for transport.
+// Returns the output of --dry-run --format json: one line, without a newline. The text has the names of the user's
+// variables and not their values, which may be secrets. Bytes that are not UTF-8 appear as U+FFFD: this output is for
+// people and scripts, not for transport.
 std::string to_json(const LaunchPlan& plan);
 
-// Returns an environment as one JSON object on one line, without a newline; bytes that are not UTF-8 as in to_json().
+// Returns an environment, with its values, as one JSON object on one line, without a newline; bytes that are not UTF-8
+// as in to_json(). The caller has replaced the values of secrets.
 std::string environment_to_json(const Environment& environment);
 
-// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline.
+// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline. Of more
+// than 64 ranks it has the hosts alone.
 std::string to_table(const LaunchPlan& plan);
 
 }  // namespace sml::plan

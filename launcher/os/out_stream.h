@@ -1,4 +1,4 @@
-// Writes to a descriptor that other processes may share (stdout of this process) without ever blocking the loop.
+// Writes to a descriptor that other processes may share (stdout of this process) without blocking the loop.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,7 +13,8 @@ namespace sml::os {
 
 // Pipes and terminals are reopened through /proc, so that O_NONBLOCK affects this process only; sockets are written
 // with MSG_DONTWAIT; regular files, and descriptors that cannot be reopened, such as a terminal of another user, are
-// written as they are by a side thread. Used by one thread, that of the loop.
+// written as they are by a side thread, or by the loop itself where no thread can be made. A pipe gets room for 256
+// KiB, if the system allows it. Used by one thread, that of the loop, which also calls the handlers.
 class OutStream {
  public:
   static constexpr Duration kForFileSystem = std::chrono::seconds(10);
@@ -22,6 +23,8 @@ class OutStream {
     std::function<void()> drained;  // all bytes are written, after a write() that could not write them at once
     std::function<void(int sys_errno)> broken;  // a write failed; called once; pending and later bytes are dropped
   };
+  // `fd` stays the caller's; this object has a duplicate. The destructor drops what a pipe, socket or terminal has not
+  // taken; the side thread finishes what it has been given.
   OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers);
   ~OutStream();
   OutStream(const OutStream&) = delete;
@@ -32,10 +35,11 @@ class OutStream {
   void write(std::string& bytes);
   std::size_t pending() const;  // bytes not written yet
   bool broken() const;
-  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress, but with a regular file only
-  // after kForFileSystem. For the end of the program.
+  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress. What the side thread writes has
+  // `limit_ms` in all, and a regular file kForFileSystem instead. For the end of the program.
   void flush(int limit_ms);
-  // For a regular file: drops the pending bytes, and truncates the file. Without effect on other descriptors.
+  // An action, not a question. For a regular file: drops the pending bytes, and truncates the file. Without effect on
+  // other descriptors.
   void empty();
 
  private:

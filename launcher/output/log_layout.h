@@ -14,29 +14,30 @@ namespace sml::output {
 class LogLayout {
  public:
   static constexpr std::string_view kDefault = "rank.{rank}/{stream}";
-  static constexpr std::string_view kMatched = "matched.{stream}";  // of the lines that --log-match-... selects
+  static constexpr std::string_view kMatched =
+      "matched.{stream}";  // for lines that --log-match-stdout or -stderr selects
   // Open MPI 4.1, orte/mca/iof/base/iof_base_setup.c: FOLDER/<job>/rank.<rank>/stdout, where the job's number is 1.
   static constexpr std::string_view kOpenMpi = "1/rank.{rank}/{stream}";
 
-  // Parses a template. Its words: {rank}, {rank:0}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{" and "}}"
-  // are braces. Error (Usage): another word, a single brace, an absolute path, "." or ".." or nothing between slashes,
-  // a NUL.
+  // Parses a template. Its placeholders: {rank}, {rank:0}, {local_rank}, {host}, {stream}, {job} and {restart}; "{{"
+  // and "}}" are braces. Error (Usage): another placeholder, a single brace, an absolute path, "." or ".." or nothing
+  // between slashes, a NUL.
   static Result<LogLayout> parse(std::string_view text);
 
-  // The facts that replace the words.
+  // The facts that replace the placeholders.
   struct Place {
     Rank rank;
     LocalRank local_rank;
     std::string_view host;
     std::string_view job;
-    std::uint32_t restart = 0;  // the number of restarts before this attempt
+    std::uint32_t restart = 0;  // JobIdentity::attempt: 0 for the first attempt
     Stream stream = Stream::Stdout;
     std::uint32_t world_size = 1;
   };
   // Returns a path below the log folder that never leaves it: "/" and control characters in names become "_", and so do
-  // the dots of components "." and "..", and empty components. {rank} has as many digits as the world size, {rank:0} as
-  // many as the largest rank. Output of restarted workers goes to a separate folder restart.N, unless the template
-  // contains {restart}.
+  // the dots of components "." and "..", and empty components. Leading zeros make {rank} as long as the
+  // world size, {rank:0} as long as the largest rank (of 10 ranks: "07" and "7"). From the second attempt on the whole
+  // path begins with the folder restart.N, unless the template contains {restart}.
   std::string path(const Place& place) const;
 
  private:

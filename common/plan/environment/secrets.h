@@ -1,4 +1,5 @@
-// Guesses from names and values which variables hold secrets. Pure.
+// Guesses from names and values which variables hold secrets: so that other hosts do not get them, and that no text
+// shows their values. Pure.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,18 +15,20 @@ namespace sml::plan {
 // about secrets or say where they are: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
 bool names_a_secret(std::string_view name);
 
-// True for a "NAME=VALUE" with a non-empty value if names_a_secret(NAME), or if the value has a URL that contains a
-// password, such as postgres://user:word@host.
+// True for a "NAME=VALUE" if names_a_secret(NAME), unless the value is empty or a switch ("1", "true", "no", ...); or
+// if the value has a URL that contains a password, such as postgres://user:word@host.
 bool holds_a_secret(std::string_view entry);
 
 // Whether variables that hold secrets are sent to other hosts with the rest of the environment.
 enum class SecretExport : std::uint8_t { Withheld, Sent };
 
-// The names, sorted, of the variables of `environment` that for_other_hosts() would pass but that hold secrets.
+// The names, sorted, of those variables of `environment` that hold secrets and are of a kind that other hosts get
+// (for_other_hosts() in kept_back.h). Whether the user wants some sent all the same is not asked here: that is
+// attempt::withheld_secrets().
 std::vector<std::string> withheld_secrets(std::span<const std::string> environment);
 
-// The message "2 variables that look like secrets stay here: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN; ...". `names` must
-// not be empty.
+// Returns the message "2 variables that look like secrets stay here: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN; ...", with at
+// most 20 names. `names` must not be empty.
 std::string say_withheld(std::span<const std::string> names);
 
 }  // namespace sml::plan

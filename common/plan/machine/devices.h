@@ -1,5 +1,6 @@
-// Determines which accelerators each worker of a host sees. Pure: takes the host's devices and environment, returns
-// variables.
+// Finds the accelerators of a host, and determines which of them each worker sees, by the variable of their kind
+// (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, ZE_AFFINITY_MASK, HABANA_VISIBLE_MODULES, ...). Pure but for the two
+// functions that read files for it, on the caller's thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,8 +15,9 @@
 
 namespace sml::plan {
 
-// All: the devices that the host's environment lists, or else all; PerRankIfAny: PerRank, and All on hosts without any;
-// None: no GPU of NVIDIA or AMD.
+// All: the devices that the host's environment lists, or else all. PerRank: each worker has some to itself.
+// PerRankIfAny: as PerRank on hosts that have any, as All on others. None: GPUs of NVIDIA and AMD are hidden; other
+// kinds are not.
 enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
 
 struct DeviceRequest {

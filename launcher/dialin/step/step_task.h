@@ -1,5 +1,6 @@
-// The program that a batch system's starter starts on a host: it calls the launcher, runs the command by which the
-// launcher starts the agent there, and relays that command's input and output, as an SSH server would.
+// The role of sml-run as the task that a batch system's tool (srun, pbs_tmrsh, ...) starts on a host: it connects to
+// the launcher, runs the command that the launcher sends, which starts the agent, and relays that command's standard
+// input and output. Of its standard error only the end is sent, as the text of an error.
 #pragma once
 #include <string>
 
@@ -7,10 +8,13 @@
 
 namespace sml::dialin {
 
-// Blocks until the programs that it has started have ended; this thread runs the loop. Returns the exit status. Calls
-// again if the connection breaks: an agent that still runs can be taken over by another connection. On a stop signal it
-// ends if it has started no program; else it leaves the reaction to the agent, which receives the signal, too. Errors
-// go to standard error, and as StepLine to standard output. Exit by _Exit() afterwards. `secret`: the value of
+// Blocks until the commands that it has started have ended, or the launcher refuses it. This thread runs the loop;
+// another looks up the launcher's name and connects. Returns this program's own exit status, never the command's: 0,
+// 125 after an error (no answer within 20 s, three connections to someone without the key), 128 plus the number of a
+// stop signal. While a command runs it connects anew if the connection breaks, so that the launcher finds the agent
+// again. A stop signal ends it if it has started no command; else the agent, which receives the signal too, decides.
+// Errors go to standard error, and as StepLine (step_call.h) to standard output, which the launcher reads. The caller
+// must leave by _Exit(): the other thread may still wait for a name server. `secret`: the value of
 // StepCall::secret_variable; empty if there is none, which is an error.
 int serve_step(const StepCall& call, const std::string& secret);
 
