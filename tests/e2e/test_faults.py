@@ -276,11 +276,11 @@ class Agents(FaultCase):
     def kill_guardian(self, job, host):
         """Until sml-run has told it, in one line."""
         self.signal(host, "KILL", "sml-run-guard")
-        line = b""
-        while self.GUARDED not in line.decode():
-            line = job.stderr.readline()
-            self.assertTrue(line)
-        self.assertEqual(line.decode(), f"sml-run: {host}: {self.GUARDED}\n")
+        said = [""]
+        while self.GUARDED not in said[-1]:
+            said.append(job.stderr.readline().decode())
+            self.assertTrue(said[-1], said)
+        self.assertEqual(said[-1], f"sml-run: {host}: {self.GUARDED}\n")
 
     guarded_anew = ("algo-1", "algo-3")  # the launcher's own host, and another
 

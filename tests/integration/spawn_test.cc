@@ -475,6 +475,33 @@ TEST_CASE("a helper may be a descriptor instead of a file") {
   CHECK(init.nothing_left());
 }
 
+TEST_CASE("a helper looks for programs and libraries only where nobody else can put them, and an agent as it is told") {
+  Init init;
+  ScratchFolder folder;
+  const std::string open = folder / "open";
+  REQUIRE(::mkdir(open.c_str(), 0777) == 0);
+  REQUIRE(::chmod(open.c_str(), 0777) == 0);
+  const std::vector<std::string> environment{"PATH=" + open + ":/usr/bin", "LD_LIBRARY_PATH=:" + open,
+                                             "PYTHONPATH=" + open, "LD_PRELOAD=" + open + "/x.so", "OTHER=" + open};
+  const std::vector<std::string> kept{"PATH=/usr/bin", "OTHER=" + open};
+  for (const bool as_it_is : {false, true}) {
+    auto out = os::make_pipe();
+    auto null = os::open_dev_null();
+    const auto pid = os::spawn_helper({.argv = {kEcho, "report"},
+                                       .stdin_fd = null->get(),
+                                       .stdout_fd = out->write.get(),
+                                       .stderr_fd = null->get(),
+                                       .environment = environment,
+                                       .environment_as_it_is = as_it_is});
+    REQUIRE(pid.has_value());
+    out->write.reset();
+    Launched launched;
+    launched.out = fake::read_all(out->read.get());
+    CHECK(launched.values("env") == (as_it_is ? environment : kept));
+  }
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("a helper that cannot be started is an error with its name") {
   Init init;
   const auto pid = os::spawn_helper({.argv = {"/nonexistent/helper"}, .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2});
