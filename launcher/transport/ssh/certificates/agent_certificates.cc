@@ -138,7 +138,7 @@ std::string AgentCertificates::for_agent(std::string_view request) const {
   return out;
 }
 
-CertifiedAgent::CertifiedAgent(int agent_fd, std::set<std::string> certificates)
+CertifiedAgent::CertifiedAgent(int agent_fd, const std::set<std::string>& certificates)
     : agent_fd_(agent_fd), certificates_(certificates) {
   if (certificates.empty()) return;
   auto ends = os::make_socketpair();

@@ -34,7 +34,7 @@ class CertifiedAgent {
  public:
   // `agent_fd`: connected to the ssh agent; outlives this. With no certificates, or if the system refuses a thread,
   // fd() is `agent_fd` itself.
-  CertifiedAgent(int agent_fd, std::set<std::string> certificates);
+  CertifiedAgent(int agent_fd, const std::set<std::string>& certificates);
   ~CertifiedAgent() { end(); }
   CertifiedAgent(const CertifiedAgent&) = delete;
   CertifiedAgent& operator=(const CertifiedAgent&) = delete;
