@@ -62,8 +62,8 @@ Result<std::string> find_program(std::span<const std::string> argv, std::span<co
 
 // A helper process of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals.
 // Thread-safe (posix_spawn). argv[0] is looked up in this process's PATH, skipping programs that other users may have
-// put there (trust.h); `program_fd` >= 0 executes that descriptor instead. What the helper starts or loads by name is
-// no other user's either: it gets what keep_trusted_lists() leaves of its environment.
+// put there (trust.h); `program_fd` >= 0 executes that descriptor instead. keep_trusted_lists() trims its environment,
+// so that it neither starts nor loads by name a file of another user.
 struct HelperProcess {
   std::vector<std::string> argv;
   int program_fd = -1;

@@ -1,4 +1,4 @@
-// Signals that this process handles by its loop, and that never end it by their default action.
+// Signals that this process handles by its loop. They do not end it by their default action, unless let_go() is called.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,9 +9,8 @@
 
 namespace sml::os {
 
-// A signal that was added does not end this process any more, not even after this object is destroyed: the destructor
-// makes the process ignore it, as the process then only has to exit with the status that it has decided on. Except
-// after let_go().
+// The destructor makes the process ignore the signals that were added, because the process then only has to exit with
+// the status that it has decided on. After let_go() it does not. Used by one thread.
 class LastSignals {
  public:
   explicit LastSignals(boost::asio::io_context& loop) : set_(loop) {}
@@ -28,7 +27,8 @@ class LastSignals {
     });
   }
   void cancel() { set_.cancel(); }
-  // From now on they end this process as by default: for a process that may still have to wait without end.
+  // Gives the signals that were added their default action again, which ends the process: for one that may still have
+  // to wait without end, such as for a terminal that takes no output.
   void let_go();
 
  private:

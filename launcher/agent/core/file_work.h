@@ -1,4 +1,5 @@
-// How the agent looks at files of which a server may have to tell, such as those of the user's home.
+// The type of function by which the agent looks at files that may lie on a file server, such as those of the user's
+// home, without blocking its loop.
 #pragma once
 #include <functional>
 
