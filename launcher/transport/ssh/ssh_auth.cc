@@ -205,7 +205,7 @@ class Authenticator {
     const std::map<std::string, std::string> files = all_certificates();
     std::set<std::string> certificates;
     for (const auto& [file, certificate] : files) certificates.insert(certificate);
-    CertifiedAgent agent(fd.get(), std::move(certificates));
+    CertifiedAgent agent(fd.get(), certificates);
     int agent_fd = agent.fd();
     const AuthStep step = drive([&] { return session_.authenticate_with_agent(std::exchange(agent_fd, -1)); });
     agent.end();
