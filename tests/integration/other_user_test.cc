@@ -467,7 +467,7 @@ TEST_CASE("trust: a file that is obeyed is judged when it is open, whether it wa
   REQUIRE(read.has_error());
   CHECK(read.error().message() == "is not obeyed, as it has just been exchanged for another");
   here.check_trust = os::check_trust;
-  for (const mode_t mode : {0644, 0600}) {
+  for (const mode_t mode : {0644U, 0600U}) {
     REQUIRE(::chmod(file.c_str(), mode) == 0);
     const Result<OwnText> own = read_own_text(here, file, 100);
     REQUIRE(own.has_value());

@@ -166,7 +166,7 @@ TEST_CASE("own file: in another user's folder files are written, and no FIFO, se
   fs::create_directory(folder / "below");
   fs::create_symlink(elsewhere.path, folder / "below/link");
   for (const char* name : {"file", "fifo", "link", "below/link", ""}) give_away(folder / name);
-  for (const mode_t mode : {0755, 01777}) {
+  for (const mode_t mode : {0755U, 01777U}) {
     REQUIRE(::chmod(folder.path.c_str(), mode) == 0);
     CHECK(why_not(folder / "fifo").ends_with("it belongs to another user, and others can write in its folder"));
     for (const char* name : {"link/made", "below/link/made"}) {

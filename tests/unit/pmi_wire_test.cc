@@ -1,9 +1,12 @@
 #include "common/wire/pmi_wire.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/support/catch.h"
 
 using namespace sml;
-using namespace sml::agent;
 using namespace sml::wire;
 
 namespace {

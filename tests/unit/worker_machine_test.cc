@@ -7,7 +7,6 @@
 
 using namespace sml;
 using namespace sml::agent;
-using namespace sml::fleet;
 using S = WorkerState;
 using E = WorkerEvent;
 using A = WorkerAction;
