@@ -26,7 +26,7 @@ class LocalRuns(TestCase):
 
     def test_a_cgroup_that_is_left_is_seen(self):
         if Cgroups.own is None:
-            self.skipTest("jobs can make no cgroup here")
+            self.skipTest("no cgroup (v2) can be made: only root can, where /sys/fs/cgroup can be written")
         (Cgroups.own / "sml-run-abcdef").mkdir()
         inner = TestCase("fail")
         with watchdog_times(0.001), self.assertRaisesRegex(AssertionError, "cgroups left:\n.*/sml-run-abcdef"):

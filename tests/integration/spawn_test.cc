@@ -475,7 +475,7 @@ TEST_CASE("a helper may be a descriptor instead of a file") {
   CHECK(init.nothing_left());
 }
 
-TEST_CASE("a helper looks for programs and libraries only where nobody else can put them, and an agent as it is told") {
+TEST_CASE("a helper looks for programs and libraries only where nobody else can put them; an agent keeps its lists") {
   Init init;
   ScratchFolder folder;
   const std::string open = folder / "open";
