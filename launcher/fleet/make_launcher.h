@@ -1,5 +1,6 @@
 // Chooses how the agents on the hosts of a job are started: makes the agent launcher that the plan asks for.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,5 +23,8 @@ std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_i
                                                         const plan::LaunchPlan& plan, const std::string& own_name,
                                                         const SshOptions& options,
                                                         std::optional<dialin::CoordinatorPlan> calls);
+
+// The number of descriptors that this launcher keeps open for each host.
+std::uint32_t descriptors_per_host(const plan::LaunchPlan& plan, const SshOptions& options);
 
 }  // namespace sml::fleet

@@ -133,7 +133,7 @@ struct Options : JobOptions, ProgramOptions {
   plan::ExportPolicy export_policy = plan::ExportPolicy::All;
   plan::SecretExport secrets = plan::SecretExport::Withheld;
   std::optional<std::uint32_t> show_env;  // the rank whose environment is printed; only with dry_run
-  std::string start_by{"auto"};           // a name of starters::starter_names()
+  std::string start_by{"auto"};           // a name of starters::way_names()
   std::string agent_path;                 // empty: the embedded agent
   std::optional<PlanFormat> dry_run;      // print the plan in this format, and start no worker; nullopt: run the job
   Preflight check = Preflight::No;

@@ -49,10 +49,8 @@ std::string one_line_about(const plan::LaunchPlan& plan) {
 
 std::string line_about_start(const plan::LaunchPlan& plan, const Options& options) {
   if (plan.start.by.empty()) return {};
-  const starters::Starter* starter = starters::find_starter(plan.start.by);
-  const std::string by = starter != nullptr            ? std::string(starter->tool)
-                         : options.ssh.command.empty() ? "SSH"
-                                                       : options.ssh.command.front();
+  const std::vector<std::string>& command = options.ssh.command;
+  const std::string by = command.empty() ? starters::way_in_words(plan.start.by) : command.front();
   return "the other hosts are reached by " + by + ", as " + plan.start.because;
 }
 

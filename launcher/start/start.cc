@@ -25,7 +25,6 @@
 #include "launcher/start/refusal.h"
 #include "launcher/start/run_peer.h"
 #include "launcher/start/show_plan.h"
-#include "launcher/starters/starters.h"
 
 namespace sml {
 
@@ -36,9 +35,8 @@ namespace {
 Result<void> enough_descriptors(const plan::LaunchPlan& plan, const Options& options) {
   constexpr std::uint32_t kOwn = 16;
   const std::uint32_t hosts = plan.map.group_world_size() + static_cast<std::uint32_t>(plan.map.spares());
-  const bool by_ssh = options.ssh.command.empty() && starters::find_starter(plan.start.by) == nullptr;
-  const std::uint32_t per_host = by_ssh ? 2 : 3;
-  const std::uint32_t needed = kOwn + per_host * hosts + std::min(hosts, options.ssh.fanout);
+  const std::uint32_t needed =
+      kOwn + fleet::descriptors_per_host(plan, options.ssh) * hosts + std::min(hosts, options.ssh.fanout);
   const unsigned long limit = os::descriptor_limit();
   if (needed <= limit) return {};
   return Error(ErrorKind::Io, std::to_string(hosts) + (hosts == 1 ? " host needs " : " hosts need ") +

@@ -24,10 +24,17 @@ const Starter* starter_of_tool(std::string_view program) {
   return found == all.end() ? nullptr : *found;
 }
 
-std::vector<std::string_view> starter_names() {
-  std::vector<std::string_view> names{kAuto, kSsh};
+std::vector<std::string_view> way_names() {
+  std::vector<std::string_view> names{kAuto};
+  for (const Way& way : kWays) names.push_back(way.name);
   for (const Starter* starter : all_starters()) names.push_back(starter->name);
   return names;
+}
+
+std::string way_in_words(std::string_view name) {
+  if (const Starter* starter = find_starter(name)) return std::string(starter->tool);
+  const auto* found = std::find_if(kWays.begin(), kWays.end(), [name](const Way& way) { return way.name == name; });
+  return std::string(found == kWays.end() ? name : found->in_words);
 }
 
 }  // namespace sml::starters

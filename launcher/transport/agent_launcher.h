@@ -1,6 +1,5 @@
-// How the agent on each host of a job is started, and how the launcher gets a byte pipe to it. Implementations: SSH
-// (ssh/ssh_launcher.h), a command that the user names (command_launcher.h), a batch system's starter
-// (starter_launcher.h, dialin/step/step_launcher.h), hosts that call (dialin/coordinator/incoming_launcher.h).
+// How the agent on each host of a job is started, and how the launcher gets a byte pipe to it.
+// fleet/make_launcher.cc has the table of the implementations.
 #pragma once
 #include <cstdint>
 #include <functional>

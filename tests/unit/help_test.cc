@@ -11,6 +11,7 @@
 #include "launcher/options/text/guesses.h"
 #include "launcher/options/text/help.h"
 #include "launcher/options/values/host_source_names.h"
+#include "launcher/starters/starters.h"
 
 using namespace sml;
 using dialects::Dialect;
@@ -183,6 +184,14 @@ TEST_CASE("a value that is nearly one of the option's is named") {
     CHECK(error_of(words).ends_with("; " + wanted));
   }
   CHECK(error_of({"--rank-by", "xyzzy", "p"}) == "--rank-by: \"xyzzy\" is not slot or host");
+}
+
+TEST_CASE("the help of --start-by names every way") {
+  const std::string text = help("--start-by");
+  for (const std::string_view name : starters::way_names()) {
+    CAPTURE(name);
+    CHECK(text.find(name) != std::string::npos);
+  }
 }
 
 TEST_CASE("every fixed value is one that its option takes") {

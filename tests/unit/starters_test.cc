@@ -213,12 +213,21 @@ TEST_CASE("a named starter that can start nothing here is refused", "[starters]"
   job.options.ssh.user = "me";
   CHECK(job.start() ==
         "--start-by srun: options for SSH are given, of which srun has no use; leave one of the two out");
+  job.options.start_by = "lsf";
+  CHECK(job.start() ==
+        "--start-by lsf: options for SSH are given, of which blaunch has no use; leave one of the two out");
 }
 
-TEST_CASE("each starter has a name of its own and knows its job and how it starts", "[starters]") {
+TEST_CASE("each way has a name of its own, and messages name it by words", "[starters]") {
   std::set<std::string_view> names;
+  for (const std::string_view name : starters::way_names()) CHECK(names.insert(name).second);
+  CHECK(names.size() == 1 + starters::kWays.size() + starters::all_starters().size());
+  CHECK(starters::way_in_words("ssh") == "SSH");
+  CHECK(starters::way_in_words("lsf") == "blaunch");
+}
+
+TEST_CASE("each starter knows its job and how it starts", "[starters]") {
   for (const starters::Starter* starter : starters::all_starters()) {
-    CHECK(names.insert(starter->name).second);
     CHECK((starter->arguments != nullptr || agents_call(*starter, 1)));
     CHECK((starter->host_source.empty() == starter->job_variable.empty()));
   }

@@ -61,13 +61,14 @@ Error refused(std::string_view name, std::string_view why) {
 Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   const std::string& name = options.start_by;
   if (name == starters::kSsh) return by_ssh("--start-by says so");
-  const Starter& starter = *starters::find_starter(name);
   if (const std::string option = ssh_option_given(plan, options.ssh); !option.empty()) {
-    return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", option, starter.tool));
+    return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", option,
+                                     starters::way_in_words(name)));
   }
-  if (!starter.job_variable.empty() && !in_job_of(starter, here)) {
-    return refused(name, fmt::format("sml-run does not run in a job of {}, as {} is not set", starter.system,
-                                     starter.job_variable));
+  const Starter* starter = starters::find_starter(name);
+  if (starter != nullptr && !starter->job_variable.empty() && !in_job_of(*starter, here)) {
+    return refused(name, fmt::format("sml-run does not run in a job of {}, as {} is not set", starter->system,
+                                     starter->job_variable));
   }
   return plan::AgentStart{name, "--start-by says so"};
 }

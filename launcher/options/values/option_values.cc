@@ -266,7 +266,7 @@ Result<void> set_ssh_command(Options& o, string_view value) {
 
 // A word that is close to a name is no command.
 Result<void> set_start_by(Options& o, string_view value) {
-  const std::vector<string_view> names = starters::starter_names();
+  const std::vector<string_view> names = starters::way_names();
   if (std::find(names.begin(), names.end(), value) != names.end()) return keep(o.start_by, value);
   const bool is_word = value.find_first_of(" /") == string_view::npos && value != "rsh";
   if (const string_view meant = is_word ? nearest(value, names) : string_view(); !meant.empty()) {
