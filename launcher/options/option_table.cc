@@ -45,7 +45,7 @@ const std::vector<OptionGroup>& option_groups() {
     all.push_back(options_of_shares());
     all.push_back(options_of_arrays());
     all.push_back(options_of_data());
-    for (OptionGroup& group : options_of_the_records()) all.push_back(std::move(group));
+    all.push_back(options_of_the_records());
     all.push_back(options_of_dial_in());
     all.push_back(options_of_sagemaker());
     all.push_back(options_of_fifos());

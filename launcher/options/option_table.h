@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/error.h"
 #include "launcher/options/values/option_values.h"
 
 namespace sml {
@@ -21,13 +20,10 @@ enum class Repeat : std::uint8_t { LastCounts, AddsUp };
 enum class Listed : std::uint8_t { InItsTopic, AsRare, UnderOtherNames };
 enum class HoldsFor : std::uint8_t { Job, Program };  // Program: each of several programs may have it
 
-// Parses the text of a value and stores it in its field of `options`. Error messages continue after "--option: ".
-using SetOption = Result<void> (*)(Options& options, std::string_view value);
-
 struct OptionRow {
   std::string_view spellings;  // separated by blanks; the main one, which is documented, is the first
   std::string_view value;      // a name or pattern of the value, for --help; empty: the option is a flag, without value
-  SetOption set;               // null for --help and --version, which exist on the command line only
+  Setter set;                  // null for --help and --version, which exist on the command line only
   std::string_view help;
   std::string_view built_in = "";  // the default; empty: not set
   Repeat repeat = Repeat::LastCounts;

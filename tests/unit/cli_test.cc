@@ -307,6 +307,17 @@ TEST_CASE("every usage error is one sentence that names the text and what was ex
        "--checkpoint-signal: \"STOP,120s\" is not a signal and a time of 100 ms or more, such as USR1,120s; the signal "
        "is "
        "one of HUP, INT, QUIT, ABRT, USR1, USR2, ALRM, TERM, PWR and XCPU"},
+      {{"--results-limit", "0", "p"}, "--results-limit: \"0\" is not a size, written as 65536, 64K, 10M or 2G"},
+      {{"--log-max-size", "1023", "p"},
+       "--log-max-size: \"1023\" is not a size of 1K or more, written as 65536, 64K, 10M or 2G"},
+      {{"--master-addr", "head", "p"},
+       "--master-addr: \"head\" is not the numeric address of rank 0's host, such as 10.0.0.1; leave it out and "
+       "sml-run "
+       "finds one"},
+      {{"--pmix", "libpmix.so.2", "p"}, "--pmix: \"libpmix.so.2\" is not the path of a libpmix.so.2 from / on"},
+      {{"--mpi", "yes", "p"}, "--mpi: \"yes\" is not auto, pmi1, pmi2, pmix or none"},
+      {{"--timeline", "t.txt", "p"},
+       "--timeline: \"t.txt\" is not a file that ends in .html, for a browser, or .json, for Perfetto"},
       {{"--export", "some", "p"}, "--export: \"some\" is not all or none"},
       {{"--format", "yaml", "p"}, "--format: \"yaml\" is not text or json"},
       {{"--format", "json", "p"}, "--format requires --dry-run or --explain or --check"},
@@ -411,6 +422,7 @@ TEST_CASE("workers are placed in Open MPI's words and in ours") {
   CHECK(parse_with_program({"--map-by", "slot:PE=2", "--bind-to", "none"}).binding.bind_to == plan::BindTo::None);
   CHECK(parse_with_program({"--cpu-set", "0-1,4"}).binding.cores == plan::CpuSet{0, 1, 4});
   CHECK(error_of({"--cpu-set", "x", "p"}) == "--cpu-set: \"x\" is not a list of cores such as 0-3,8");
+  CHECK(parse_with_program({"--rank-by", "node"}).layout.rank_by == plan::RankBy::Host);
   CHECK(error_of({"--rank-by", "core", "p"}) == "--rank-by: \"core\" is not slot or host");
   CHECK(error_of({"--ranks-per-host", "0", "p"}) == "--ranks-per-host: \"0\" is not a whole number from 1 to 65536");
 }

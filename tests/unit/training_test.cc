@@ -288,6 +288,7 @@ TEST_CASE("the platform's file for failures is chosen by the kind of the job") {
   CHECK(path({"prog"}).empty());
   CHECK(path({"--failure-file", "f", "prog"}) == "f");
   CHECK(path({"train", "--no-failure-file"}).empty());
+  CHECK(path({"train", "--failure-file", "f", "--no-failure-file"}).empty());
   fake.container.files["/opt/ml/config/resourceconfig.json"] = "{}";
   CHECK(path({"prog"}) == "/opt/ml/output/message");
   fake.container.files["/opt/ml/input/data/sm_drivers/sm_train.sh"] = "";

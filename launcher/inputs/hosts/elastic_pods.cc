@@ -5,7 +5,7 @@
 
 #include "launcher/dialects/dialect.h"
 #include "launcher/inputs/hosts/host_source.h"
-#include "launcher/options/values/option_values.h"
+#include "launcher/options/option_table.h"
 
 namespace sml {
 
@@ -29,20 +29,20 @@ Result<void> take_elastic_pods(Options& options, const ThisHost& here) {
   const std::size_t colon = pods.find(':');
   if (colon == std::string::npos || pods.substr(0, colon) == pods.substr(colon + 1) || endpoint.empty()) return {};
   if (says_of_hosts(options) || !shares_a_secret(options, here)) return {};
-  const auto take = [&](std::string_view name, auto set) -> Result<void> {
+  const auto take = [&](std::string_view name, std::string_view option) -> Result<void> {
     const std::string value = variable(here, name);
     if (value.empty()) return {};
-    const Result<void> taken = set(options, value);
+    const Result<void> taken = find_row(option)->set(options, value);
     return taken ? taken : Error(ErrorKind::Config, taken.error().message()).in(name);
   };
-  if (Result<void> taken = take("PET_NNODES", set_nnodes); !taken) return taken;
+  if (Result<void> taken = take("PET_NNODES", "--nnodes"); !taken) return taken;
   options.dial_in.head = dialects::with_torch_port(endpoint);
   options.restart.discovery.grow_after = Duration::zero();  // as with torchrun, which sml-run replaces here
   if (options.restart.max == 0) {
-    if (Result<void> taken = take("PET_MAX_RESTARTS", set_max_restarts); !taken) return taken;
+    if (Result<void> taken = take("PET_MAX_RESTARTS", "--max-restarts"); !taken) return taken;
   }
   const bool counted = options.nproc_per_node || options.slots_rule != SlotsRule::Auto;
-  return counted ? Result<void>() : take("PET_NPROC_PER_NODE", set_nproc_per_node);
+  return counted ? Result<void>() : take("PET_NPROC_PER_NODE", "--nproc-per-node");
 }
 
 }  // namespace sml

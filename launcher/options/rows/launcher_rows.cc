@@ -1,5 +1,6 @@
 #include "launcher/options/rows/option_rows.h"
 
+#include "common/plan/machine/host.h"
 #include "launcher/options/values/value_binders.h"
 
 namespace sml {
@@ -8,6 +9,7 @@ using std::string_view;
 
 namespace {
 
+constexpr TextRule kUserName{plan::valid_user_name, "a user name"};
 constexpr Choice<PlanFormat> kFormats[] = {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}};
 constexpr Choice<ScratchRule> kDebugWords[] = {{"keep", ScratchRule::Kept}};
 constexpr Choice<Shell> kShells[] = {{"bash", Shell::Bash}, {"zsh", Shell::Zsh}, {"fish", Shell::Fish}};
@@ -29,8 +31,12 @@ OptionGroup options_of_limits() {
         "Stop the job, with status 124, when its workers have run for D. --help progress has limits on silence."},
        under_other_names({"--timeout-status", "N", whole_number<1, 255, &Options::timeout_status>,
                           "Then end with status N, 1 to 255; default 124, and as mpirun 110, as mpiexec.hydra 255."}),
-       {"--start-timeout", "D", set_start_timeout, "Give up when not all hosts are ready by then; default 60s.", "60s"},
-       {"--heartbeat-timeout", "D", set_heartbeat_timeout, "A host that is silent for D is lost; default 30s.", "30s"},
+       {"--start-timeout", "D",
+        both<time_span<1, &Options::start_timeout>, constant<true, &Options::start_timeout_given>>,
+        "Give up when not all hosts are ready by then; default 60s.", "60s"},
+       {"--heartbeat-timeout", "D",
+        both<time_span<1000, &Options::heartbeat_timeout>, constant<true, &Options::heartbeat_timeout_given>>,
+        "A host that is silent for D is lost; default 30s.", "30s"},
        {"--wait-for-hosts", "", constant<AbsentHosts::AreAwaited, &Options::ssh, &SshOptions::absent_hosts>,
         "Try hosts again until --start-timeout that are not up yet: the default where Kubernetes or a cloud names "
         "them."},
@@ -46,7 +52,8 @@ OptionGroup options_of_ssh() {
       "ssh",
       {{"--ssh-port -p", "PORT", whole_number<1, 65535, &Options::ssh, &SshOptions::port>,
         "Port of the SSH servers; default: that of the ssh configuration."},
-       {"--ssh-user", "USER", set_ssh_user, "User on hosts that are given without USER@."},
+       {"--ssh-user", "USER", valid_text<kUserName, &Options::ssh, &SshOptions::user>,
+        "User on hosts that are given without USER@."},
        {"--ssh-identity-file -i", "FILE", text<&Options::ssh, &SshOptions::identity_file>,
         "Private key to log in with."},
        {"--ssh-config", "FILE", text<&Options::ssh, &SshOptions::config_file>,
@@ -54,7 +61,7 @@ OptionGroup options_of_ssh() {
        {"--start-by", "NAME", set_start_by,
         "Start on other hosts by ssh, srun, qrsh, lsf, pbs, pals, flux, oar, kubectl or a command; auto: as the batch "
         "job does."},
-       {"--ssh-command", "COMMAND", set_ssh_command,
+       {"--ssh-command", "COMMAND", parsed<command_words, &Options::ssh, &SshOptions::command>,
         "Reach hosts through a command, instead of the built-in client: as ssh is called, or as {host} and {command} "
         "say."},
        {"--accept-new-host-keys", "", constant<HostKeyPolicy::AcceptNew, &Options::ssh, &SshOptions::host_keys>,

@@ -37,6 +37,12 @@ inline OptionRow under_other_names(OptionRow row) {
   return row;
 }
 
+// Appends rows to a group.
+inline OptionGroup with(OptionGroup group, const std::vector<OptionRow>& more) {
+  group.rows.insert(group.rows.end(), more.begin(), more.end());
+  return group;
+}
+
 // job_rows.cc
 OptionGroup options_of_workers();
 OptionGroup options_of_hosts();
@@ -44,7 +50,7 @@ OptionGroup options_of_worker_environment();
 std::vector<OptionGroup> options_of_the_run();
 OptionGroup options_of_restarts();
 OptionGroup options_of_programs();
-std::vector<OptionGroup> options_of_the_records();
+OptionGroup options_of_the_records();
 
 // platform_rows.cc
 OptionGroup options_of_placement();

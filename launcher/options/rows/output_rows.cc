@@ -18,21 +18,23 @@ OptionGroup options_of_the_output() {
   return {
       "Output of the workers",
       "output",
-      {{"--tag", "TEMPLATE", set_tag,
+      {{"--tag", "TEMPLATE", parsed<tag_template, &Options::output, &OutputOptions::tag>,
         "Put this before each line of a worker, with {rank}, {local_rank}, {role}, {host}, {stream} and {time}; "
-        "{rank:4} has "
-        "at "
-        "least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than one worker."},
-       {"--no-tag", "", set_no_tag, "Put nothing before the lines of workers."},
+        "{rank:4} has at least four digits, {rank:0} as many as the largest rank. Default: \"[{rank}] \" for more than "
+        "one worker."},
+       {"--no-tag", "", emptied<&Options::output, &OutputOptions::tag>, "Put nothing before the lines of workers."},
        {"--color", "auto|always|never", choice<kColors, &Options::output, &OutputOptions::color>,
         "Colour the tags, one colour for each rank; default: auto, on a terminal unless NO_COLOR is set.", "auto"},
-       {"--show-ranks", "LIST", set_show_ranks, "Print the output of these ranks only, such as 0,8-15."},
-       {"--show-local-ranks", "LIST", set_show_local_ranks, "On each host print the output of these local ranks only."},
-       {"--quiet-workers", "", set_quiet_workers, "Print no output of workers."},
+       {"--show-ranks", "LIST",
+        parsed_up_to<RankSet::parse, plan::kMaxWorldSize, &Options::output, &OutputOptions::shown_ranks>,
+        "Print the output of these ranks only, such as 0,8-15."},
+       {"--show-local-ranks", "LIST",
+        parsed_up_to<RankSet::parse, plan::kMaxSlotsPerHost, &Options::output, &OutputOptions::shown_local_ranks>,
+        "On each host print the output of these local ranks only."},
+       {"--quiet-workers", "", emptied<&Options::output, &OutputOptions::shown_ranks>, "Print no output of workers."},
        {"--dedup", "", constant<EqualLines::Fold, &Options::output, &OutputOptions::equal_lines>,
         "Print lines that workers have in common once, with all their ranks in the tag. The default for several "
-        "workers "
-        "at a terminal."},
+        "workers at a terminal."},
        {"--merge-stderr", "", constant<StderrOfWorkers::WithStdout, &Options::stderr_of_workers>,
         "Give workers one pipe for both streams: what they write to standard error comes with their standard output."},
        {"--pty", "", constant<StdoutOfWorkers::Terminal, &Options::stdout_of_workers>,
@@ -42,7 +44,9 @@ OptionGroup options_of_the_output() {
              "Give workers pipes as their standard output, under the name mpirun, too."}),
        {"--collapse-cr", "", constant<ProgressBars::Collapse, &Options::output, &OutputOptions::progress_bars>,
         "Print only the last state of each second of a progress bar. The default for several workers at a terminal."},
-       {"--all-lines", "", set_all_lines,
+       {"--all-lines", "",
+        both<constant<ProgressBars::Pass, &Options::output, &OutputOptions::progress_bars>,
+             constant<EqualLines::Pass, &Options::output, &OutputOptions::equal_lines>>,
         "Print every line of each worker, at a terminal too: no --dedup, no --collapse-cr."},
        {"--sanitize", "auto|always|never", choice<kSanitize, &Options::output, &OutputOptions::sanitize>,
         "Show control characters of workers, all but colours, as \\xNN instead of passing them on: when the output "

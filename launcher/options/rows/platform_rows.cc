@@ -9,6 +9,9 @@ using std::string_view;
 
 namespace {
 
+constexpr string_view kNoDevices = "; --visible-devices none hides them";
+constexpr Choice<plan::RankBy> kRankBy[] = {
+    {"slot", plan::RankBy::Slot}, {"host", plan::RankBy::Host}, {"node", plan::RankBy::Host}};
 constexpr Choice<plan::MemoryPolicy> kMemoryPolicies[] = {{"none", plan::MemoryPolicy::None},
                                                           {"bind", plan::MemoryPolicy::Bind},
                                                           {"prefer", plan::MemoryPolicy::Prefer},
@@ -28,11 +31,10 @@ OptionGroup options_of_placement() {
       "Placement of the workers",
       "placement",
       {{"--map-by -map-by", "slot|host|rounds|PART|ppr:N:host|ppr:N:PART", set_map_by,
-        "Fill the slots host after host, which is the default, give each host one worker in turn, fill "
-        "them again when all are full, or start N on each host. Within a host put workers on sockets (or numa, l3, "
-        "core, hwthread) in turn, or N on each, and "
-        "bind them there. \":oversubscribe\" or \":pe=N\" may follow; node is host."},
-       {"--rank-by -rank-by", "slot|host", set_rank_by,
+        "Fill the slots host after host, which is the default, give each host one worker in turn, fill them again when "
+        "all are full, or start N on each host. Within a host put workers on sockets (or numa, l3, core, hwthread) in "
+        "turn, or N on each, and bind them there. \":oversubscribe\" or \":pe=N\" may follow; node is host."},
+       {"--rank-by -rank-by", "slot|host", choice<kRankBy, &Options::layout, &plan::RankLayout::rank_by>,
         "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},
        {"--ranks-per-host", "N", whole_number<1, plan::kMaxSlotsPerHost, &Options::layout, &plan::RankLayout::per_host>,
         "Start N workers on each host, and fewer on the last ones where --np says so."},
@@ -67,7 +69,8 @@ OptionGroup options_of_shares() {
         "Say where each worker is bound to."},
        {"--nice", "N", whole_number<0, 19, &Options::binding, &plan::BindingRequest::nice>,
         "Run the workers at a lower priority: add N, 0 to 19, to their niceness. The launcher keeps its own."},
-       {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N", set_gpus_per_rank,
+       {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N",
+        advised_number<kNoDevices, 1, 1024, &Options::gpus_per_rank>,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
        {"--visible-devices", "all|per-rank|per-rank-if-any|none", choice<kVisibleDevices, &Options::visible_devices>,
         "Let a worker see all GPUs or other accelerators of its host, which is the default, its own, in the order of "
@@ -83,9 +86,8 @@ OptionGroup options_of_arrays() {
            "--array-vars",
            {"--array-file", "FILE", text<&Options::array, &ArrayOptions::file>,
             "Take a line of this file, which may be s3://BUCKET/KEY, with commas between its fields: that of the array "
-            "index "
-            "of AWS Batch, Slurm, PBS, Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in the "
-            "program's arguments."}),
+            "index of AWS Batch, Slurm, PBS, Grid Engine, LSF or Kubernetes. {array_index} and {NAME} stand for it in "
+            "the program's arguments."}),
        needing("--array-file",
                {"--array-vars", "NAME,...", parsed<plan::parse_array_names, &Options::array, &ArrayOptions::names>,
                 "Names of the fields; workers get them as variables."}),
@@ -139,9 +141,14 @@ OptionGroup options_of_sagemaker() {
             "train. Default: v3 where version 3 has made the job, else toolkit."},
            {"--no-install", "", constant<Installation::No, &Options::training, &TrainingOptions::install>,
             "Install neither requirements.txt nor the package of the sources."},
-           {"--failure-file", "FILE", set_failure_file,
+           {"--failure-file", "FILE",
+            both<text<&Options::failure, &FailureOptions::path>,
+                 constant<FailureFile::Wanted, &Options::failure, &FailureOptions::wanted>>,
             "Leave the reason of a failure in FILE, unless somebody has written to it; default: SageMaker's own."},
-           rare({"--no-failure-file", "", set_no_failure_file, "Leave no such file."})}};
+           rare({"--no-failure-file", "",
+                 both<text<&Options::failure, &FailureOptions::path>,
+                      constant<FailureFile::None, &Options::failure, &FailureOptions::wanted>>,
+                 "Leave no such file."})}};
 }
 
 OptionGroup options_of_fifos() {

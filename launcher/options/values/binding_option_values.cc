@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "common/core/text.h"
@@ -16,6 +15,10 @@ namespace {
 
 using plan::BindTo;
 using std::string_view;
+
+constexpr Choice<BindTo> kUnits[] = {{"none", BindTo::None},     {"hwthread", BindTo::Hwthread}, {"core", BindTo::Core},
+                                     {"l3", BindTo::L3},         {"l3cache", BindTo::L3},        {"numa", BindTo::Numa},
+                                     {"socket", BindTo::Socket}, {"package", BindTo::Socket}};
 
 // "0+2,1": of each worker of a host, in turn.
 Result<std::vector<std::string>> core_lists(string_view text) {
@@ -52,14 +55,6 @@ Result<void> set_map_by(Options& o, string_view value) {
 }
 
 Result<void> set_bind_to(Options& o, string_view value) {
-  constexpr std::array<std::pair<string_view, BindTo>, 8> kWords{{{"none", BindTo::None},
-                                                                  {"hwthread", BindTo::Hwthread},
-                                                                  {"core", BindTo::Core},
-                                                                  {"l3", BindTo::L3},
-                                                                  {"l3cache", BindTo::L3},
-                                                                  {"numa", BindTo::Numa},
-                                                                  {"socket", BindTo::Socket},
-                                                                  {"package", BindTo::Socket}}};
   constexpr string_view kIfSupported = ":if-supported";  // Open MPI's suffix for the behaviour that is the default here
   const string_view word = value.ends_with(kIfSupported) ? value.substr(0, value.size() - kIfSupported.size()) : value;
   constexpr string_view kUser = "user:";
@@ -71,14 +66,14 @@ Result<void> set_bind_to(Options& o, string_view value) {
     o.bind_lists.clear();
   }
   const bool rule = word == "openmpi";
-  const auto* known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == word; });
-  if (!rule && o.bind_lists.empty() && known == kWords.end()) {
+  const Result<BindTo> unit = one_of<kUnits>(word);
+  if (!rule && o.bind_lists.empty() && !unit) {
     Error bad = bad_value(value, "none, hwthread, core, l3, numa, socket, user:LIST or openmpi");
     return dialects::asks_for_overload(value) ? std::move(bad).with_hint(std::string(dialects::kNoOverload)) : bad;
   }
   o.bind_rule = rule ? BindRule::OpenMpi : o.bind_rule;
   o.bind_to_set = rule ? SetByUser::No : SetByUser::Yes;
-  o.binding.bind_to = known == kWords.end() ? BindTo::None : known->second;
+  o.binding.bind_to = unit ? *unit : BindTo::None;
   return {};
 }
 

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include <arpa/inet.h>
-
 #include "launcher/options/values/option_values.h"
 #include "launcher/options/values/value_reading.h"
 
@@ -14,12 +12,9 @@ namespace {
 using std::string_view;
 
 constexpr std::size_t kMostTargets = 8;
+constexpr Choice<NotifyOn> kEvents[] = {
+    {"start", NotifyOn::Start}, {"restart", NotifyOn::Restart}, {"failure", NotifyOn::Failure}, {"end", NotifyOn::End}};
 constexpr string_view kAddressForms = "auto, PORT, ADDRESS:PORT with a numeric address, or unix:PATH";
-
-bool is_numeric_address(const std::string& host) {
-  in6_addr bytes{};
-  return ::inet_pton(AF_INET, host.c_str(), &bytes) == 1 || ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
-}
 
 bool is_url(string_view value) { return value.starts_with("http://") || value.starts_with("https://"); }
 
@@ -73,22 +68,14 @@ Result<void> add_notify(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_notify_on(Options& o, string_view value) {
+Result<std::uint8_t> notify_events(string_view value) {
   std::uint8_t on = 0;
   for (const string_view word : split(value, ',')) {
-    if (word == "start") {
-      on |= static_cast<std::uint8_t>(NotifyOn::Start);
-    } else if (word == "restart") {
-      on |= static_cast<std::uint8_t>(NotifyOn::Restart);
-    } else if (word == "failure") {
-      on |= static_cast<std::uint8_t>(NotifyOn::Failure);
-    } else if (word == "end") {
-      on |= static_cast<std::uint8_t>(NotifyOn::End);
-    } else {
-      return bad_value(word, "start, restart, failure or end");
-    }
+    const Result<NotifyOn> event = one_of<kEvents>(word);
+    if (!event) return event.error();
+    on |= static_cast<std::uint8_t>(*event);
   }
-  return keep(o.observers.notify_on, on);
+  return on;
 }
 
 }  // namespace sml

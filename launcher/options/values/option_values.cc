@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -14,7 +12,7 @@
 #include "common/plan/machine/host.h"
 #include "launcher/options/values/host_source_names.h"
 #include "launcher/options/values/value_reading.h"
-#include "launcher/plan/env_file.h"
+#include "launcher/output/log_layout.h"
 #include "launcher/plan/export_words.h"
 #include "launcher/starters/starters.h"
 
@@ -22,45 +20,35 @@ namespace sml {
 
 namespace {
 
-using namespace std::chrono_literals;
+using plan::PmiMode;
 using std::string_view;
+
+constexpr Choice<SlotsRule> kSlotsRules[] = {{"auto", SlotsRule::Auto},
+                                             {"gpu", SlotsRule::Gpu},
+                                             {"cpu", SlotsRule::Cpu},
+                                             {"gpu-or-cpu", SlotsRule::GpuOrCpu},
+                                             {"core", SlotsRule::Core}};
+constexpr Choice<PmiMode> kPmiModes[] = {{"auto", PmiMode::Auto},
+                                         {"pmi1", PmiMode::Pmi1},
+                                         {"pmi2", PmiMode::Pmi2},
+                                         {"pmix", PmiMode::Pmix},
+                                         {"none", PmiMode::None}};
 
 }  // namespace
 
-Result<void> set_np(Options& o, string_view value) {
-  return store(o.np, number(value, {1, plan::kMaxWorldSize}, "; leave it out to use every slot"));
-}
-
 Result<void> set_nproc_per_node(Options& o, string_view value) {
   o.nproc_said = SetByUser::Yes;
-  constexpr std::array<std::pair<string_view, SlotsRule>, 5> kRules{{{"auto", SlotsRule::Auto},
-                                                                     {"gpu", SlotsRule::Gpu},
-                                                                     {"cpu", SlotsRule::Cpu},
-                                                                     {"gpu-or-cpu", SlotsRule::GpuOrCpu},
-                                                                     {"core", SlotsRule::Core}}};
   o.nproc_per_node.reset();  // the last value wins, whichever form an earlier one had
   o.slots_rule = SlotsRule::Auto;
-  for (const auto& [word, rule] : kRules) {
-    if (value == word) return keep(o.slots_rule, rule);
-  }
+  if (const Result<SlotsRule> rule = one_of<kSlotsRules>(value); rule) return keep(o.slots_rule, *rule);
   return store(o.nproc_per_node,
                number(value, {1, plan::kMaxSlotsPerHost}, ", nor auto, gpu, cpu, gpu-or-cpu or core"));
-}
-
-Result<void> set_rank_by(Options& o, string_view value) {
-  if (value == "slot") return keep(o.layout.rank_by, plan::RankBy::Slot);
-  if (value == "host" || value == "node") return keep(o.layout.rank_by, plan::RankBy::Host);
-  return bad_value(value, "slot or host");
 }
 
 Result<void> set_cpus_per_rank(Options& o, string_view value) {
   o.binding.share = value == "share" ? plan::CoreShare::Equal : plan::CoreShare::Counted;
   if (value == "share") return keep(o.binding.cores_per_rank, 0U);
   return store(o.binding.cores_per_rank, number(value, {1, plan::kMaxSlotsPerHost}));
-}
-
-Result<void> set_gpus_per_rank(Options& o, string_view value) {
-  return store(o.gpus_per_rank, number(value, {1, 1024}, "; --visible-devices none hides them"));
 }
 
 Result<void> set_nnodes(Options& o, string_view value) {
@@ -92,26 +80,32 @@ Result<void> add_export_word(Options& o, string_view value) {
   return {};
 }
 
-Result<void> add_env_file(Options& o, string_view value) {
-  o.env_files.emplace_back(value);
-  return {};
-}
-
 Result<void> set_forward_signals(Options& o, string_view value) {
-  constexpr string_view kExpected =
-      "none, or a list of HUP, QUIT, USR1, USR2, ALRM, WINCH, URG and PWR; INT and TERM always stop the job";
+  constexpr int kForwardable[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGURG, SIGPWR};
   std::vector<int> signals;
   for (string_view rest = value == "none" ? "" : value; !rest.empty();) {
-    const string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    const std::optional<int> signo = signal_number(word);
-    constexpr int kForwardable[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGURG, SIGPWR};
-    if (!signo || std::count(std::begin(kForwardable), std::end(kForwardable), *signo) == 0) {
-      return bad_value(word, kExpected);
+    const string_view word = take_until(rest, ',');
+    const Result<int> signo = one_signal(word, kForwardable);
+    if (!signo) {
+      return bad_value(
+          word, fmt::format("none, or a list of {}; INT and TERM always stop the job", signal_names(kForwardable)));
     }
     signals.push_back(*signo);
   }
   return keep(o.forward_signals, std::move(signals));
+}
+
+Result<void> set_checkpoint_signal(Options& o, string_view value) {
+  constexpr Duration kLeastTime = std::chrono::milliseconds(100);
+  string_view rest = value;
+  const Result<int> signo = one_signal(take_until(rest, ','), kStopSignals);
+  const Result<Duration> time = parse_duration(rest);
+  if (!signo || !time || *time < kLeastTime) {
+    return bad_value(value, "a signal and a time of 100 ms or more, such as USR1,120s; the signal is one of " +
+                                signal_names(kStopSignals));
+  }
+  o.stop.checkpoint = CheckpointTime{*signo, *time};
+  return {};
 }
 
 Result<void> set_stdin(Options& o, string_view value) {
@@ -121,30 +115,6 @@ Result<void> set_stdin(Options& o, string_view value) {
   if (!rank) return rank.error();
   o.stdin_rank = Rank(*rank);
   return keep(o.stdin_rule, StdinRule::OneRank);
-}
-
-Result<void> set_results_limit(Options& o, string_view value) {
-  const std::optional<std::uint64_t> size = parse_size(value);
-  if (!size || *size == 0) return bad_value(value, "a size, written as 65536, 64K, 10M or 2G");
-  return keep(o.results.limit, *size);
-}
-
-Result<void> set_master_address(Options& o, string_view value) {
-  const std::string text(value);
-  in6_addr bytes{};
-  if (::inet_pton(AF_INET, text.c_str(), &bytes) != 1 && ::inet_pton(AF_INET6, text.c_str(), &bytes) != 1) {
-    return Error(ErrorKind::Usage, fmt::format("\"{}\" is not the numeric address of rank 0's host, such as 10.0.0.1; "
-                                               "leave it out and sml-run finds one",
-                                               show(value, 80)));
-  }
-  return keep(o.master_address, text);
-}
-
-Result<void> set_preset(Options& o, string_view value) {
-  Result<std::set<plan::Preset>> presets = plan::parse_presets(value);
-  if (!presets) return presets.error();
-  o.presets.merge(*presets);
-  return {};
 }
 
 Result<void> set_channel(Options& o, string_view value) {
@@ -159,50 +129,12 @@ Result<void> set_channel(Options& o, string_view value) {
   return {};
 }
 
-Result<void> set_role(Options& o, string_view value) {
-  constexpr std::size_t kLongest = 64;
-  if (!plan::valid_variable_name(value) || value.size() > kLongest) {
-    return bad_value(value, "a name of letters, digits, _, - and . that begins with a letter");
-  }
-  return keep(o.role, value);
-}
-
 // If the mode is set explicitly, the ranks are meant to use MPI together, so singletons are refused.
 Result<void> set_mpi(Options& o, string_view value) {
-  using plan::PmiMode;
-  constexpr std::pair<string_view, PmiMode> kNames[] = {{"auto", PmiMode::Auto},
-                                                        {"pmi1", PmiMode::Pmi1},
-                                                        {"pmi2", PmiMode::Pmi2},
-                                                        {"pmix", PmiMode::Pmix},
-                                                        {"none", PmiMode::None}};
-  for (const auto& [name, pmi_mode] : kNames) {
-    if (value != name) continue;
-    o.mpi_singleton = pmi_mode == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
-    return keep(o.mpi, pmi_mode);
-  }
-  return bad_value(value, "auto, pmi1, pmi2, pmix or none");
-}
-
-Result<void> set_pmix(Options& o, string_view value) {
-  if (!value.starts_with('/')) return bad_value(value, "the path of a libpmix.so.2 from / on");
-  return keep(o.pmix_library, std::string(value));
-}
-
-Result<void> set_torch_store(Options& o, string_view) {
-  o.torch_store_set = SetByUser::Yes;
-  return keep(o.torch_store, plan::TorchStore::OfAgent);
-}
-Result<void> set_no_torch_store(Options& o, string_view) {
-  o.torch_store_set = SetByUser::Yes;
-  return keep(o.torch_store, plan::TorchStore::OfRank0);
-}
-
-Result<void> add_timeline(Options& o, string_view value) {
-  if (!value.ends_with(".html") && !value.ends_with(".json")) {
-    return bad_value(value, "a file that ends in .html, for a browser, or .json, for Perfetto");
-  }
-  o.timeline_files.emplace_back(value);
-  return {};
+  const Result<PmiMode> mode = one_of<kPmiModes>(value);
+  if (!mode) return mode.error();
+  o.mpi_singleton = *mode == PmiMode::None ? MpiSingleton::Warned : MpiSingleton::Refused;
+  return keep(o.mpi, *mode);
 }
 
 Result<void> set_output_filename(Options& o, string_view value) {
@@ -216,52 +148,54 @@ Result<void> set_output_filename(Options& o, string_view value) {
   return keep(o.logs.copy, no_copy ? CopyToOutput::No : CopyToOutput::Yes);
 }
 
-Result<void> set_log_max_size(Options& o, string_view value) {
-  constexpr std::uint64_t kLeast = 1024;
-  const std::optional<std::uint64_t> size = parse_size(value);
-  if (!size || *size < kLeast) return bad_value(value, "a size of 1K or more, written as 65536, 64K, 10M or 2G");
-  return keep(o.logs.rules.max_size, *size);
-}
-
-// ---- channels of FIFOs
-
-namespace {
-
-Result<void> add_fifo_channel(std::vector<plan::FifoChannel>& channels, const Result<plan::FifoChannel>& channel) {
+Result<void> add_pipe_fanout(Options& o, string_view value) {
+  const Result<plan::FifoChannel> channel = plan::parse_pipe_fanout(value);
   if (!channel) return channel.error();
   const auto same = [&](const plan::FifoChannel& other) { return other.name == channel->name; };
-  if (std::any_of(channels.begin(), channels.end(), same)) {
+  if (std::any_of(o.fifos.channels.begin(), o.fifos.channels.end(), same)) {
     return Error(ErrorKind::Usage, fmt::format("the channel {} is given twice", channel->name));
   }
-  channels.push_back(*channel);
+  o.fifos.channels.push_back(*channel);
   return {};
 }
 
-}  // namespace
-
-Result<void> add_pipe_fanout(Options& o, string_view value) {
-  return add_fifo_channel(o.fifos.channels, plan::parse_pipe_fanout(value));
+Result<std::string> log_layout(string_view value) {
+  const Result<output::LogLayout> layout = output::LogLayout::parse(value);
+  if (!layout) return Error(ErrorKind::Usage, fmt::format("{} {}", show(value), layout.error().message()));
+  return std::string(value);
 }
 
-Result<void> set_start_timeout(Options& o, string_view value) {
-  o.start_timeout_given = true;
-  return store(o.start_timeout, duration(value, 1ms));
+// An empty word is in every line.
+Result<std::vector<std::string>> words_between_commas(string_view value) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    const bool doubled = value.substr(at).starts_with(",,");
+    if (value[at] == ',' && !doubled) {
+      words.emplace_back();
+    } else {
+      words.back() += value[at];
+    }
+    if (doubled) ++at;
+  }
+  return words;
 }
 
-Result<void> set_heartbeat_timeout(Options& o, string_view value) {
-  o.heartbeat_timeout_given = true;
-  return store(o.heartbeat_timeout, duration(value, 1s));
-}
-Result<void> set_ssh_user(Options& o, string_view value) {
-  if (!plan::valid_user_name(value)) return bad_value(value, "a user name");
-  return keep(o.ssh.user, value);
+Result<output::TagTemplate> tag_template(string_view value) {
+  Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);
+  if (!parsed) return Error(ErrorKind::Usage, fmt::format("\"{}\", {}", show(value, 80), parsed.error().message()));
+  return parsed;
 }
 
-Result<void> set_ssh_command(Options& o, string_view value) {
+bool is_numeric_address(string_view text) {
+  const std::string address(text);
+  in6_addr bytes{};
+  return ::inet_pton(AF_INET, address.c_str(), &bytes) == 1 || ::inet_pton(AF_INET6, address.c_str(), &bytes) == 1;
+}
+
+Result<std::vector<std::string>> command_words(string_view value) {
   Result<std::vector<std::string>> words = shell_words(value);
-  if (!words) return words.error();
-  if (words->empty() || words->front().empty()) return bad_value(value, "a command such as 'ssh -F FILE'");
-  return keep(o.ssh.command, std::move(*words));
+  if (words && (words->empty() || words->front().empty())) return bad_value(value, "a command such as 'ssh -F FILE'");
+  return words;
 }
 
 // A word that is close to a name is no command.
@@ -272,45 +206,8 @@ Result<void> set_start_by(Options& o, string_view value) {
   if (const string_view meant = is_word ? nearest(value, names) : string_view(); !meant.empty()) {
     return Error(ErrorKind::Usage, fmt::format("there is no starter \"{}\"; did you mean {}?", show(value), meant));
   }
-  if (Result<void> command = set_ssh_command(o, value); !command) return command;
+  if (Result<void> command = store(o.ssh.command, command_words(value)); !command) return command;
   return keep(o.start_by, starters::kSsh);
-}
-
-Result<void> set_tag(Options& o, string_view value) {
-  Result<output::TagTemplate> parsed = output::TagTemplate::parse(value);
-  if (!parsed) return Error(ErrorKind::Usage, fmt::format("\"{}\", {}", show(value, 80), parsed.error().message()));
-  return keep(o.output.tag, std::move(*parsed));
-}
-Result<void> set_no_tag(Options& o, string_view) { return keep(o.output.tag, output::TagTemplate()); }
-
-Result<void> set_show_ranks(Options& o, string_view value) {
-  Result<RankSet> ranks = RankSet::parse(value, plan::kMaxWorldSize);
-  if (!ranks) return ranks.error();
-  return keep(o.output.shown_ranks, std::move(*ranks));
-}
-Result<void> set_quiet_workers(Options& o, string_view) { return keep(o.output.shown_ranks, RankSet()); }
-Result<void> set_all_lines(Options& o, string_view) {
-  o.output.progress_bars = ProgressBars::Pass;
-  return keep(o.output.equal_lines, EqualLines::Pass);
-}
-
-Result<void> set_status_signal(Options& o, string_view value) {
-  constexpr int kFree[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGURG, SIGPWR};
-  const std::optional<int> signo = signal_number(value);
-  if (!signo || std::count(std::begin(kFree), std::end(kFree), *signo) == 0) {
-    return bad_value(value, "one of HUP, QUIT, USR1, USR2, ALRM, URG and PWR");
-  }
-  return keep(o.progress.status_signal, *signo);
-}
-
-Result<void> set_warn_silent(Options& o, string_view value) {
-  return store(o.progress.warn_silent, duration(value, report::WatchRule::kLeast));
-}
-
-Result<void> set_watch(Options& o, string_view value) {
-  Result<report::WatchRule> rule = report::WatchRule::parse(value, plan::kMaxWorldSize);
-  if (!rule) return rule.error();
-  return keep(o.progress.watch, std::move(*rule));
 }
 
 // Without limits, matching lines only count as progress.
@@ -337,15 +234,6 @@ Result<void> settle_status_signal(Options& o, ForwardSignals given) {
   }
   o.forward_signals.erase(same);
   return {};
-}
-
-Result<void> set_failure_file(Options& o, string_view value) {
-  o.failure.wanted = FailureFile::Wanted;
-  return keep(o.failure.path, value);
-}
-Result<void> set_no_failure_file(Options& o, string_view) {
-  o.failure.path.clear();
-  return keep(o.failure.wanted, FailureFile::None);
 }
 
 }  // namespace sml

@@ -14,8 +14,10 @@ using std::string_view;
 constexpr std::size_t kMaxName = 200;  // the monitor's own limit
 constexpr std::size_t kMaxSections = 1000;
 
+}  // namespace
+
 // NVRx writes None or null.
-Result<std::uint64_t> limit(string_view value) {
+Result<std::uint64_t> heartbeat_limit(string_view value) {
   if (value == "none" || value == "None" || value == "null") return std::uint64_t{0};
   const Result<Duration> parsed = parse_duration(value);
   if (!parsed || *parsed < std::chrono::milliseconds(1)) {
@@ -24,34 +26,20 @@ Result<std::uint64_t> limit(string_view value) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*parsed).count());
 }
 
-string_view trimmed(string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
-}  // namespace
-
-Result<void> set_first_heartbeat(Options& o, string_view value) { return store(o.rank_monitor.first_ms, limit(value)); }
-Result<void> set_rank_heartbeat(Options& o, string_view value) {
-  return store(o.rank_monitor.heartbeat_ms, limit(value));
-}
-Result<void> set_rank_outside(Options& o, string_view value) { return store(o.rank_monitor.outside_ms, limit(value)); }
-
-Result<void> set_rank_sections(Options& o, string_view value) {
+Result<std::vector<plan::SectionLimit>> section_limits(string_view value) {
   std::vector<plan::SectionLimit> sections;
   for (const string_view word : split(value, ',')) {
     const std::size_t colon = word.rfind(':');
-    const string_view name = trimmed(word.substr(0, std::min(colon, word.size())));
+    const string_view name = trim(word.substr(0, std::min(colon, word.size())), " ");
     if (colon == word.npos || name.empty() || name.size() > kMaxName) {
       return bad_value(word, "a section and its limit, such as step:60s or saving:none");
     }
-    const Result<std::uint64_t> most = limit(trimmed(word.substr(colon + 1)));
+    const Result<std::uint64_t> most = heartbeat_limit(trim(word.substr(colon + 1), " "));
     if (!most) return most.error();
     sections.push_back({std::string(name), *most});
   }
   if (sections.size() > kMaxSections) return bad_value(value, "a list of 1000 sections at most");
-  return keep(o.rank_monitor.sections, std::move(sections));
+  return sections;
 }
 
 plan::RankMonitor monitor_of(const RankMonitorOptions& options) {

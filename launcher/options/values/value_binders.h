@@ -3,14 +3,12 @@
 // text<&Options::logs, &LogOptions::directory>. Error messages say which value was expected.
 #pragma once
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "common/core/error.h"
-#include "launcher/options/options.h"
+#include "launcher/options/values/option_values.h"
 #include "launcher/options/values/value_reading.h"
 
 namespace sml {
@@ -24,19 +22,33 @@ auto& field_at(auto& object) {
   }
 }
 
+// A list keeps the texts that it has. The text of a flag is empty.
 template <auto... Field>
 Result<void> text(Options& o, std::string_view value) {
-  return keep(field_at<Field...>(o), value);
+  auto& field = field_at<Field...>(o);
+  if constexpr (requires { field.emplace_back(value); }) {
+    field.emplace_back(value);
+  } else {
+    field = value;
+  }
+  return {};
 }
 
-inline constexpr std::string_view kFileName = "the name of a file";
-inline constexpr std::string_view kFolderName = "the name of a folder";
-inline constexpr std::string_view kShellCommand = "a command, as for sh";
+// Which texts are valid, and how an error describes them.
+struct TextRule {
+  bool (*holds)(std::string_view text);
+  std::string_view expected;
+};
 
-template <const std::string_view& kExpected, auto... Field>
-Result<void> non_empty(Options& o, std::string_view value) {
-  if (value.empty()) return bad_value(value, kExpected);
-  return keep(field_at<Field...>(o), value);
+constexpr bool is_not_empty(std::string_view text) { return !text.empty(); }
+inline constexpr TextRule kFileName{is_not_empty, "the name of a file"};
+inline constexpr TextRule kFolderName{is_not_empty, "the name of a folder"};
+inline constexpr TextRule kShellCommand{is_not_empty, "a command, as for sh"};
+
+template <const TextRule& kRule, auto... Field>
+Result<void> valid_text(Options& o, std::string_view value) {
+  if (!kRule.holds(value)) return bad_value(value, kRule.expected);
+  return text<Field...>(o, value);
 }
 
 // For an option without a value.
@@ -45,23 +57,11 @@ Result<void> constant(Options& o, std::string_view) {
   return keep(field_at<Field...>(o), Constant);
 }
 
-// A fixed word, and the constant that is stored for it.
-template <class Value>
-struct Choice {
-  std::string_view word;
-  Value value;
-};
-
-template <const auto& kChoices, auto... Field>
-Result<void> choice(Options& o, std::string_view value) {
-  std::string words;
-  std::size_t left = std::size(kChoices);
-  for (const auto& [word, constant] : kChoices) {
-    if (value == word) return keep(field_at<Field...>(o), constant);
-    words += word;
-    if (--left > 0) words += left > 1 ? ", " : " or ";
-  }
-  return bad_value(value, words);
+// For an option without a value: the optional field gets an empty value.
+template <auto... Field>
+Result<void> emptied(Options& o, std::string_view) {
+  field_at<Field...>(o).emplace();
+  return {};
 }
 
 // `kParse` takes the text of the value and returns a Result.
@@ -70,14 +70,59 @@ Result<void> parsed(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), kParse(value));
 }
 
+template <const auto& kChoices, auto... Field>
+Result<void> choice(Options& o, std::string_view value) {
+  return parsed<one_of<kChoices>, Field...>(o, value);
+}
+
+// `kParse` also takes the largest number that the text may contain.
+template <auto kParse, std::uint32_t kLargest, auto... Field>
+Result<void> parsed_up_to(Options& o, std::string_view value) {
+  return store(field_at<Field...>(o), kParse(value, kLargest));
+}
+
+// `kParse` returns values that are added to those of the field.
+template <auto kParse, auto... Field>
+Result<void> add_to(Options& o, std::string_view value) {
+  const auto values = kParse(value);
+  if (!values) return values.error();
+  auto& field = field_at<Field...>(o);
+  for (const auto& one : *values) field.insert(field.end(), one);
+  return {};
+}
+
+template <const auto& kSignals, auto... Field>
+Result<void> signal_among(Options& o, std::string_view value) {
+  return store(field_at<Field...>(o), one_signal(value, kSignals));
+}
+
 template <std::uint32_t kLeast, std::uint32_t kMost, auto... Field>
 Result<void> whole_number(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), number(value, {kLeast, kMost}));
 }
 
+// `kAdvice` follows in an error.
+template <const std::string_view& kAdvice, std::uint32_t kLeast, std::uint32_t kMost, auto... Field>
+Result<void> advised_number(Options& o, std::string_view value) {
+  return store(field_at<Field...>(o), number(value, {kLeast, kMost}, kAdvice));
+}
+
 template <int kLeastMs, auto... Field>
 Result<void> time_span(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), duration(value, std::chrono::milliseconds(kLeastMs)));
+}
+
+// The field has a member function that parses.
+template <auto kRead, auto... Field>
+Result<void> read_by(Options& o, std::string_view value) {
+  return (field_at<Field...>(o).*kRead)(value);
+}
+
+// For an option that sets two fields.
+template <Setter kFirst, Setter kSecond>
+Result<void> both(Options& o, std::string_view value) {
+  const Result<void> done = kFirst(o, value);
+  return done ? kSecond(o, value) : done;
 }
 
 }  // namespace sml
