@@ -18,11 +18,8 @@ Result<OptionTranslation> variable(string_view, Values values) {
 
 Result<OptionTranslation> variables(string_view, Values values) {
   OptionTranslation out;
-  const string_view all = values[0];
-  for (std::size_t at = 0; at <= all.size();) {
-    const std::size_t end = std::min(all.find(',', at), all.size());
-    if (end > at) out.options.push_back({"-x", std::string(all.substr(at, end - at))});
-    at = end + 1;
+  for (const string_view name : split(values[0], ',')) {
+    if (!name.empty()) out.options.push_back({"-x", std::string(name)});
   }
   return out;
 }

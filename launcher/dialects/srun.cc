@@ -1,7 +1,6 @@
 // The options of srun(1) of Slurm, for starting the tasks of an allocation.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "common/core/text.h"
@@ -17,13 +16,9 @@ using std::string_view;
 Result<OptionTranslation> exported(string_view, Values values) {
   OptionTranslation out;
   bool all = false;
-  const string_view text = values[0];
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const string_view word = text.substr(at, end - at);
+  for (const string_view word : split(values[0], ',')) {
     all = all || word == "ALL";
     if (!word.empty() && word != "ALL" && word != "NONE") out.options.push_back({"-x", std::string(word)});
-    at = end + 1;
   }
   out.options.push_back({"--export", all ? "all" : "none"});
   return out;

@@ -215,12 +215,9 @@ Settled calling(const RendezvousOptions& m) {
 Result<OptionTranslation> torch_rendezvous_settings(string_view written, Values values) {
   OptionTranslation out;
   for (string_view rest = values[0]; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const string_view setting = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    const string_view key = setting.substr(0, equals);
-    const std::string value(setting.substr(std::min(equals + 1, setting.size())));
+    string_view setting = take_until(rest, ',');
+    const string_view key = take_until(setting, '=');
+    const std::string value(setting);
     if (key == "join_timeout" || key == "last_call_timeout") {
       if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
       (key == "join_timeout" ? out.rendezvous.timeout : out.rendezvous.last_call) =

@@ -24,10 +24,7 @@ std::string parser_name(const OptionRow& row) { return "--" + std::string(withou
 // Suggests the nearest of the option's fixed words; empty if none is near.
 std::string suggestion(const OptionRow& row, string_view value) {
   const std::vector<string_view> known = fixed_values_of(row);
-  for (std::size_t at = 0; at <= value.size();) {
-    const std::size_t end = std::min(value.find(',', at), value.size());
-    const string_view word = value.substr(at, end - at);
-    at = end + 1;
+  for (const string_view word : split(value, ',')) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     const string_view meant = nearest(word, known);
     return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
