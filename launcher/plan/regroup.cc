@@ -199,4 +199,13 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   return out;
 }
 
+LaunchPlan for_attempt(LaunchPlan plan, JobMap map, std::uint32_t attempt, std::uint32_t restarts,
+                       const std::string& job_id) {
+  plan.map = std::move(map);
+  plan.job.attempt = attempt;
+  plan.job.restarts = restarts;
+  plan.job.job_id = job_id;
+  return plan;
+}
+
 }  // namespace sml::plan

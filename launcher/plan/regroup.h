@@ -1,4 +1,4 @@
-// Decides which hosts take over the ranks of lost hosts in a further attempt. Pure.
+// Decides which hosts take over the ranks of lost hosts in a further attempt, and makes its plan. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "common/core/error.h"
 #include "common/core/strong.h"
+#include "common/plan/launch_plan.h"
 #include "common/plan/ranks/job_map.h"
 
 namespace sml::plan {
@@ -45,5 +46,9 @@ JobMap take_over_ids(JobMap next, const JobMap& before);
 // Describes the changes that regroup() and grow() made from `before` to `after`, in messages for people; empty if all
 // ranks are where they were.
 std::vector<std::string> changes(const JobMap& before, const JobMap& after);
+
+// Returns the plan of an attempt: `plan` with this map, and with these values of JobIdentity.
+LaunchPlan for_attempt(LaunchPlan plan, JobMap map, std::uint32_t attempt, std::uint32_t restarts,
+                       const std::string& job_id);
 
 }  // namespace sml::plan

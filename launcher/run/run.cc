@@ -222,11 +222,15 @@ void Run::host_lost_at_rest() {
 void Run::replan() {
   const std::vector<hosts::MachineNames> machines = attempt_->machines();
   if (machines.empty()) return attempt_->leave();  // a host is lost, or the user has stopped the job
+  const plan::LaunchPlan& before = attempt_->plan();
   Result<plan::LaunchPlan> next = replan_(machines);
-  if (next) next->map = plan::take_over_ids(std::move(next->map), attempt_->plan().map);
+  if (next) {
+    plan::JobMap map = plan::take_over_ids(std::move(next->map), before.map);
+    next =
+        plan::for_attempt(std::move(*next), std::move(map), before.job.attempt, before.job.restarts, before.job.job_id);
+  }
   const Result<void> renewed = next ? records_.start_over(options_, *next) : Result<void>(next.error());
   if (!renewed) return attempt_->stop_for(renewed.error());
-  next->job = attempt_->plan().job;
   next_plan_ = std::move(*next);
   dispatch(RunEvent::Replanned);
 }
@@ -250,13 +254,12 @@ void Run::begin_anew() {
 void Run::begin_again() {
   std::optional<plan::JobMap> next = restarts_.next_map();
   if (!next) return attempt_->leave();
-  plan::LaunchPlan plan = attempt_->planned();
+  const plan::LaunchPlan& before = attempt_->planned();
   if (options_.verbosity != Verbosity::Quiet) {
-    for (const std::string& change : plan::changes(plan.map, *next)) console_.print(change);
+    for (const std::string& change : plan::changes(before.map, *next)) console_.print(change);
   }
-  plan.map = std::move(*next);
-  ++plan.job.attempt;
-  plan.job.restarts = restarts_.used();
+  plan::LaunchPlan plan =
+      plan::for_attempt(before, std::move(*next), before.job.attempt + 1, restarts_.used(), before.job.job_id);
   if (Result<void> renewed = records_.renew_logs(options_, plan); !renewed) {
     log_failed(renewed.error());
     if (options_.logs.on_fault == OnLogFault::EndJob) return;

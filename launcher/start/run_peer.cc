@@ -40,18 +40,15 @@ dialin::AttemptLimit attempts_of(const RestartOptions& restart) {
 }
 
 // Makes this host's part as Attempt and Check make it for other hosts.
-std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::LaunchPlan plan, std::uint32_t own_index,
-                                             const dialin::AttemptParameters& choice) {
-  if (own_index >= plan.map.hosts.size()) return std::nullopt;
-  if (!choice.order.empty()) {
-    Result<plan::JobMap> map = plan::arrange(std::move(plan.map), choice.order);
-    if (map) map = plan::regroup(std::move(*map), choice.idle, options.restart.least);
-    if (!map) return std::nullopt;
-    plan.map = std::move(*map);
-  }
-  plan.job.job_id = choice.job_id;
-  plan.job.attempt = choice.attempt - 1;
-  plan.job.restarts = choice.restarts;
+std::optional<dialin::ExpectedPlan> own_part(const Options& options, const plan::LaunchPlan& planned,
+                                             std::uint32_t own_index, const dialin::AttemptParameters& choice) {
+  if (own_index >= planned.map.hosts.size()) return std::nullopt;
+  Result<plan::JobMap> map = planned.map;
+  if (!choice.order.empty()) map = plan::arrange(std::move(*map), choice.order);
+  if (map && !choice.order.empty()) map = plan::regroup(std::move(*map), choice.idle, options.restart.least);
+  if (!map) return std::nullopt;
+  const plan::LaunchPlan plan =
+      plan::for_attempt(planned, std::move(*map), choice.attempt - 1, choice.restarts, choice.job_id);
   const plan::MappedHost& here = plan.map.hosts[plan.map.places()[own_index].value()];
   const attempt::SessionSettings settings = options.check == Preflight::Yes
                                                 ? attempt::settings_for_check(options, plan.map)
@@ -65,9 +62,9 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, plan::Launc
   if (options.logs.place == LogPlace::Hosts) {
     LogOptions of_agents = options.logs;
     of_agents.matched = {};  // the head writes these, perhaps into the same folder
-    Result<run::RankLogs> planned = run::RankLogs::plan(of_agents, options.output, plan);
-    if (!planned) return std::nullopt;
-    logs = std::move(*planned);
+    Result<run::RankLogs> of_ranks = run::RankLogs::plan(of_agents, options.output, plan);
+    if (!of_ranks) return std::nullopt;
+    logs = std::move(*of_ranks);
     logs->instruct(*own);
   }
   dialin::ExpectedPlan part{.host = own->name,

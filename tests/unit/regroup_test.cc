@@ -160,3 +160,27 @@ TEST_CASE("regroup: a plan made anew for hosts that are one machine takes over t
   CHECK(after.group_world_size() == 3);
   CHECK(take_over_ids(before, before).hosts.size() == 3);
 }
+
+TEST_CASE("regroup: the plan of an attempt has its own map and numbers, and all else as it was planned") {
+  LaunchPlan planned;
+  planned.command = {"train"};
+  planned.working_directory = "/work";
+  planned.launcher_environment = {"A=1"};
+  planned.job = {.job_id = "job-1", .max_restarts = 3, .run_id = "run", .name_space = "secret"};
+  planned.map = map_of("a:2,b:2,c:2", 1);
+  const std::string before = to_json(planned);
+  const LaunchPlan same = for_attempt(planned, planned.map, 0, 0, "job-1");
+  CHECK(to_json(same) == before);
+  const LaunchPlan next = for_attempt(planned, *regroup(planned.map, std::vector{kA}, {}), 2, 1, "job-2");
+  CHECK(to_json(planned) == before);
+  CHECK(text_of(next.map) == "c: 0 1; b: 2 3;");
+  CHECK(next.job.attempt == 2);
+  CHECK(next.job.restarts == 1);
+  CHECK(next.job.job_id == "job-2");
+  CHECK(next.job.max_restarts == 3);
+  CHECK(next.job.run_id == "run");
+  CHECK(next.job.name_space == "secret");
+  CHECK(next.command == planned.command);
+  CHECK(next.working_directory == planned.working_directory);
+  CHECK(next.launcher_environment == planned.launcher_environment);
+}
