@@ -28,13 +28,14 @@ Conclusion::Conclusion(Deps job, attempt::AttemptOutcome outcome)
     : deps_(std::move(job)), outcome_(std::move(outcome)) {}
 
 void Conclusion::print_outcome() const {
-  for (const std::string& line : report::job_report(outcome_.facts, verdict())) deps_.print(line);
+  for (const std::string& line : report::job_report(outcome_.facts, verdict())) deps_.printer.print(line);
   const bool ran = outcome_.facts.first_start != TimePoint();
-  if (const std::string& why = deps_.restarts.why_none(); ran && !why.empty()) deps_.print("no restart: " + why);
+  if (const std::string& why = deps_.restarts.why_none(); ran && !why.empty())
+    deps_.printer.print("no restart: " + why);
   if (deps_.options.verbosity == Verbosity::Quiet && verdict().exit_code == 0) return;
   for (const std::string& line :
        report::attempts_report(deps_.restarts.earlier(), attempt_number(), verdict().exit_code)) {
-    deps_.print(line);
+    deps_.printer.print(line);
   }
 }
 

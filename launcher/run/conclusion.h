@@ -1,6 +1,5 @@
 // The end of a job: makes what is printed, written and sent to the hosts about its outcome.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "launcher/report/outcome/job_outcome.h"
 #include "launcher/run/restarts/restart_controller.h"
 #include "launcher/run/watch/file_work.h"
+#include "launcher/run/watch/printer.h"
 #include "launcher/transport/agent_launcher.h"
 
 namespace sml::run {
@@ -25,7 +25,7 @@ class Conclusion {
     const RestartController& restarts;
     const report::JobProgress& progress;
     const report::Goodput* goodput;  // null: not known
-    std::function<void(const std::string&)> print;
+    Printer& printer;
     FileWork& files;
   };
   // `outcome` is that of the last attempt.

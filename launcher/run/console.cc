@@ -54,14 +54,14 @@ bool is_shown(const output::TagSubject& worker, Stream stream, const OutputOptio
 }  // namespace
 
 Console::Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
-                 const OutputOptions& options, const Handlers& handlers)
+                 const OutputOptions& options, Listener& listener)
     : wants_time_(tags_have_time(options)), timer_(loop), sanitize_(options.sanitize) {
-  const auto drained = [this, on_drained = handlers.drained] {
+  const auto drained = [this, &listener] {
     flush();
-    on_drained();
+    listener.reader_caught_up();
   };
-  const auto broken = [drained, on_gone = handlers.gone](int sys_errno) {
-    on_gone(sys_errno);
+  const auto broken = [drained, &listener](int sys_errno) {
+    listener.output_gone(sys_errno);
     drained();  // pending bytes have been dropped
   };
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, settings_for(STDOUT_FILENO, workers, options),

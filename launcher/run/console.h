@@ -3,7 +3,6 @@
 // on the loop's thread.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,18 +20,21 @@
 #include "launcher/os/out_stream.h"
 #include "launcher/output/chain.h"
 #include "launcher/run/status_line.h"
+#include "launcher/run/watch/printer.h"
 
 namespace sml::run {
 
-class Console {
+class Console final : public Printer {
  public:
-  struct Handlers {
-    std::function<void()> drained;            // pending() has decreased
-    std::function<void(int sys_errno)> gone;  // stdout accepts no more data: EPIPE, ENOSPC, ...
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void reader_caught_up() = 0;          // pending() has decreased
+    virtual void output_gone(int sys_errno) = 0;  // stdout accepts no more data: EPIPE, ENOSPC, ...
   };
-  // `workers`: by rank; the `stream` of each is ignored.
+  // `workers`: by rank; the `stream` of each is ignored. `listener` must outlive this.
   Console(boost::asio::any_io_executor loop, const std::vector<output::TagSubject>& workers,
-          const OutputOptions& options, const Handlers& handlers);
+          const OutputOptions& options, Listener& listener);
 
   // `read_at` is when the worker's host read the bytes, on this process's clock.
   // Collects the bytes; flush() writes them.
@@ -50,7 +52,7 @@ class Console {
   // on a new line.
   void line_typed();
   // Writes a line of the launcher's own, prefixed with "sml-run: ", to stderr.
-  void print(std::string_view text);
+  void print(std::string_view text) override;
   // Passes the collected bytes to the system, as many as it accepts; the rest follows when it accepts more. Does not
   // wait.
   void flush();

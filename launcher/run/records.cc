@@ -176,7 +176,7 @@ Result<void> Records::renew_logs(const JobOptions& options, const plan::LaunchPl
 }
 
 void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
-                    const Print& print) {
+                    Printer& printer) {
   goodput_ = goodput;
   if (!timeline_files_.empty() || !drawn_files_->empty()) {
     timeline_ = std::make_unique<report::Timeline>();
@@ -191,8 +191,8 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
     feed.add(*trace_);
   }
   const auto open_stream = [&](const os::UniqueFd& file, const std::string& option) {
-    const auto broken = [print, option](int sys_errno) {
-      print(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
+    const auto broken = [&printer, option](int sys_errno) {
+      printer.print(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
     };
     return std::make_unique<os::OutStream>(loop, file.get(), os::OutStream::Handlers{[] {}, broken});
   };
@@ -243,7 +243,7 @@ void Records::draw() {
 }
 
 // The side thread may still be busy with a drawing of before.
-void Records::draw_last(const Print& print) {
+void Records::draw_last(Printer& printer) {
   drawing_->timer.cancel();
   const auto outcome = std::make_shared<Result<void>>();
   drawing_->thread.post(
@@ -254,9 +254,9 @@ void Records::draw_last(const Print& print) {
       },
       [] {});
   if (!drawing_->thread.finish(kForReaders)) {
-    print("--timeline: the file system does not take the last drawing; it is left out");
+    printer.print("--timeline: the file system does not take the last drawing; it is left out");
   } else if (!*outcome) {
-    print("--timeline: " + outcome->error().message());
+    printer.print("--timeline: " + outcome->error().message());
   }
 }
 
@@ -273,7 +273,7 @@ void Records::write_report(std::string text, FileWork& files) {
   write(std::move(report_file_), std::move(text), "--report", files);
 }
 
-void Records::finish(FileWork& files, const Print& print) {
+void Records::finish(FileWork& files, Printer& printer) {
   if (timeline_ && goodput_ != nullptr) timeline_->set_goodput(report::goodput_text(goodput_->sums(Clock::now())));
   for (NamedFile& file : timeline_files_) {
     std::string drawing = drawing_for(file.path, *timeline_);
@@ -282,7 +282,7 @@ void Records::finish(FileWork& files, const Print& print) {
   if (trace_) {
     files.write("--trace", [file = trace_file_, text = trace_->json(Clock::now())] { return file->renew(text); });
   }
-  if (drawing_) draw_last(print);
+  if (drawing_) draw_last(printer);
   results_.flush(kLastLinesMs);
   if (events_stream_) events_stream_->flush(kLastLinesMs);
   if (protocol_stream_) protocol_stream_->flush(kLastLinesMs);

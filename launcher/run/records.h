@@ -2,7 +2,6 @@
 // and what it opens for its metrics. All are opened before the job begins. A file that can no longer be written causes
 // one warning, and the job goes on; only a failure of the logs is left to the caller (RankLogs::listen()).
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,15 +33,13 @@ namespace sml::run {
 
 class Records {
  public:
-  using Print = std::function<void(const std::string& warning)>;
-
   // Error (Usage, Config or Io), with the name of the option: a file cannot be written.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
-  // Subscribes to `feed`. Both `feed` and `goodput` must outlive this; a null `goodput`: it is not known. Files are
-  // written on `loop`, without waiting for slow readers of pipes. Does not begin logs() and results(); the caller does.
+  // Subscribes to `feed`. The arguments must outlive this; a null `goodput`: it is not known. Files are written on
+  // `loop`, without waiting for slow readers of pipes. Does not begin logs() and results(); the caller does.
   void begin(const boost::asio::any_io_executor& loop, report::EventFeed& feed, const report::Goodput* goodput,
-             const Print& print);
+             Printer& printer);
   RankLogs& logs() { return logs_; }
   ResultsFile& results() { return results_; }
   // Writes the messages for --trace-protocol; null: the option is not given. Valid after begin().
@@ -60,7 +57,7 @@ class Records {
   void write_report(std::string text, FileWork& files);
   // After the last event: begins to write --trace and timelines into pipes, draws the other timelines for the last
   // time, and waits briefly for slow readers and file systems.
-  void finish(FileWork& files, const Print& print);
+  void finish(FileWork& files, Printer& printer);
 
  private:
   // A timeline is first drawn after kFirstDrawing, then every kDrawing, and every kIdleDrawing while no events come. A
@@ -86,7 +83,7 @@ class Records {
   };
   void arm_drawing(Duration after);
   void draw();
-  void draw_last(const Print& print);
+  void draw_last(Printer& printer);
   static void write(NamedFile file, std::string text, const std::string& option, FileWork& files);
 
   RankLogs logs_;

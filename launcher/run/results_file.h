@@ -14,6 +14,7 @@
 #include "common/os/fd.h"
 #include "launcher/os/out_stream.h"
 #include "launcher/output/result_records.h"
+#include "launcher/run/watch/printer.h"
 
 namespace sml::run {
 
@@ -24,12 +25,9 @@ class ResultsFile {
   // `limit`: bytes that a rank may write in an attempt.
   ResultsFile(os::UniqueFd file, std::uint64_t limit) : file_(std::move(file)), records_(limit) {}
 
-  struct Handlers {
-    std::function<void(const std::string& warning)> print;
-    std::function<void()> caught_up;  // pending() is 0 again, or the file cannot be written any more
-  };
-  // Never waits for a slow reader of a pipe.
-  void begin(const boost::asio::any_io_executor& loop, Handlers handlers);
+  // Never waits for a slow reader of a pipe. `printer`, which prints warnings, must outlive this. `caught_up` is called
+  // when pending() is 0 again, or the file cannot be written any more.
+  void begin(const boost::asio::any_io_executor& loop, Printer& printer, const std::function<void()>& caught_up);
   // `attempt` counts from 1. Bytes beyond the limit of the rank are dropped, with one message.
   void write(std::uint32_t attempt, Rank rank, std::string_view bytes);
   std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes that are not yet in the file
@@ -39,7 +37,7 @@ class ResultsFile {
  private:
   os::UniqueFd file_;
   output::ResultRecords records_{0};
-  Handlers handlers_;
+  Printer* printer_ = nullptr;  // null before begin()
   std::unique_ptr<os::OutStream> stream_;
 };
 

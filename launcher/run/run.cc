@@ -21,14 +21,6 @@ namespace {
 
 constexpr int kLastWordsMs = 1000;
 
-std::vector<plan::Host> callers(const std::weak_ptr<dialin::Coordinator>& of) {
-  std::vector<plan::Host> out;
-  const std::shared_ptr<dialin::Coordinator> head = of.lock();
-  if (!head) return out;
-  for (const std::string& name : head->present()) out.push_back({.name = name, .user = {}, .slots = {}});
-  return out;
-}
-
 attempt::Terms first_terms(const JobOptions& options) {
   return {options.restart.max > 0 ? transport::Afterwards::Stay : transport::Afterwards::Leave, {}};
 }
@@ -38,72 +30,22 @@ attempt::Terms first_terms(const JobOptions& options) {
 Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan)
     : options_(options),
       loop_(deps.loop),
-      head_(std::move(deps.head)),
-      console_(loop_.get_executor(), tag_subjects(plan.map), options.output,
-               {.drained = [this] { reader_caught_up(); }, .gone = [this](int sys_errno) { output_gone(sys_errno); }}),
+      console_(loop_.get_executor(), tag_subjects(plan.map), options.output, *this),
       records_(std::move(records)),
       replan_(std::move(replan)),
-      files_(loop_, [this](const std::string& text) { console_.print(text); }),
+      files_(loop_, console_),
       fleet_(loop_, deps.image, std::move(deps.agent_launcher), options.heartbeat_timeout),
-      streams_(loop_.get_executor(), {options, [this]() -> const plan::LaunchPlan& { return attempt_->plan(); }, fleet_,
-                                      console_, records_, events_, progress_, control_}),
+      streams_(loop_.get_executor(), {options, *this, fleet_, console_, records_, events_, progress_, control_}),
       attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
                                                   events_, static_cast<AttemptOwner&>(*this), streams_)),
-      restarts_({loop_, options, fleet_, events_, files_, [this]() -> attempt::Attempt& { return *attempt_; },
-                 [this] { return callers(head_); }, [this](const std::string& text) { console_.print(text); }}),
-      progress_(loop_.get_executor(), options.progress,
-                options.restart.progress_file.empty() ? ProgressWatch::File::None : ProgressWatch::File::Watched,
-                attempt_->plan().map,
-                {.flow = [this] { return attempt_->workers().flow(); },
-                 .print =
-                     [this](const std::string& text) {
-                       if (attempt_->runs()) console_.print(text);
-                     },
-                 .report = [this] { report_while_running("ranks are silent"); },
-                 .no_progress = [this](report::NoProgress what) { attempt_->stop_for_no_progress(std::move(what)); }}),
+      restarts_({loop_, options, fleet_, events_, files_, attempt_, console_, std::move(deps.head)}),
+      progress_(loop_.get_executor(), {options, attempt_, hang_reports_, console_}),
       progress_file_(loop_.get_executor(), options.restart.progress_file,
                      [this](const report::StepNumbers& step) { progress_.file_written(step); }),
-      hang_reports_(
-          {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
-           .progress = progress_.so_far(),
-           .workers_run = [this] { return attempt_->runs(); },
-           .look =
-               [this](TraceTools tools, attempt::StackQuery::Done done) {
-                 attempt_->queries().look_for_workers(tools, std::move(done));
-               },
-           .fetch = [this](attempt::RecordQuery::Done done) { attempt_->queries().fetch_records(std::move(done)); },
-           .print = [this](const std::string& text) { console_.print(text); },
-           .folder = records_.hang_folder(),
-           .files = files_}),
-      use_looks_(loop_.get_executor(),
-                 {.workers_run = [this] { return options_.usage == UsageLook::Yes && attempt_->runs(); },
-                  .queries = [this]() -> attempt::HostQueries& { return attempt_->queries(); }}),
-      control_(loop_.get_executor(),
-               {.plan = [this]() -> const plan::LaunchPlan& { return attempt_->plan(); },
-                .progress = progress_.so_far(),
-                .goodput = progress_.goodput(),
-                .workers_run = [this] { return attempt_->runs(); },
-                .target = options.stop.target.value_or(SignalTarget::Group),
-                .send = [this](HostIndex host, const wire::ToAgent& message) { fleet_.send(host, message); },
-                .signalled =
-                    [this](int signo, const std::string& what) {
-                      events_.publish(report::SignalCame{signo, report::SignalUse::PassedOn});
-                      if (options_.verbosity != Verbosity::Quiet) console_.print(what);
-                    },
-                .stop =
-                    [this](const std::string& who) {
-                      signals_.heed({"sml-run stop", "told to stop by " + who, SIGTERM});
-                    },
-                .stacks =
-                    [this](control::Form form, std::function<void(Result<std::string>)> done) {
-                      hang_reports_.make(form, std::move(done));
-                    },
-                .use = [this](UsagePoller::Done done) { use_looks_.ask(std::move(done)); }}),
-      observers_(loop_.get_executor(), {.options = options,
-                                        .progress = progress_.so_far(),
-                                        .goodput = progress_.goodput(),
-                                        .use = [this](UsagePoller::Done done) { use_looks_.ask_sums(std::move(done)); },
-                                        .print = [this](const std::string& text) { console_.print(text); }}),
+      hang_reports_({*this, progress_.so_far(), console_, records_.hang_folder(), files_}),
+      use_looks_(loop_.get_executor(), options.usage, attempt_),
+      control_(loop_.get_executor(), {options, *this, fleet_, events_, console_, progress_, hang_reports_, use_looks_}),
+      observers_(loop_.get_executor(), {options, progress_, use_looks_, console_}),
       signals_(loop_, {options, deps.process, fleet_, console_, events_, progress_.so_far(),
                        [this](const Stop& asked) { stop(asked); }}) {}
 
@@ -149,10 +91,8 @@ void Run::begin_records() {
   if (!asked && options_.verbosity == Verbosity::Verbose) {
     console_.print("sml-run ps and status cannot ask this job: " + asked.error().message());
   }
-  records_.begin(loop_.get_executor(), events_, progress_.goodput(),
-                 [this](const std::string& warning) { console_.print(warning); });
-  records_.results().begin(loop_.get_executor(), {.print = [this](const std::string& text) { console_.print(text); },
-                                                  .caught_up = [this] { reader_caught_up(); }});
+  records_.begin(loop_.get_executor(), events_, progress_.goodput(), console_);
+  records_.results().begin(loop_.get_executor(), console_, [this] { reader_caught_up(); });
   fleet_.trace(records_.protocol_trace());
   observers_.begin(events_, records_.take_metrics());
   listen_to_logs();
@@ -325,15 +265,11 @@ void Run::log_failed(const Error& why) {
                          .with_hint("--log-strict asks for that"));
 }
 
-void Run::ranks_missing() { report_while_running("not all ranks have joined"); }
-
-void Run::report_while_running(const std::string& why) {
-  if (attempt_->runs()) hang_reports_.print(why, TraceTools::NonStopping);
-}
-
 void Run::before_end(std::function<void()> then) {
   hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
+
+void Run::stop_for(const std::string& who) { signals_.heed({"sml-run stop", "told to stop by " + who, SIGTERM}); }
 
 // A stop that insists after the job has ended skips the wait for the reader, and for hosts that receive the outcome.
 void Run::stop(const Stop& asked) {
@@ -361,9 +297,8 @@ void Run::stop(const Stop& asked) {
 int Run::conclude() {
   console_.end_status();
   console_.workers_done();
-  const auto print = [this](const std::string& text) { console_.print(text); };
   const Conclusion conclusion(
-      {options_, attempt_->plan(), restarts_, progress_.so_far(), progress_.goodput(), print, files_},
+      {options_, attempt_->plan(), restarts_, progress_.so_far(), progress_.goodput(), console_, files_},
       attempt_->outcome());
   conclusion.print_outcome();
   if (records_.wants_report()) records_.write_report(conclusion.report(attempt_->workers().table().ends()), files_);
@@ -371,10 +306,10 @@ int Run::conclude() {
   const transport::RunEnd end = conclusion.leave_failure_file();
   fleet_.dismiss();
   fleet_.send_end(end);
-  fleet_.clean_up(print);
+  fleet_.clean_up([this](const std::string& text) { console_.print(text); });
   events_.publish(conclusion.event());
   observers_.send_end();
-  records_.finish(files_, print);  // while the last messages are on their way
+  records_.finish(files_, console_);  // while the last messages are on their way
   observers_.finish();
   files_.finish();
   const int exit_code = conclusion.verdict().exit_code;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 
@@ -30,13 +31,14 @@
 #include "launcher/run/watch/progress_file_poller.h"
 #include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
+#include "launcher/run/watch/watched_job.h"
 #include "launcher/run/worker_streams.h"
 #include "launcher/transport/agent_image.h"
 #include "launcher/transport/agent_launcher.h"
 
 namespace sml::run {
 
-class Run final : private attempt::AttemptOwner {
+class Run final : private attempt::AttemptOwner, private WatchedJob, private Console::Listener {
  public:
   // Makes the plan again after several of its hosts have turned out to be one machine; `machines` has the names of each
   // such machine. Warns the user where needed.
@@ -48,7 +50,7 @@ class Run final : private attempt::AttemptOwner {
     const transport::AgentImage& image;
     OwnProcess& process;
     std::unique_ptr<transport::AgentLauncher> agent_launcher;  // to the hosts of the plan, by their positions there
-    std::weak_ptr<dialin::Coordinator> head = {};  // knows which hosts have called; empty: hosts do not call later
+    std::weak_ptr<dialin::Coordinator> head = {};              // as in HostDiscovery
   };
   // `options` outlives the run, too.
   Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records records, Replan replan);
@@ -64,7 +66,7 @@ class Run final : private attempt::AttemptOwner {
   void print(const std::string& text) override { console_.print(text); }
   void complete(transport::AgentSession::Plan& session) override { records_.logs().instruct(session); }
   void begin_logs(std::function<void()> then) override;
-  void ranks_missing() override;
+  void ranks_missing() override { hang_reports_.print_while_running("not all ranks have joined"); }
   void before_end(std::function<void()> then) override;
   void host_log_failed(const Error& why) override { log_failed(why); }
   void attempt_cleared() override { dispatch(RunEvent::AttemptCleared); }
@@ -75,6 +77,18 @@ class Run final : private attempt::AttemptOwner {
   Result<plan::JobMap> next_round(const plan::JobMap& round, const std::vector<HostId>& out) const override {
     return restarts_.next_round(round, out);
   }
+
+  // WatchedJob
+  const plan::LaunchPlan& plan() const override { return attempt_->plan(); }
+  bool workers_run() const override { return attempt_->runs(); }
+  void look_for_workers(TraceTools tools, attempt::StackQuery::Done done) override {
+    attempt_->queries().look_for_workers(tools, std::move(done));
+  }
+  void fetch_records(attempt::RecordQuery::Done done) override { attempt_->queries().fetch_records(std::move(done)); }
+  void stop_for(const std::string& who) override;
+  // Console::Listener
+  void reader_caught_up() override;
+  void output_gone(int sys_errno) override;
 
   void dispatch(RunEvent event);
   void perform(RunAction action);
@@ -89,18 +103,14 @@ class Run final : private attempt::AttemptOwner {
   void begin_anew();
   void begin_again();
   void begin_with(plan::LaunchPlan plan, const attempt::Terms& terms);
-  void reader_caught_up();
   void look_at_reader();
-  void output_gone(int sys_errno);
   void log_failed(const Error& why);
-  void report_while_running(const std::string& why);
   void stop(const Stop& stop);
   int conclude();
 
   const JobOptions& options_;
   const TimePoint began_ = Clock::now();
   boost::asio::io_context& loop_;
-  std::weak_ptr<dialin::Coordinator> head_;  // as in Deps
   Console console_;
   report::EventFeed events_;  // all events, for the parts that record or show them
   Records records_;

@@ -49,8 +49,7 @@ struct StdinForwarder::Source {
   }
 };
 
-StdinForwarder::StdinForwarder(boost::asio::any_io_executor loop, Handlers handlers)
-    : loop_(std::move(loop)), handlers_(std::move(handlers)) {}
+StdinForwarder::StdinForwarder(boost::asio::any_io_executor loop, Sink& sink) : loop_(std::move(loop)), sink_(sink) {}
 
 StdinForwarder::~StdinForwarder() { stop(); }
 
@@ -108,13 +107,13 @@ void StdinForwarder::came(const std::string& bytes) {
   if (bytes.empty()) return end();
   for (auto& [rank, on_the_way] : on_the_way_) {
     on_the_way += bytes.size();
-    handlers_.data(rank, bytes);
+    sink_.send_input(rank, bytes);
   }
   pump();
 }
 
 void StdinForwarder::end() {
-  for (const auto& [rank, on_the_way] : on_the_way_) handlers_.end(rank);
+  for (const auto& [rank, on_the_way] : on_the_way_) sink_.end_input(rank);
   stop();
 }
 

@@ -1,10 +1,9 @@
 // Forwards the launcher's standard input to the workers that read it: one, or all. Reads no more than the slowest of
 // them can accept; nothing if no worker reads; and never from a terminal while the launcher is in the background. Reads
 // on a thread of its own, since a read may block: another process that shares the input may take available bytes first,
-// or a file system may hang. All calls and handlers are on the loop's thread.
+// or a file system may hang. All calls are on the loop's thread.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,11 +21,13 @@ class StdinForwarder {
  public:
   static constexpr std::uint64_t kWindow = std::uint64_t{64} << 10;  // most bytes in transit to one worker
 
-  struct Handlers {
-    std::function<void(Rank, const std::string&)> data;  // to be sent to the worker
-    std::function<void(Rank)> end;  // the input has ended; called once for each reader that is left then
+  class Sink {
+   public:
+    virtual ~Sink() = default;
+    virtual void send_input(Rank rank, const std::string& bytes) = 0;  // sends them to the worker
+    virtual void end_input(Rank rank) = 0;  // the input has ended; called once for each reader that is left then
   };
-  StdinForwarder(boost::asio::any_io_executor loop, Handlers handlers);
+  StdinForwarder(boost::asio::any_io_executor loop, Sink& sink);  // `sink` outlives this
   ~StdinForwarder();
 
   void add_reader(Rank rank);                  // only before start()
@@ -43,7 +44,7 @@ class StdinForwarder {
   std::uint64_t credit() const;  // the number of bytes that the slowest reader can accept
 
   boost::asio::any_io_executor loop_;
-  Handlers handlers_;
+  Sink& sink_;
   std::optional<os::SideThread> reader_;
   std::shared_ptr<const Source> source_;      // used by the thread
   os::UniqueFd running_;                      // closing it stops the thread's reading

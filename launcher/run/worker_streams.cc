@@ -1,28 +1,14 @@
 #include "launcher/run/worker_streams.h"
 
-#include <string>
-#include <utility>
-
 #include "launcher/attempt/session_plans.h"
 #include "launcher/run/worker_tags.h"
 
 namespace sml::run {
 
-WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Deps job)
-    : deps_(std::move(job)),
-      stdin_(loop, {.data =
-                        [this](Rank rank, const std::string& bytes) {
-                          if (bytes.ends_with('\n')) deps_.console.line_typed();
-                          send_to(rank, wire::StdinData{rank, bytes});
-                        },
-                    .end =
-                        [this](Rank rank) {
-                          deps_.console.set_prompts(rank, output::Chain::Prompts::Wait);
-                          send_to(rank, wire::StdinEof{rank});
-                        }}) {}
+WorkerStreams::WorkerStreams(const boost::asio::any_io_executor& loop, Deps deps) : deps_(deps), stdin_(loop, *this) {}
 
 void WorkerStreams::give_input() {
-  for (const plan::RankAssignment& rank : deps_.plan().map.ranks) {
+  for (const plan::RankAssignment& rank : deps_.job.plan().map.ranks) {
     if (!attempt::wants_stdin(deps_.options, rank.rank)) continue;
     stdin_.add_reader(rank.rank);
     deps_.console.set_prompts(rank.rank, output::Chain::Prompts::AreShown);
@@ -30,7 +16,7 @@ void WorkerStreams::give_input() {
 }
 
 void WorkerStreams::take_input_back() {
-  for (const plan::RankAssignment& rank : deps_.plan().map.ranks) {
+  for (const plan::RankAssignment& rank : deps_.job.plan().map.ranks) {
     stdin_.remove_reader(rank.rank);
     deps_.console.set_prompts(rank.rank, output::Chain::Prompts::Wait);
   }
@@ -51,7 +37,7 @@ void WorkerStreams::worker_output(Rank rank, Stream stream, std::string_view byt
 }
 
 void WorkerStreams::worker_results(Rank rank, std::string_view bytes) {
-  deps_.records.results().write(deps_.plan().job.attempt + 1, rank, bytes);
+  deps_.records.results().write(deps_.job.plan().job.attempt + 1, rank, bytes);
 }
 
 void WorkerStreams::worker_drained(Rank rank) {
@@ -60,8 +46,18 @@ void WorkerStreams::worker_drained(Rank rank) {
   deps_.console.flush();
 }
 
+void WorkerStreams::send_input(Rank rank, const std::string& bytes) {
+  if (bytes.ends_with('\n')) deps_.console.line_typed();
+  send_to(rank, wire::StdinData{rank, bytes});
+}
+
+void WorkerStreams::end_input(Rank rank) {
+  deps_.console.set_prompts(rank, output::Chain::Prompts::Wait);
+  send_to(rank, wire::StdinEof{rank});
+}
+
 void WorkerStreams::send_to(Rank rank, const wire::ToAgent& message) {
-  deps_.fleet.send(deps_.plan().map.ranks[rank.value()].host, message);
+  deps_.fleet.send(deps_.job.plan().map.ranks[rank.value()].host, message);
 }
 
 }  // namespace sml::run

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <string>
 #include <string_view>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,15 +18,16 @@
 #include "launcher/run/stdin_forwarder.h"
 #include "launcher/run/watch/job_control.h"
 #include "launcher/run/watch/progress_watch.h"
+#include "launcher/run/watch/watched_job.h"
 
 namespace sml::run {
 
-class WorkerStreams final : public attempt::WorkerSink {
+class WorkerStreams final : public attempt::WorkerSink, private StdinForwarder::Sink {
  public:
   // Everything here must outlive this.
   struct Deps {
     const JobOptions& options;
-    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
+    const WatchedJob& job;
     fleet::Fleet& fleet;
     Console& console;
     Records& records;
@@ -34,7 +35,7 @@ class WorkerStreams final : public attempt::WorkerSink {
     ProgressWatch& progress;
     JobControl& control;
   };
-  WorkerStreams(const boost::asio::any_io_executor& loop, Deps job);
+  WorkerStreams(const boost::asio::any_io_executor& loop, Deps deps);
 
   // Before the first attempt: gives the launcher's input to those of its ranks that read it.
   void give_input();
@@ -56,6 +57,10 @@ class WorkerStreams final : public attempt::WorkerSink {
   }
 
  private:
+  // StdinForwarder::Sink
+  void send_input(Rank rank, const std::string& bytes) override;
+  void end_input(Rank rank) override;
+
   void send_to(Rank rank, const wire::ToAgent& message);
 
   Deps deps_;

@@ -11,6 +11,7 @@
 
 #include "launcher/hosts/host_list.h"
 #include "tests/support/catch.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/watchdog.h"
 
 using namespace sml;
@@ -18,6 +19,18 @@ using namespace sml::run;
 using namespace std::chrono_literals;
 
 namespace {
+
+struct Hosts final : ChangingHosts::Hosts {
+  HostPool::MayConnect may_come() const override { return HostPool::MayConnect::All; }
+  std::vector<HostId> lost() const override { return {}; }
+  void come(const plan::MappedHost& host) override { come_names.push_back(host.host.name); }
+  bool is_ready(HostId id) const override { return ready.contains(id); }
+  void look_for_growth() override { ++looks; }
+
+  std::vector<std::string> come_names;
+  std::set<HostId> ready;
+  int looks = 0;
+};
 
 struct Stage {
   explicit Stage(const char* list) {
@@ -33,14 +46,7 @@ struct Stage {
   }
   void make(const plan::JobMap& first) {
     changing = std::make_unique<ChangingHosts>(
-        loop, options, first,
-        ChangingHosts::Deps{.may_come = [] { return HostPool::MayConnect::All; },
-                            .lost = [this] { return lost; },
-                            .come = [this](const plan::MappedHost& host) { come.push_back(host.host.name); },
-                            .is_ready = [this](HostId id) { return ready.contains(id); },
-                            .print = [this](const std::string& text) { said.push_back(text); },
-                            .changed = [](const report::HostListChanged&) {},
-                            .look = [this] { ++looks; }});
+        loop, first, ChangingHosts::Deps{.options = options, .hosts = hosts, .events = events, .printer = printed});
   }
   ~Stage() { std::remove(path.c_str()); }
   Stage(const Stage&) = delete;
@@ -51,7 +57,9 @@ struct Stage {
   void read(bool answers = true) {
     changing->begin();
     const TimePoint limit = Clock::now() + fake::watchdog();
-    const auto over = [&, seen = looks, heard = said.size()] { return answers ? looks > seen : said.size() > heard; };
+    const auto over = [&, seen = hosts.looks, heard = printed.lines.size()] {
+      return answers ? hosts.looks > seen : printed.lines.size() > heard;
+    };
     while (!over() && Clock::now() < limit) loop.run_one_until(limit);
     changing->end();
     loop.restart();
@@ -83,11 +91,10 @@ struct Stage {
   RestartOptions options;
   plan::JobMap map;
   std::string path = "/tmp/sml-changing-XXXXXX";
+  Hosts hosts;
+  report::EventFeed events;
+  fake::PrintedLines printed;
   std::unique_ptr<ChangingHosts> changing;
-  std::vector<std::string> come, said;
-  std::vector<HostId> lost;
-  std::set<HostId> ready;
-  int looks = 0;
 };
 
 }  // namespace
@@ -96,10 +103,10 @@ TEST_CASE("changing hosts: who comes takes the place of a lost host, or ranks of
   Stage stage("a:1,b:1");
   stage.write("a\nb\nc\n");
   stage.read();
-  CHECK(stage.come == std::vector<std::string>{"c"});
-  CHECK(stage.said == std::vector<std::string>{"c is new in the list of hosts"});
+  CHECK(stage.hosts.come_names == std::vector<std::string>{"c"});
+  CHECK(stage.printed.lines == std::vector<std::string>{"c is new in the list of hosts"});
   CHECK(stage.next() == "a b");
-  stage.ready = {HostId(2)};
+  stage.hosts.ready = {HostId(2)};
   CHECK(stage.next() == "a b c");
   CHECK(stage.next({HostId(0)}) == "c b");
 }
@@ -115,7 +122,7 @@ TEST_CASE("changing hosts: a job does without withdrawn hosts where it can") {
 
 TEST_CASE("changing hosts: an attempt ends for others only after a quiet time, and to grow only where that is wanted") {
   Stage stage("a:1,b:1");
-  stage.ready = {HostId(0), HostId(1), HostId(2)};
+  stage.hosts.ready = {HostId(0), HostId(1), HostId(2)};
   stage.write("a\nb\nc\n");
   stage.read();
   const TimePoint later = Clock::now() + 1h;
@@ -141,13 +148,13 @@ TEST_CASE("changing hosts: those that come make up for others that are out, and 
   CHECK(stage.next({HostId(1)}) == "b is out, and 1 rank is fewer than the 3 of --min-np");
   CHECK(stage.changing->wait_for(next(), now) == Duration(1ms));
   CHECK(stage.changing->wait_for(next(), now + 9s) == Duration(1ms));
-  CHECK(stage.said ==
+  CHECK(stage.printed.lines ==
         std::vector<std::string>{"b is out, and 1 rank is fewer than the 3 of --min-np; others are waited "
                                  "for, up to 10 s (--elastic-timeout)"});
   CHECK_FALSE(stage.changing->wait_for(next(), now + 10s));
   stage.write("a:1\nc:1\nd:1\n");
   stage.read();
-  stage.ready = {HostId(2), HostId(3)};
+  stage.hosts.ready = {HostId(2), HostId(3)};
   CHECK(stage.next({HostId(1)}) == "a c d");
   CHECK_FALSE(stage.changing->wait_for(next(), now));
 }
@@ -156,8 +163,8 @@ TEST_CASE("changing hosts: where there is no answer the last one stands, and tha
   Stage stage("a:1,b:1");
   stage.options.least.hosts = 1;
   stage.read(false);
-  REQUIRE(stage.said.size() == 1);
-  CHECK(stage.said[0].ends_with("; the hosts stay as they were"));
+  REQUIRE(stage.printed.lines.size() == 1);
+  CHECK(stage.printed.lines[0].ends_with("; the hosts stay as they were"));
   for (const char* text : {"not a host!\n", ""}) {
     stage.write(text);
     stage.changing->begin();
@@ -165,7 +172,7 @@ TEST_CASE("changing hosts: where there is no answer the last one stands, and tha
     stage.changing->end();
     stage.loop.restart();
   }
-  CHECK(stage.said.size() == 1);
+  CHECK(stage.printed.lines.size() == 1);
   CHECK(stage.next() == "a b");
 }
 
@@ -177,7 +184,7 @@ TEST_CASE("changing hosts: in a round who stays is in front, and who comes behin
   stage.write("a\nb\nc:2\n");
   stage.read();
   CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1");
-  stage.ready = {HostId(2)};
+  stage.hosts.ready = {HostId(2)};
   CHECK(stage.round(stage.map, {}) == "a=0 b=1,2 c=3,4");
   CHECK(stage.round(stage.map, {HostId(0)}) == "b=0,1 c=2,3");
   stage.options.discovery.most_ranks = 3;
@@ -186,7 +193,7 @@ TEST_CASE("changing hosts: in a round who stays is in front, and who comes behin
   stage.read();
   CHECK(stage.round(stage.map, {}) == "b=0,1 c=2");  // without the one that is listed no more
   stage.options.least.ranks = 3;
-  stage.ready.clear();
+  stage.hosts.ready.clear();
   CHECK(stage.round(stage.map, {}) == "a=0 b=1,2");  // there are too few without it
   CHECK(stage.round(stage.map, {HostId(0)}) == "a is out, and 2 ranks are fewer than the 3 of --min-np");
 }
@@ -202,7 +209,7 @@ TEST_CASE("changing hosts: in a round spares make up for who is out, and no more
   map.hosts.back().ranks.clear();
   map.hosts.back().duty = plan::HostDuty::Spare;
   stage.make(map);
-  stage.ready = {HostId(2)};
+  stage.hosts.ready = {HostId(2)};
   CHECK(stage.round(map, {}) == "a=0 b=1");
   CHECK(stage.round(map, {HostId(0)}) == "b=0 c=1");
 }

@@ -8,6 +8,7 @@
 #include "launcher/run/watch/hang_reports.h"
 #include "launcher/run/watch/progress_file_poller.h"
 #include "tests/support/catch.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/watchdog.h"
 
 using namespace sml;
@@ -31,12 +32,37 @@ struct Stall {
   std::shared_future<void> over = promise.get_future().share();
 };
 
+// Stops the loop with each line, as a stop that insists does.
+struct StoppingPrinter final : fake::PrintedLines {
+  explicit StoppingPrinter(boost::asio::io_context& of) : loop(of) {}
+  void print(std::string_view text) override {
+    fake::PrintedLines::print(text);
+    loop.stop();
+  }
+  boost::asio::io_context& loop;
+};
+
+// A job of one host, which answers at once.
+struct Job final : WatchedJob {
+  const plan::LaunchPlan& plan() const override { return planned; }
+  bool workers_run() const override { return true; }
+  void look_for_workers(TraceTools, attempt::StackQuery::Done done) override {
+    report::RankTrace trace{Rank(0), "algo-1", {}, {}};
+    trace.process.pid = 100;
+    done({{trace}, {}});
+  }
+  void fetch_records(attempt::RecordQuery::Done done) override { done({{Rank(0), "recorded"}}); }
+  void stop_for(const std::string&) override {}
+
+  plan::LaunchPlan planned;
+};
+
 }  // namespace
 
 TEST_CASE("file work: an error is printed with the option, and the end waits for all") {
   boost::asio::io_context loop;
-  Lines said;
-  FileWork files(loop, [&said](const std::string& text) { said.push_back(text); });
+  fake::PrintedLines printed;
+  FileWork files(loop, printed);
   files.write("--report", [] { return Result<void>(); });
   files.write("--trace", [] { return Error(ErrorKind::Io, "cannot write trace.json: no space left on device"); });
   bool is_done = false;
@@ -45,53 +71,38 @@ TEST_CASE("file work: an error is printed with the option, and the end waits for
   CHECK_FALSE(is_done);
   files.finish();
   CHECK(is_done);
-  CHECK(said == Lines{"--trace: cannot write trace.json: no space left on device"});
+  CHECK(printed.lines == Lines{"--trace: cannot write trace.json: no space left on device"});
 }
 
 TEST_CASE("file work: one file system that stalls holds up no other, and the end that is hurried names it") {
   boost::asio::io_context loop;
-  Lines said;
+  StoppingPrinter printed(loop);
   Stall stall;
-  FileWork files(loop, [&](const std::string& text) {
-    said.push_back(text);
-    loop.stop();  // as a stop that insists does
-  });
+  FileWork files(loop, printed);
   bool has_come = false;
   files.begin(
       "--report", [over = stall.over] { over.wait(); }, [&has_come] { has_come = true; });
   files.write("--trace", [] { return Error(ErrorKind::Io, "cannot write trace.json: permission denied"); });
   files.finish();
-  CHECK(said == Lines{"--trace: cannot write trace.json: permission denied",
-                      "--report: its file system has not taken the file; the job ends without it"});
+  CHECK(printed.lines == Lines{"--trace: cannot write trace.json: permission denied",
+                               "--report: its file system has not taken the file; the job ends without it"});
   CHECK_FALSE(has_come);
 }
 
 TEST_CASE("hang reports: whoever waits for a report waits for no file") {
   const Folder folder;
   boost::asio::io_context loop;
-  Lines said;
-  const auto print = [&said](const std::string& text) { said.push_back(text); };
-  FileWork files(loop, print);
-  plan::LaunchPlan plan;
+  fake::PrintedLines printed;
+  FileWork files(loop, printed);
+  Job job;
   plan::HostList hosts;
   hosts.hosts.push_back({"algo-1", "", 1});
-  plan.map = *plan::map_job(hosts, std::nullopt, plan::Oversubscribe::No);
+  job.planned.map = *plan::map_job(hosts, std::nullopt, plan::Oversubscribe::No);
   report::JobProgress progress;
-  progress.on_event({Clock::now(), report::JobBegins{&plan, 0}});
-  HangReports reports({.plan = [&plan]() -> const plan::LaunchPlan& { return plan; },
+  progress.on_event({Clock::now(), report::JobBegins{&job.planned, 0}});
+  HangReports reports({.job = job,
                        .progress = progress,
-                       .workers_run = [] { return true; },
-                       .look =
-                           [](TraceTools, attempt::StackQuery::Done done) {
-                             report::RankTrace trace{Rank(0), "algo-1", {}, {}};
-                             trace.process.pid = 100;
-                             done({{trace}, {}});
-                           },
-                       .fetch =
-                           [](attempt::RecordQuery::Done done) {
-                             done({{Rank(0), "recorded"}});
-                           },
-                       .print = print,
+                       .printer = printed,
                        .folder = std::make_shared<const HangFolder>(*HangFolder::open(folder.path + "/reports")),
                        .files = files});
   int ended = 0;
@@ -99,9 +110,9 @@ TEST_CASE("hang reports: whoever waits for a report waits for no file") {
   reports.print("why else", TraceTools::All, [&ended] { ++ended; });
   CHECK(ended == 2);
   const std::string refused = "--hang-report: the file system has not taken the report before; this one is not kept";
-  CHECK(std::count(said.begin(), said.end(), refused) == 1);
+  CHECK(std::count(printed.lines.begin(), printed.lines.end(), refused) == 1);
   files.finish();
-  CHECK(said.back() == "all that is known of these ranks is in " + folder.path + "/reports/1");
+  CHECK(printed.lines.back() == "all that is known of these ranks is in " + folder.path + "/reports/1");
   for (const char* name : {"table.txt", "ranks.json", "rank.0.txt", "nccl_trace_rank_0"}) {
     CHECK(std::filesystem::file_size(folder.path + "/reports/1/" + name) > 0);
   }

@@ -21,45 +21,42 @@ std::string sentence(const std::vector<std::string>& names, std::string_view wha
 
 }  // namespace
 
-ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map,
-                             Deps deps)
-    : options_(options),
-      deps_(std::move(deps)),
+ChangingHosts::ChangingHosts(boost::asio::io_context& loop, const plan::JobMap& map, Deps deps)
+    : deps_(std::move(deps)),
+      options_(deps_.options),
       first_size_(map.world_size()),
-      pool_(map, options.discovery.slots, Clock::now()),
-      discovery_(loop, options.discovery,
-                 {.listed = [this](const std::vector<plan::Host>& hosts) { listed(hosts); },
-                  .failed = [this](const Error& why) { failed(why); },
-                  .callers = [this] { return deps_.callers(); }}) {}
+      pool_(map, options_.discovery.slots, Clock::now()),
+      discovery_(loop, options_.discovery, deps_.head, [this](const auto& hosts) { listed(hosts); }) {}
 
 // Reports only the first of several failures in a row.
 void ChangingHosts::failed(const Error& why) {
-  if (!std::exchange(has_failed_, true)) deps_.print(why.message() + "; the hosts stay as they were");
+  if (!std::exchange(has_failed_, true)) deps_.printer.print(why.message() + "; the hosts stay as they were");
 }
 
-void ChangingHosts::listed(const std::vector<plan::Host>& hosts) {
-  if (hosts.empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
+void ChangingHosts::listed(const Result<std::vector<plan::Host>>& hosts) {
+  if (!hosts) return failed(hosts.error());
+  if (hosts->empty()) return failed(Error(ErrorKind::Config, "the list of hosts is empty"));
   has_failed_ = false;
-  const HostPool::News news = pool_.listed(hosts, deps_.lost(), deps_.may_come(), Clock::now());
+  const HostPool::News news = pool_.listed(*hosts, deps_.hosts.lost(), deps_.hosts.may_come(), Clock::now());
   announce(news);
   if (!news.come.empty() || !news.back.empty() || !news.withdrawn.empty()) {
-    deps_.changed({news.come, news.back, news.withdrawn});
+    deps_.events.publish(report::HostListChanged{news.come, news.back, news.withdrawn});
   }
-  for (const plan::MappedHost& host : news.added) deps_.come(host);
-  deps_.look();
+  for (const plan::MappedHost& host : news.added) deps_.hosts.come(host);
+  deps_.hosts.look_for_growth();
 }
 
 // Hosts that call are reported as lost when they have gone, so only new ones are reported here.
 void ChangingHosts::announce(const HostPool::News& news) const {
   if (options_.discovery.callers == DiscoveryOptions::Callers::AnyTime) {
     if (!news.come.empty())
-      deps_.print(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
+      deps_.printer.print(fold_names(news.come) + (news.come.size() == 1 ? " has called" : " have called"));
     return;
   }
-  if (!news.come.empty()) deps_.print(sentence(news.come, "new in the list of hosts"));
-  if (!news.back.empty()) deps_.print(sentence(news.back, "in the list of hosts again"));
-  if (!news.withdrawn.empty()) deps_.print(sentence(news.withdrawn, "not in the list of hosts any more"));
-  for (const std::string& text : news.resized) deps_.print(text);
+  if (!news.come.empty()) deps_.printer.print(sentence(news.come, "new in the list of hosts"));
+  if (!news.back.empty()) deps_.printer.print(sentence(news.back, "in the list of hosts again"));
+  if (!news.withdrawn.empty()) deps_.printer.print(sentence(news.withdrawn, "not in the list of hosts any more"));
+  for (const std::string& text : news.resized) deps_.printer.print(text);
 }
 
 void ChangingHosts::add_newcomers(plan::JobMap& map) const {
@@ -101,7 +98,7 @@ plan::JobMap ChangingHosts::grown(plan::JobMap map, const plan::MostSize& most) 
   std::vector<HostId> ready;
   const std::vector<HostId> withdrawn = pool_.withdrawn();
   for (const plan::MappedHost& host : map.hosts) {
-    if (!contains(withdrawn, host.id) && deps_.is_ready(host.id)) ready.push_back(host.id);
+    if (!contains(withdrawn, host.id) && deps_.hosts.is_ready(host.id)) ready.push_back(host.id);
   }
   return plan::grow(std::move(map), most, ready);
 }
@@ -141,8 +138,8 @@ std::optional<Duration> ChangingHosts::wait_for(const Result<plan::JobMap>& next
   }
   if (!wait_end_) {
     wait_end_ = now + options_.discovery.wait;
-    deps_.print(next.error().message() + "; others are waited for, up to " + format_duration(options_.discovery.wait) +
-                " (--elastic-timeout)");
+    deps_.printer.print(next.error().message() + "; others are waited for, up to " +
+                        format_duration(options_.discovery.wait) + " (--elastic-timeout)");
   }
   return now < *wait_end_ ? std::optional(options_.discovery.interval) : std::nullopt;
 }

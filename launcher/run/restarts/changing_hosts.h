@@ -1,7 +1,7 @@
 // Tracks the hosts that join and leave a job while it runs, and computes the hosts and ranks of the next attempt from
 // that. Runs the discovery of hosts (HostDiscovery), and keeps its results (HostPool). Used on the loop's thread.
 #pragma once
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "launcher/report/events/event_feed.h"
 #include "launcher/run/restarts/host_discovery.h"
 #include "launcher/run/restarts/host_pool.h"
+#include "launcher/run/watch/printer.h"
 
 namespace sml::run {
 
@@ -26,19 +27,26 @@ class ChangingHosts {
   // the options set a time before a job grows, which then counts for both.
   static constexpr Duration kQuiet = std::chrono::seconds(10);
 
-  struct Deps {
-    // The first four ask the current attempt; see SpareHosts.
-    std::function<HostPool::MayConnect()> may_come;          // whether new hosts may be connected to now
-    std::function<std::vector<HostId>()> lost;               // lost hosts without workers
-    std::function<void(const plan::MappedHost& host)> come;  // connects to the host, which then waits as a spare
-    std::function<bool(HostId id)> is_ready;                 // whether the host could get ranks now
-    std::function<void(const std::string& text)> print;
-    std::function<void(report::HostListChanged how)> changed;
-    std::function<void()> look;                          // called after each list that the discovery has found
-    std::function<std::vector<plan::Host>()> callers{};  // the hosts that are connected, in jobs in which hosts call
+  // The hosts as the current attempt has them; see attempt::SpareHosts.
+  class Hosts {
+   public:
+    virtual ~Hosts() = default;
+    virtual HostPool::MayConnect may_come() const = 0;    // whether new hosts may be connected to now
+    virtual std::vector<HostId> lost() const = 0;         // lost hosts without workers
+    virtual void come(const plan::MappedHost& host) = 0;  // connects to the host, which then waits as a spare
+    virtual bool is_ready(HostId id) const = 0;           // whether the host could get ranks now
+    virtual void look_for_growth() = 0;                   // called after each list that the discovery has found
   };
-  // `options` must outlive this. `map` is that of the first plan.
-  ChangingHosts(boost::asio::io_context& loop, const RestartOptions& options, const plan::JobMap& map, Deps deps);
+  // Everything here must outlive this.
+  struct Deps {
+    const RestartOptions& options;
+    Hosts& hosts;
+    const report::EventFeed& events;
+    Printer& printer;
+    std::weak_ptr<dialin::Coordinator> head{};  // as in HostDiscovery
+  };
+  // `map` is that of the first plan.
+  ChangingHosts(boost::asio::io_context& loop, const plan::JobMap& map, Deps deps);
 
   // Starts the discovery of hosts; does nothing if the host list does not change.
   void begin() { discovery_.begin(options_.discovery.interval); }
@@ -67,7 +75,7 @@ class ChangingHosts {
   std::string reason_to_regroup(const plan::JobMap& now, const plan::JobMap& next, TimePoint at) const;
 
  private:
-  void listed(const std::vector<plan::Host>& hosts);
+  void listed(const Result<std::vector<plan::Host>>& hosts);
   void failed(const Error& why);
   void announce(const HostPool::News& news) const;
   // How a map follows another without some hosts: without() or round_without().
@@ -80,8 +88,8 @@ class ChangingHosts {
   bool is_enough(const plan::JobMap& map) const;
   void add_newcomers(plan::JobMap& map) const;
 
-  const RestartOptions& options_;
   Deps deps_;
+  const RestartOptions& options_;
   std::uint32_t first_size_;  // the number of ranks of the first plan
   HostPool pool_;
   HostDiscovery discovery_;

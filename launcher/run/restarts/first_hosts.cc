@@ -31,30 +31,22 @@ Result<std::vector<plan::Host>> first_hosts(const DiscoveryOptions& options, con
   Result<std::vector<plan::Host>> found = Error(ErrorKind::Internal, "nothing was asked");
   bool has_said = false;
   NoticePace pace(Clock::now());
-  HostDiscovery discovery(loop, options,
-                          {.listed =
-                               [&](std::vector<plan::Host> hosts) {
-                                 const std::string lack = lacking(hosts, wanted, options);
-                                 found = std::move(hosts);
-                                 if (lack.empty()) return loop.stop();
-                                 if (Clock::now() >= end) {
-                                   found = Error(ErrorKind::Timeout, "--host-discovery-script lists " + lack)
-                                               .with_hint("--elastic-timeout waits longer");
-                                   return loop.stop();
-                                 }
-                                 const TimePoint now = Clock::now();
-                                 if (std::exchange(has_said, true) && now < pace.due()) return;
-                                 if (now >= pace.due()) pace.printed(now);
-                                 const auto so_far = std::chrono::floor<std::chrono::seconds>(pace.waited(now));
-                                 print("waiting for hosts: --host-discovery-script lists " + lack + "; " +
-                                       format_duration(so_far) + " of " + format_duration(options.wait) +
-                                       " (--elastic-timeout)");
-                               },
-                           .failed =
-                               [&](const Error& why) {
-                                 found = why;
-                                 loop.stop();
-                               }});
+  HostDiscovery discovery(loop, options, {}, [&](const Result<std::vector<plan::Host>>& hosts) {
+    found = hosts;
+    const std::string lack = hosts ? lacking(*hosts, wanted, options) : "";
+    if (lack.empty()) return loop.stop();
+    const TimePoint now = Clock::now();
+    if (now >= end) {
+      found = Error(ErrorKind::Timeout, "--host-discovery-script lists " + lack)
+                  .with_hint("--elastic-timeout waits longer");
+      return loop.stop();
+    }
+    if (std::exchange(has_said, true) && now < pace.due()) return;
+    if (now >= pace.due()) pace.printed(now);
+    const auto so_far = std::chrono::floor<std::chrono::seconds>(pace.waited(now));
+    print("waiting for hosts: --host-discovery-script lists " + lack + "; " + format_duration(so_far) + " of " +
+          format_duration(options.wait) + " (--elastic-timeout)");
+  });
   discovery.begin(Duration::zero());
   loop.run();
   discovery.end();

@@ -44,8 +44,9 @@ std::string last_line(std::string_view text) {
 
 }  // namespace
 
-HostDiscovery::HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events)
-    : loop_(loop), options_(options), events_(std::move(events)), timer_(loop), answer_(loop), complaints_(loop) {}
+HostDiscovery::HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options,
+                             std::weak_ptr<dialin::Coordinator> head, Listed listed)
+    : loop_(loop), options_(options), head_(std::move(head)), listed_(std::move(listed)), timer_(loop) {}
 
 void HostDiscovery::begin(Duration after) {
   if (options_.is_on()) arm(after);
@@ -72,7 +73,11 @@ void HostDiscovery::arm(Duration after) {
 void HostDiscovery::ask() {
   if (options_.callers == DiscoveryOptions::Callers::AnyTime) {
     arm(options_.interval);
-    return events_.listed(events_.callers());
+    std::vector<plan::Host> callers;
+    if (const std::shared_ptr<dialin::Coordinator> head = head_.lock()) {
+      for (const std::string& name : head->present()) callers.push_back({.name = name, .user = {}, .slots = {}});
+    }
+    return listed_(callers);
   }
   if (child_) {  // its time is over
     end();
@@ -80,7 +85,7 @@ void HostDiscovery::ask() {
   }
   if (reader_) {  // which nothing can end
     arm(kLimit);
-    return events_.failed(
+    return listed_(
         Error(ErrorKind::Timeout, "its file system has not answered within " + format_duration(kLimit)).in(source()));
   }
   if (options_.script.empty()) return read_file();
@@ -170,11 +175,9 @@ std::string HostDiscovery::source() const {
 
 void HostDiscovery::take(Result<std::string> text) {
   arm(options_.interval);
-  if (!text) return events_.failed(Error(text.error()).in(source()));
-  if (text->find_first_not_of(" \t\r\n") == std::string::npos) return events_.listed({});
-  Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, source());
-  if (!hosts) return events_.failed(hosts.error());
-  events_.listed(std::move(*hosts));
+  if (!text) return listed_(Error(text.error()).in(source()));
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) return listed_(std::vector<plan::Host>());
+  listed_(hosts::parse_hostfile(*text, source()));
 }
 
 }  // namespace sml::run

@@ -15,6 +15,7 @@
 #include "common/core/exit_status.h"
 #include "common/os/side_thread.h"
 #include "common/plan/machine/host.h"
+#include "launcher/dialin/coordinator/coordinator.h"
 #include "launcher/options/restart_options.h"
 #include "launcher/os/child.h"
 #include "launcher/os/leash.h"
@@ -26,13 +27,11 @@ class HostDiscovery {
  public:
   static constexpr Duration kLimit = std::chrono::seconds(30);  // of a script; of a file, until it is reported
 
-  struct Events {
-    std::function<void(std::vector<plan::Host>)> listed;  // called for each list, also for an empty or unchanged one
-    std::function<void(const Error& why)> failed;         // this query failed; the next follows as usual
-    std::function<std::vector<plan::Host>()> callers{};   // the hosts that have called and are connected
-  };
-  // `options` must outlive this.
-  HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, Events events);
+  // Called for each list, also for an empty or unchanged one. Error: this query failed; the next follows as usual.
+  using Listed = std::function<void(const Result<std::vector<plan::Host>>& hosts)>;
+  // `options` must outlive this. `head` knows which hosts have called; empty: hosts do not call later.
+  HostDiscovery(boost::asio::io_context& loop, const DiscoveryOptions& options, std::weak_ptr<dialin::Coordinator> head,
+                Listed listed);
 
   // Makes the first query after `after`, then one at each interval of the options; does nothing if they ask for no
   // discovery.
@@ -61,10 +60,11 @@ class HostDiscovery {
 
   boost::asio::io_context& loop_;
   const DiscoveryOptions& options_;
-  Events events_;
+  std::weak_ptr<dialin::Coordinator> head_;
+  Listed listed_;
   boost::asio::steady_timer timer_;
-  Output answer_;                                               // the script's stdout
-  Output complaints_;                                           // its stderr
+  Output answer_{loop_};                                        // the script's stdout
+  Output complaints_{loop_};                                    // its stderr
   std::optional<os::SideThread> reader_;                        // reads the file; nullopt: it is not being read
   std::string left_out_;                                        // by the script, see os::TrustedCommand
   std::unique_ptr<os::Child> child_;                            // the script; null: it does not run

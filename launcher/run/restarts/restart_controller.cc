@@ -54,32 +54,24 @@ double chance_at(TimePoint now) {
 
 }  // namespace
 
-RestartController::RestartController(Deps run)
-    : deps_(std::move(run)),
+RestartController::RestartController(Deps deps)
+    : deps_(std::move(deps)),
       options_(deps_.options.restart),
       exclusion_(options_.exclude),
-      changing_hosts_(deps_.loop, options_, deps_.last().plan().map,
-                      {.may_come =
-                           [this] {
-                             attempt::Attempt& now = deps_.last();
-                             const bool may = now.machines().empty() && now.spares().may_come();
-                             return may ? HostPool::MayConnect::All : HostPool::MayConnect::Nobody;
-                           },
-                       .lost = [this] { return deps_.last().spares().lost(); },
-                       .come = [this](const plan::MappedHost& host) { deps_.last().spares().come(host); },
-                       .is_ready =
-                           [this](HostId id) {
-                             attempt::Attempt& now = deps_.last();
-                             const attempt::ElasticJoin& joining = now.elastic().joining();
-                             return !joining.is_unfit(id) && (now.spares().is_ready(id) || joining.may_join(id));
-                           },
-                       .print = deps_.print,
-                       .changed = [this](report::HostListChanged how) { deps_.events.publish(std::move(how)); },
-                       .look = [this] { look_for_growth(); },
-                       .callers = deps_.callers}),
+      changing_hosts_(deps_.loop, deps_.last->plan().map, {options_, *this, deps_.events, deps_.printer, deps_.head}),
       rest_timer_(deps_.loop) {}
 
 // ---- which hosts
+
+HostPool::MayConnect RestartController::may_come() const {
+  const bool may = deps_.last->machines().empty() && deps_.last->spares().may_come();
+  return may ? HostPool::MayConnect::All : HostPool::MayConnect::Nobody;
+}
+
+bool RestartController::is_ready(HostId id) const {
+  const attempt::ElasticJoin& joining = deps_.last->elastic().joining();
+  return !joining.is_unfit(id) && (deps_.last->spares().is_ready(id) || joining.may_join(id));
+}
 
 std::vector<HostId> RestartController::out() const {
   std::vector<HostId> out = deps_.fleet.lost();
@@ -89,7 +81,7 @@ std::vector<HostId> RestartController::out() const {
   return out;
 }
 
-Result<plan::JobMap> RestartController::next() const { return changing_hosts_.next(deps_.last().planned().map, out()); }
+Result<plan::JobMap> RestartController::next() const { return changing_hosts_.next(deps_.last->planned().map, out()); }
 
 Result<plan::JobMap> RestartController::next_round(const plan::JobMap& round, std::vector<HostId> out) const {
   const std::vector<HostId> others = this->out();
@@ -112,7 +104,7 @@ bool RestartController::may_mend() const {
 
 // Ends running workers for new hosts, unless some have ended already, as the others soon will.
 void RestartController::look_for_growth() {
-  attempt::Attempt& now = deps_.last();
+  attempt::Attempt& now = *deps_.last;
   if (now.elastic().hears_of_hosts()) {
     if (changing_hosts_.is_quiet(Clock::now())) now.elastic().look_at_hosts();
     return;
@@ -123,7 +115,7 @@ void RestartController::look_for_growth() {
   if (!map) return;
   const std::string why = changing_hosts_.reason_to_regroup(now.planned().map, *map, Clock::now());
   if (why.empty()) return;
-  deps_.print("the workers are ended, and start anew: " + why);
+  deps_.printer.print("the workers are ended, and start anew: " + why);
   now.stop_to_regroup();
 }
 
@@ -132,7 +124,7 @@ std::vector<std::string> RestartController::blame(const attempt::AttemptOutcome&
   for (const HostId host : outcome.hosts_out) static_cast<void>(exclusion_.failed(host, Clock::now()));
   const report::JobOutcome& verdict = outcome.verdict;
   if (verdict.by != report::FailureCause::Worker || verdict.root_cause == nullptr) return {};
-  const plan::JobMap& map = deps_.last().plan().map;
+  const plan::JobMap& map = deps_.last->plan().map;
   const HostIndex index = map.ranks[verdict.root_cause->rank.value()].host;
   const plan::MappedHost& host = map.hosts[index.value()];
   std::vector<std::string> news = exclude(index, verdict);
@@ -147,7 +139,7 @@ std::vector<std::string> RestartController::blame(const attempt::AttemptOutcome&
 }
 
 std::vector<std::string> RestartController::exclude(HostIndex index, const report::JobOutcome& verdict) {
-  const plan::MappedHost& host = deps_.last().plan().map.hosts[index.value()];
+  const plan::MappedHost& host = deps_.last->plan().map.hosts[index.value()];
   const std::optional<std::uint32_t> failures = exclusion_.failed(host.id, Clock::now());
   if (!failures) return {};
   const std::string why =
@@ -169,13 +161,13 @@ bool RestartController::ended(const attempt::AttemptOutcome& outcome, const Sign
   const PastAttempt& last = note(outcome, signs);
   const Decision decision = decide(options_, history_, chance_at(last.ended));
   if (const auto* job_ends = std::get_if<EndJob>(&decision)) {
-    for (const std::string& line : news) deps_.print(line);
+    for (const std::string& line : news) deps_.printer.print(line);
     why_none_ = job_ends->why;
     return false;
   }
   if (!last.is_no_restart) ++used_;
   if (earlier_.size() == kRemembered) earlier_.erase(earlier_.begin());
-  earlier_.push_back(record_of(deps_.last(), outcome));
+  earlier_.push_back(record_of(*deps_.last, outcome));
   const TimePoint now = Clock::now();
   rest_ = std::max(std::get<TryAgain>(decision).delay, deps_.fleet.lost_workers_end().value_or(now) - now);
   tell(outcome, news);
@@ -184,7 +176,7 @@ bool RestartController::ended(const attempt::AttemptOutcome& outcome, const Sign
 
 const PastAttempt& RestartController::note(const attempt::AttemptOutcome& outcome, const Signs& signs) {
   const Result<plan::JobMap> map = next();
-  const plan::JobMap& ran = deps_.last().plan().map;
+  const plan::JobMap& ran = deps_.last->plan().map;
   PastAttempt& last = history_.emplace_back(past_attempt(outcome.facts, outcome.verdict, Clock::now()));
   if (const report::AttemptFacts::WorkerEnd* root = outcome.verdict.root_cause) {
     last.root = ran.hosts[ran.ranks[root->rank.value()].host.value()].id;
@@ -212,7 +204,7 @@ void RestartController::tell(const attempt::AttemptOutcome& outcome, const std::
     lines.insert(lines.end(), news.begin(), news.end());
     lines.push_back(announcement());
   }
-  for (const std::string& line : lines) deps_.print(line);
+  for (const std::string& line : lines) deps_.printer.print(line);
 }
 
 // "attempt 1 failed with status 3; restart 1 of 4 in 1s"
@@ -240,7 +232,7 @@ void RestartController::rest(std::function<void()> then) {
   rest_timer_.expires_at(std::max(wanted, deps_.fleet.lost_workers_end().value_or(wanted)));
   rest_timer_.async_wait([this, then = std::move(then)](boost::system::error_code error) {
     if (error || rest_timer_.expiry() > Clock::now()) return;
-    if (!deps_.last().is_cleared()) return;  // the agents are leaving
+    if (!deps_.last->is_cleared()) return;  // the agents are leaving
     const std::optional<Duration> wait = changing_hosts_.wait_for(next(), Clock::now());
     rest_ = wait.value_or(Duration::zero());
     if (deps_.fleet.lost_workers_end() || wait) return rest(then);
@@ -258,8 +250,8 @@ bool RestartController::can_do_without_lost() {
 
 std::vector<report::AttemptRecord> RestartController::all(const attempt::AttemptOutcome& outcome) const {
   std::vector<report::AttemptRecord> out = earlier_;
-  const bool at_rest = !out.empty() && out.back().number == number_of(deps_.last());
-  if (!at_rest) out.push_back(record_of(deps_.last(), outcome));
+  const bool at_rest = !out.empty() && out.back().number == number_of(*deps_.last);
+  if (!at_rest) out.push_back(record_of(*deps_.last, outcome));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,6 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/strong.h"
-#include "common/plan/machine/host.h"
 #include "common/plan/ranks/job_map.h"
 #include "launcher/attempt/attempt.h"
 #include "launcher/attempt/attempt_outcome.h"
@@ -30,7 +30,7 @@
 namespace sml::run {
 
 // Used on the loop's thread.
-class RestartController {
+class RestartController final : private ChangingHosts::Hosts {
  public:
   static constexpr std::size_t kRemembered = 1000;  // of earlier(): older attempts are dropped from the report
 
@@ -41,12 +41,11 @@ class RestartController {
     const fleet::Fleet& fleet;
     const report::EventFeed& events;
     FileWork& files;
-    std::function<attempt::Attempt&()> last;           // the attempt that runs, or that has ended last
-    std::function<std::vector<plan::Host>()> callers;  // the hosts that are connected, in jobs in which hosts call
-    std::function<void(const std::string& text)> print;
+    const std::unique_ptr<attempt::Attempt>& last;  // runs, or has ended last; the first exists already
+    Printer& printer;
+    std::weak_ptr<dialin::Coordinator> head;  // as in HostDiscovery
   };
-  // The first attempt exists already.
-  explicit RestartController(Deps run);
+  explicit RestartController(Deps deps);
   RestartController(const RestartController&) = delete;
   RestartController& operator=(const RestartController&) = delete;
 
@@ -81,10 +80,16 @@ class RestartController {
   const std::string& why_none() const { return why_none_; }
 
  private:
+  // ChangingHosts::Hosts
+  HostPool::MayConnect may_come() const override;
+  std::vector<HostId> lost() const override { return deps_.last->spares().lost(); }
+  void come(const plan::MappedHost& host) override { deps_.last->spares().come(host); }
+  bool is_ready(HostId id) const override;
+  void look_for_growth() override;
+
   std::vector<HostId> out() const;  // hosts that are lost, excluded or unwell
   Result<plan::JobMap> next() const;
   bool may_mend() const;  // whether more hosts may still come if there are too few for another attempt
-  void look_for_growth();
   // These return messages, to be printed after the end of the attempt has been reported.
   std::vector<std::string> blame(const attempt::AttemptOutcome& outcome);
   std::vector<std::string> exclude(HostIndex index, const report::JobOutcome& verdict);

@@ -19,7 +19,7 @@ void FileWork::write(const std::string& option, std::function<Result<void>()> wo
   begin(
       option, [outcome, work = std::move(work)] { *outcome = work(); },
       [this, option, outcome] {
-        if (!*outcome) print_(option + ": " + outcome->error().message());
+        if (!*outcome) printer_.print(option + ": " + outcome->error().message());
       });
 }
 
@@ -30,7 +30,7 @@ void FileWork::finish() {
   loop_.restart();
   while (!tasks_.empty() && loop_.run_one_until(end) > 0) continue;
   for (const Task& task : tasks_) {
-    print_(task.option + ": its file system has not taken the file; the job ends without it");
+    printer_.print(task.option + ": its file system has not taken the file; the job ends without it");
   }
   tasks_.clear();
 }

@@ -12,6 +12,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/os/side_thread.h"
+#include "launcher/run/watch/printer.h"
 
 namespace sml::run {
 
@@ -20,9 +21,8 @@ class FileWork {
  public:
   static constexpr Duration kEndTimeout = std::chrono::seconds(15);  // of the end of the job
 
-  // `loop` outlives this. `print` prints a warning.
-  FileWork(boost::asio::io_context& loop, std::function<void(const std::string&)> print)
-      : loop_(loop), print_(std::move(print)) {}
+  // `loop` and `printer`, which prints warnings, outlive this.
+  FileWork(boost::asio::io_context& loop, Printer& printer) : loop_(loop), printer_(printer) {}
 
   // Begins `work`, which owns what it uses, as it may outlive this. `then` is called from the loop once it is done;
   // never if the job does not wait so long. `option` names the file in a warning.
@@ -41,7 +41,7 @@ class FileWork {
   };
 
   boost::asio::io_context& loop_;
-  std::function<void(const std::string&)> print_;
+  Printer& printer_;
   std::list<Task> tasks_;  // not done yet
 };
 

@@ -21,14 +21,14 @@ report::Traces HangReports::with_silence(report::Traces traces) const {
 }
 
 std::vector<std::string> HangReports::table(const std::string& why, const report::Traces& traces) const {
-  return report::hang_table("where the ranks are (" + why + ")", traces, deps_.plan().map);
+  return report::hang_table("where the ranks are (" + why + ")", traces, deps_.job.plan().map);
 }
 
 void HangReports::make(control::Form form, std::function<void(Result<std::string>)> done) const {
-  if (!deps_.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
-  deps_.look(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
+  if (!deps_.job.workers_run()) return done(Error(ErrorKind::Usage, "the workers of this job do not run now"));
+  deps_.job.look_for_workers(TraceTools::All, [this, form, done = std::move(done)](report::Traces found) {
     const report::Traces traces = with_silence(std::move(found));
-    const std::string& job = deps_.plan().job.job_id;
+    const std::string& job = deps_.job.plan().job.job_id;
     if (form == control::Form::Json) return done(report::hang_json(job, traces));
     std::string text;
     for (const std::string& line : table("job " + job, traces)) text += (text.empty() ? "" : "\n") + line;
@@ -39,14 +39,14 @@ void HangReports::make(control::Form form, std::function<void(Result<std::string
 void HangReports::print(const std::string& why, TraceTools tools, std::function<void()> then) {
   const bool is_kept = keeps();
   const auto report = std::make_shared<Printed>(Printed{.awaited = is_kept ? 2 : 1, .then = std::move(then)});
-  deps_.look(tools, [this, why, report](report::Traces found) {
+  deps_.job.look_for_workers(tools, [this, why, report](report::Traces found) {
     report->traces = with_silence(std::move(found));
     report->table = table(why, report->traces);
-    for (const std::string& line : report->table) deps_.print(line);
+    for (const std::string& line : report->table) deps_.printer.print(line);
     answered(report);
   });
   if (!is_kept) return;
-  deps_.fetch([this, report](const std::vector<report::Recording>& recordings) {
+  deps_.job.fetch_records([this, report](const std::vector<report::Recording>& recordings) {
     report->recordings = recordings;
     answered(report);
   });
@@ -61,9 +61,9 @@ void HangReports::answered(const std::shared_ptr<Printed>& report) {
 // One at a time, so that a file system that stalls does not gather reports.
 void HangReports::keep(const std::shared_ptr<const Printed>& report) {
   if (std::exchange(is_keeping_, true)) {
-    return deps_.print("--hang-report: the file system has not taken the report before; this one is not kept");
+    return deps_.printer.print("--hang-report: the file system has not taken the report before; this one is not kept");
   }
-  const plan::LaunchPlan& plan = deps_.plan();
+  const plan::LaunchPlan& plan = deps_.job.plan();
   const auto path = std::make_shared<Result<std::string>>();
   deps_.files.begin(
       "--hang-report",
@@ -81,8 +81,8 @@ void HangReports::keep(const std::shared_ptr<const Printed>& report) {
 void HangReports::kept(const Result<std::string>& path) {
   is_keeping_ = false;
   folder_failed_ = !path;
-  if (!path) return deps_.print("--hang-report: " + path.error().message() + "; no further report is kept");
-  deps_.print("all that is known of these ranks is in " + show(*path));
+  if (!path) return deps_.printer.print("--hang-report: " + path.error().message() + "; no further report is kept");
+  deps_.printer.print("all that is known of these ranks is in " + show(*path));
 }
 
 }  // namespace sml::run

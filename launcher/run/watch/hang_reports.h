@@ -7,30 +7,27 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/plan/launch_plan.h"
-#include "launcher/attempt/hosts/record_query.h"
-#include "launcher/attempt/hosts/stack_query.h"
 #include "launcher/control/messages.h"
 #include "launcher/report/hosts/hang_report.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/run/watch/file_work.h"
 #include "launcher/run/watch/hang_folder.h"
+#include "launcher/run/watch/printer.h"
+#include "launcher/run/watch/watched_job.h"
 
 namespace sml::run {
 
 class HangReports {
  public:
+  // Everything here must outlive this.
   struct Deps {
-    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
-    const report::JobProgress& progress;            // outlives this, as does `files`
-    std::function<bool()> workers_run;
-    std::function<void(TraceTools tools, attempt::StackQuery::Done done)> look;  // asks the agents for stacks
-    std::function<void(attempt::RecordQuery::Done done)> fetch;                  // asks them for torch's recordings
-    std::function<void(const std::string&)> print;
+    WatchedJob& job;
+    const report::JobProgress& progress;
+    Printer& printer;
     std::shared_ptr<const HangFolder> folder;
     FileWork& files;
   };
-  explicit HangReports(Deps job) : deps_(std::move(job)) {}
+  explicit HangReports(Deps deps) : deps_(std::move(deps)) {}
 
   // Makes a report for another process; does not print or keep it. Calls `done` once, from within this call or later
   // from the loop. Error (Usage): no worker runs.
@@ -39,6 +36,10 @@ class HangReports {
   // have arrived, too. `why` is the reason in words. `then` is called afterwards, once, and waits for no file.
   void print(
       const std::string& why, TraceTools tools, std::function<void()> then = [] {});
+  // Prints the report if the workers run, without stopping them.
+  void print_while_running(const std::string& why) {
+    if (deps_.job.workers_run()) print(why, TraceTools::NonStopping);
+  }
 
  private:
   struct Printed {  // a printed report, and what the folder is to keep of it

@@ -1,7 +1,6 @@
 // Serves sml-run ps, status, stop, signal, stacks and logs for the job that runs in this process, by a local socket.
 // Used on the loop's thread.
 #pragma once
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,31 +8,33 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "common/core/stream.h"
-#include "common/plan/launch_plan.h"
-#include "common/wire/messages.h"
 #include "launcher/control/control_socket.h"
-#include "launcher/report/live/job_progress.h"
+#include "launcher/fleet/fleet.h"
+#include "launcher/options/job_options.h"
+#include "launcher/report/events/event_feed.h"
 #include "launcher/report/live/output_tail.h"
+#include "launcher/run/watch/hang_reports.h"
+#include "launcher/run/watch/printer.h"
+#include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
+#include "launcher/run/watch/watched_job.h"
 
 namespace sml::run {
 
 class JobControl {
  public:
+  // Everything here must outlive this.
   struct Deps {
-    std::function<const plan::LaunchPlan&()> plan;  // of the current attempt
-    const report::JobProgress& progress;            // outlives this
-    const report::Goodput* goodput;                 // null: not known; else outlives this
-    std::function<bool()> workers_run;
-    SignalTarget target;  // which processes of a worker get a signal
-    std::function<void(HostIndex host, const wire::ToAgent& message)> send;
-    // A signal has been sent to the workers; `who` is the message about it for the user.
-    std::function<void(int signo, const std::string& who)> signalled;
-    std::function<void(const std::string& who)> stop;  // `who` has asked for the end of the job
-    std::function<void(control::Form form, std::function<void(Result<std::string>)> done)> stacks;
-    std::function<void(UsagePoller::Done done)> use;
+    const JobOptions& options;
+    WatchedJob& job;
+    fleet::Fleet& fleet;
+    const report::EventFeed& events;
+    Printer& printer;
+    const ProgressWatch& progress;
+    const HangReports& reports;
+    UsagePoller& usage;
   };
-  JobControl(const boost::asio::any_io_executor& loop, Deps job);
+  JobControl(const boost::asio::any_io_executor& loop, Deps deps);
 
   // Begins to serve. Error: the job cannot be queried, but runs as usual.
   Result<void> open();

@@ -12,11 +12,11 @@ constexpr Duration kLastWrite = std::chrono::seconds(1);
 
 }  // namespace
 
-Observers::Observers(const boost::asio::any_io_executor& loop, Deps job)
+Observers::Observers(const boost::asio::any_io_executor& loop, Deps deps)
     : loop_(loop),
-      deps_(std::move(job)),
-      notifier_(loop, deps_.options.observers, deps_.print),
-      metrics_(deps_.progress, deps_.goodput),
+      deps_(deps),
+      notifier_(loop, deps_.options.observers, [this](const std::string& text) { deps_.printer.print(text); }),
+      metrics_(deps_.progress.so_far(), deps_.progress.goodput()),
       file_timer_(loop),
       writer_(loop) {}
 
@@ -26,7 +26,7 @@ void Observers::begin(report::EventFeed& feed, metrics::Outlets outlets) {
   if (!outlets.endpoint.is_open() && !outlets.file) return;
   feed.add(metrics_);
   if (outlets.endpoint.is_open()) {
-    if (deps_.options.verbosity != Verbosity::Quiet) deps_.print("metrics are at " + outlets.endpoint.url());
+    if (deps_.options.verbosity != Verbosity::Quiet) deps_.printer.print("metrics are at " + outlets.endpoint.url());
     server_ = std::make_unique<metrics::MetricsServer>(
         loop_, std::move(outlets.endpoint),
         [this](metrics::Format format, std::function<void(std::string)> done) { render(format, std::move(done)); });
@@ -39,18 +39,20 @@ void Observers::begin_pushes(report::EventFeed& feed) {
   const ObserverOptions& options = deps_.options.observers;
   const bool is_quiet = deps_.options.verbosity == Verbosity::Quiet;
   const ProgressLines lines = is_quiet ? ProgressLines::No : options.progress_lines;
-  if (deps_.goodput == nullptr || (options.status_server.url.empty() && lines == ProgressLines::No)) return;
+  const report::Goodput* goodput = deps_.progress.goodput();
+  if (goodput == nullptr || (options.status_server.url.empty() && lines == ProgressLines::No)) return;
   pusher_ = std::make_unique<notify::ProgressPusher>(
-      loop_, notify::ProgressPusher::Deps{options.status_server, lines, *deps_.goodput, deps_.print});
+      loop_, notify::ProgressPusher::Deps{options.status_server, lines, *goodput,
+                                          [this](const std::string& text) { deps_.printer.print(text); }});
   feed.add(*pusher_);
   pusher_->begin();
 }
 
 void Observers::render(metrics::Format format, std::function<void(std::string)> done) {
-  deps_.use([this, format, done = std::move(done)](const report::LiveUses& uses) {
+  deps_.usage.ask_sums([this, format, done = std::move(done)](const report::LiveUses& uses) {
     uses_ = uses;
     looked_ = Clock::now();
-    looked_attempt_ = deps_.progress.attempt();
+    looked_attempt_ = deps_.progress.so_far().attempt();
     done(metrics_.text(format, *looked_, uses_));
   });
 }
@@ -70,7 +72,7 @@ void Observers::renew_file() {
   file_is_written_ = true;
   const TimePoint now = Clock::now();
   const bool is_recent = looked_ && now - *looked_ < kFileInterval / 2;
-  if (is_recent && looked_attempt_ == deps_.progress.attempt()) {
+  if (is_recent && looked_attempt_ == deps_.progress.so_far().attempt()) {
     return write_file(metrics_.text(metrics::Format::Text, now, uses_));
   }
   render(metrics::Format::Text, [this](std::string text) { write_file(std::move(text)); });
@@ -83,7 +85,7 @@ void Observers::write_file(std::string text) {
                [this, outcome] {
                  file_is_written_ = false;
                  if (*outcome || std::exchange(told_of_file_, true)) return;
-                 deps_.print("--metrics-file: " + outcome->error().message() + "; the job goes on");
+                 deps_.printer.print("--metrics-file: " + outcome->error().message() + "; the job goes on");
                });
 }
 

@@ -18,7 +18,8 @@
 #include "launcher/notify/progress_pusher.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/events/event_feed.h"
-#include "launcher/report/live/job_progress.h"
+#include "launcher/run/watch/printer.h"
+#include "launcher/run/watch/progress_watch.h"
 #include "launcher/run/watch/usage_poller.h"
 
 namespace sml::run {
@@ -30,12 +31,11 @@ class Observers {
   // Everything here must outlive this.
   struct Deps {
     const JobOptions& options;
-    const report::JobProgress& progress;
-    const report::Goodput* goodput;              // null: not known
-    std::function<void(UsagePoller::Done)> use;  // gets the ranks' resource usage from the agents
-    std::function<void(const std::string&)> print;
+    const ProgressWatch& progress;
+    UsagePoller& usage;
+    Printer& printer;
   };
-  Observers(const boost::asio::any_io_executor& loop, Deps job);
+  Observers(const boost::asio::any_io_executor& loop, Deps deps);
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed, metrics::Outlets outlets);

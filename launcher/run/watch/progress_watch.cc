@@ -24,15 +24,14 @@ Duration interval_of(const ProgressOptions& options) {
 
 }  // namespace
 
-ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, File file,
-                             const plan::JobMap& map, Handlers handlers)
-    : options_(options),
-      handlers_(std::move(handlers)),
-      interval_(interval_of(options)),
+ProgressWatch::ProgressWatch(const boost::asio::any_io_executor& loop, Deps deps)
+    : deps_(deps),
+      options_(deps_.options.progress),
+      interval_(interval_of(options_)),
       clock_(2 * interval_),
       timer_(loop) {
-  if (options_.watch || file == File::Watched) goodput_.emplace();
-  begin_attempt(map);
+  if (options_.watch || !deps_.options.restart.progress_file.empty()) goodput_.emplace();
+  begin_attempt(deps_.attempt->plan().map);
 }
 
 void ProgressWatch::begin_attempt(const plan::JobMap& map) {
@@ -48,7 +47,7 @@ void ProgressWatch::begin(report::EventFeed& feed) {
   arm_timer();
 }
 
-TimePoint ProgressWatch::now() { return clock_.advance(Clock::now(), handlers_.flow()); }
+TimePoint ProgressWatch::now() { return clock_.advance(Clock::now(), deps_.attempt->workers().flow()); }
 
 void ProgressWatch::on_event(const report::Event& event) {
   if (const auto* started = std::get_if<report::RankStarted>(&event.what)) {
@@ -91,19 +90,22 @@ void ProgressWatch::look() {
   const TimePoint at = now();
   if (silence_) {
     const report::SilenceWatch::News news = silence_->on_time(at);
-    for (const std::string& sentence : news.sentences) handlers_.print(sentence);
+    for (const std::string& sentence : news.sentences) {
+      if (deps_.attempt->runs()) deps_.printer.print(sentence);
+    }
     if (!news.silent.empty()) act_on(news);
   }
   if (!lines_) return;
-  if (std::optional<report::NoProgress> what = lines_->on_time(at)) handlers_.no_progress(std::move(*what));
+  if (std::optional<report::NoProgress> what = lines_->on_time(at))
+    deps_.attempt->stop_for_no_progress(std::move(*what));
 }
 
 void ProgressWatch::act_on(const report::SilenceWatch::News& news) {
   using report::NoProgress;
   using Whose = report::SilenceWatch::News::Whose;
   if (options_.on_silent == OnSilent::NameThem) return;
-  if (options_.on_silent == OnSilent::Report) return handlers_.report();
-  handlers_.no_progress(
+  if (options_.on_silent == OnSilent::Report) return deps_.reports.print_while_running("ranks are silent");
+  deps_.attempt->stop_for_no_progress(
       {.ranks = news.silent,
        .limit = news.whose == Whose::All ? NoProgress::Limit::SilenceOfAll : NoProgress::Limit::Silence,
        .timeout = *options_.warn_silent,

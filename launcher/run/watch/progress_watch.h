@@ -1,37 +1,37 @@
 // Watches a job while it runs: its status, its goodput, and whether its ranks print. Feeds the rules of
 // launcher/report, which are pure, with output and time. Used on the loop's thread.
 #pragma once
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/stream.h"
+#include "launcher/attempt/attempt.h"
 #include "launcher/options/job_options.h"
 #include "launcher/report/live/goodput.h"
 #include "launcher/report/live/job_progress.h"
 #include "launcher/report/live/line_watch.h"
 #include "launcher/report/live/silence_watch.h"
 #include "launcher/report/live/work_clock.h"
+#include "launcher/run/watch/hang_reports.h"
+#include "launcher/run/watch/printer.h"
 
 namespace sml::run {
 
 class ProgressWatch final : private report::EventListener {
  public:
-  struct Handlers {
-    std::function<report::OutputFlow()> flow;             // whether the workers' output is being read
-    std::function<void(const std::string&)> print;        // a message about silent ranks
-    std::function<void()> report;                         // requests a report of where the ranks are
-    std::function<void(report::NoProgress)> no_progress;  // the workers are to be ended; may be called more than once
+  // Everything here must outlive this.
+  struct Deps {
+    const JobOptions& options;
+    const std::unique_ptr<attempt::Attempt>& attempt;  // the current one; the first exists already
+    HangReports& reports;
+    Printer& printer;
   };
-  // Whether there is a --progress-file.
-  enum class File : std::uint8_t { None, Watched };
-  ProgressWatch(const boost::asio::any_io_executor& loop, const ProgressOptions& options, File file,
-                const plan::JobMap& map, Handlers handlers);  // `options` and `map` must outlive this
+  ProgressWatch(const boost::asio::any_io_executor& loop, Deps deps);
 
   // Subscribes to `feed`, which must outlive this.
   void begin(report::EventFeed& feed);
@@ -54,8 +54,8 @@ class ProgressWatch final : private report::EventListener {
 
   void begin_attempt(const plan::JobMap& map);
 
+  Deps deps_;
   const ProgressOptions& options_;
-  Handlers handlers_;
   report::JobProgress so_far_;
   std::optional<report::Goodput> goodput_;
   std::optional<report::SilenceWatch> silence_;  // nullopt: no --warn-silent

@@ -14,17 +14,17 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 }  // namespace
 
 void UsagePoller::ask(Done done) {
-  if (!deps_.workers_run()) return done({});
+  if (!workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
   parts_awaited_ = 2;
-  deps_.queries().ask<wire::DiskSpace>([this](const auto& replies) {
+  attempt_->queries().ask<wire::DiskSpace>([this](const auto& replies) {
     for (const auto& [host, disk] : replies) {
       if (disk.total_bytes > 0) answer_.disks[host] = {disk.free_bytes, disk.total_bytes};
     }
     conclude_part();
   });
   if (rates_.has_base(Clock::now())) return look();
-  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) {
+  attempt_->queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) {
     if (add(replies).empty()) return take({});
     timer_.expires_after(kBetween);
     timer_.async_wait([this](boost::system::error_code error) {
@@ -34,7 +34,7 @@ void UsagePoller::ask(Done done) {
 }
 
 void UsagePoller::ask_sums(Done done) {
-  if (!deps_.workers_run()) return done({});
+  if (!workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
   parts_awaited_ = 1;
   look();
@@ -46,8 +46,8 @@ bool UsagePoller::enqueue(Done done) {
 }
 
 void UsagePoller::look() {
-  if (!deps_.workers_run()) return take({});
-  deps_.queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) { take(add(replies)); });
+  if (!workers_run()) return take({});
+  attempt_->queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) { take(add(replies)); });
 }
 
 report::RankUses UsagePoller::add(const UsageReplies& replies) {

@@ -6,20 +6,20 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "launcher/attempt/hosts/host_queries.h"
+#include "common/core/usage.h"
+#include "launcher/attempt/attempt.h"
 #include "launcher/report/live/live_use.h"
 
 namespace sml::run {
 
 class UsagePoller {
  public:
-  struct Deps {
-    std::function<bool()> workers_run;  // true if workers run and their usage is measured
-    std::function<attempt::HostQueries&()> queries;
-  };
   using Done = std::function<void(const report::LiveUses&)>;
 
-  UsagePoller(const boost::asio::any_io_executor& loop, Deps job) : deps_(std::move(job)), timer_(loop) {}
+  // `attempt` is the current one, which the run replaces; it outlives this.
+  UsagePoller(const boost::asio::any_io_executor& loop, UsageLook usage,
+              const std::unique_ptr<attempt::Attempt>& attempt)
+      : usage_(usage), attempt_(attempt), timer_(loop) {}
 
   // Gets disks and usage, with the CPU rate of each rank. A rate needs two samples: if no recent one is there, asks for
   // usage twice. `done` is called once: immediately, with nothing, if no workers run, else from the loop, within 3 s;
@@ -32,13 +32,15 @@ class UsagePoller {
  private:
   using UsageReplies = std::vector<attempt::HostQuery<wire::WorkersUse>::HostReply>;
 
+  bool workers_run() const { return usage_ == UsageLook::Yes && attempt_->runs(); }
   bool enqueue(Done done);  // returns whether no query is under way, so that the caller has to begin one
   void look();
   report::RankUses add(const UsageReplies& replies);
   void take(report::RankUses ranks);
   void conclude_part();
 
-  Deps deps_;
+  const UsageLook usage_;
+  const std::unique_ptr<attempt::Attempt>& attempt_;
   boost::asio::steady_timer timer_;
   std::vector<Done> waiting_;  // for the result of the query that is under way
   report::LiveUses answer_;    // its result so far
