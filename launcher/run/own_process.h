@@ -1,5 +1,6 @@
 // Actions of sml-run on its own process. An interface, since tests/simulation has another implementation.
 #pragma once
+#include <csignal>
 
 namespace sml::run {
 
@@ -13,7 +14,7 @@ class OwnProcess {
 // Uses the system's signals.
 class SystemProcess final : public OwnProcess {
  public:
-  void stop() override;
+  void stop() override { ::raise(SIGSTOP); }
 };
 
 }  // namespace sml::run
