@@ -26,6 +26,9 @@ namespace sml::wire {
 
 using sml::Stream;
 
+// Counts up with each change to a message or to these lists.
+inline constexpr std::uint32_t kProtocolVersion = 28;
+
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,
                              Relay, AskTraces, AskUse, AskHealth, Received, ReconnectRequest, AddWorkers, StartAdded,

@@ -24,8 +24,6 @@
 
 namespace sml::wire {
 
-inline constexpr std::uint32_t kProtocolVersion = 28;
-
 enum class StdinSource : std::uint8_t { Null, Launcher };  // Null: empty; Launcher: StdinData, until StdinEof
 
 // The process with which the pipe between launcher and agent ends. Guardian: the program that has started it passes
@@ -35,7 +33,7 @@ enum class PipeEnd : std::uint8_t { Agent, Guardian };
 // The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
 // follow, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; finally Leave, Bye.
 struct Hello {
-  std::uint32_t version = kProtocolVersion;
+  std::uint32_t version = 0;  // kProtocolVersion of the launcher
   std::string job_id;
   std::string host;                        // the host's name in the job, for messages
   std::uint32_t heartbeat_timeout_ms = 0;  // the agent ends everything if it receives nothing for this long

@@ -15,7 +15,7 @@ namespace sml::wire {
 
 // The reply to Hello.
 struct HelloAck {
-  std::uint32_t version = kProtocolVersion;
+  std::uint32_t version = 0;  // kProtocolVersion of the agent
   std::string build_id;
   std::int32_t pid = 0;                // of the agent
   std::uint64_t now_ns = 0;            // the agent's clock when it sends this

@@ -9,8 +9,7 @@ import re
 import struct
 import sys
 
-WIRE = pathlib.Path(__file__).resolve().parents[3] / "common" / "wire"
-MESSAGES = "".join((WIRE / name).read_text() for name in ("messages.h", "messages_to_agent.h"))
+MESSAGES = (pathlib.Path(__file__).resolve().parents[3] / "common/wire/messages.h").read_text()
 VERSION = re.search(r"kProtocolVersion = (\d+)", MESSAGES)[1]
 TYPES = {name: first + i for first, side in ((1, "ToAgent"), (64, "ToLauncher"))
          for i, name in enumerate(re.search(rf"{side} =\s+std::variant<([^>]*)>", MESSAGES)[1].replace(",", " ").split())}
