@@ -16,10 +16,21 @@ namespace {
 constexpr Duration kInterval = std::chrono::seconds(1);
 constexpr Duration kSentAtLeast = std::chrono::seconds(10);
 
+// `reply` keeps its values if `path` cannot be reached.
+template <class Reply>
+void look_at_space(const std::string& path, Reply& reply) {
+  struct statvfs space = {};
+  if (::statvfs(path.c_str(), &space) != 0) return;
+  reply.free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+  reply.total_bytes = std::uint64_t{space.f_blocks} * space.f_frsize;
+}
+
+void look_at_disk(const std::string& worker, wire::DiskSpace& reply) { look_at_space(worker + "/cwd", reply); }
+
 }  // namespace
 
 UsageService::UsageService(const ServiceContext& context)
-    : context_(context), timer_(context.loop), gpus_(context.loop), disk_thread_(context.loop.get_executor()) {}
+    : context_(context), timer_(context.loop), gpus_(context.loop) {}
 
 Result<void> UsageService::check(wire::Prepared&) {
   accelerators_ = os::accelerators_in("/sys/class/drm");
@@ -40,32 +51,31 @@ void UsageService::end() {
   gpus_.end();
 }
 
+template <class Reply>
+void UsageService::reply_off_loop(const typename Reply::Answers& question,
+                                  void (*fill)(const std::string& worker, Reply& reply)) {
+  const auto reply = std::make_shared<Reply>();
+  reply->id = question.id;
+  if (workers_.empty()) return context_.send(*reply);
+  const std::string_view name = wire::message_name<Reply>();
+  if (!blocked_.insert(name).second) return;
+  os::SideThread& thread = threads_.try_emplace(name, context_.loop.get_executor()).first->second;
+  const std::string worker = "/proc/" + std::to_string(workers_.begin()->second.pid);
+  const auto then = [this, name, reply] {
+    blocked_.erase(name);
+    context_.send(*reply);
+  };
+  thread.post([reply, worker, fill] { fill(worker, *reply); }, then);
+}
+
 void UsageService::handle(const wire::ToAgent& message) {
   if (const auto* asked = std::get_if<wire::AskUse>(&message)) {
     wire::WorkersUse answer{asked->id, {}};
     for (auto& [rank, worker] : workers_) answer.workers.push_back({rank, worker.family.look()});
     context_.send(answer);
-  } else if (const auto* space = std::get_if<wire::AskDiskSpace>(&message)) {
-    tell_disk_space(space->id);
+  } else if (const auto* disk = std::get_if<wire::AskDiskSpace>(&message)) {
+    reply_off_loop(*disk, look_at_disk);
   }
-}
-
-void UsageService::tell_disk_space(std::uint32_t id) {
-  if (workers_.empty()) return context_.send(wire::DiskSpace{id});
-  if (!std::exchange(disk_answers_, false)) return;
-  const auto answer = std::make_shared<wire::DiskSpace>(wire::DiskSpace{id});
-  const std::string directory = "/proc/" + std::to_string(workers_.begin()->second.pid) + "/cwd";
-  disk_thread_.post(
-      [answer, directory] {
-        struct statvfs space = {};
-        if (::statvfs(directory.c_str(), &space) != 0) return;
-        answer->free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
-        answer->total_bytes = std::uint64_t{space.f_blocks} * space.f_frsize;
-      },
-      [this, answer] {
-        disk_answers_ = true;
-        context_.send(*answer);
-      });
 }
 
 void UsageService::arm() {

@@ -1,9 +1,10 @@
 // Reports the utilization of the host while workers run: measures it once a second, and sends it if it has changed or
-// was last sent 10 seconds ago. At the launcher's request it also reports the usage of each worker, and the free space
-// of the file system of a worker's working directory.
+// was last sent 10 seconds ago. Also replies to the launcher's questions about running workers and what they use.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/steady_timer.hpp>
@@ -28,11 +29,15 @@ class UsageService final : public HostService {
     workers_.insert_or_assign(rank, Worker{pid, os::FamilyUse(pid)});
   }
   void worker_ended(Rank rank, const ExitStatus&) override { workers_.erase(rank); }
-  void handle(const wire::ToAgent& message) override;  // AskUse, AskDiskSpace
+  void handle(const wire::ToAgent& message) override;
   bool process_ended(pid_t pid, const ExitStatus&) override { return gpus_.ended(pid); }
 
  private:
-  void tell_disk_space(std::uint32_t id);
+  // Sends the Reply that `fill` completes, or one with its defaults if no worker runs. `worker`: the folder of a
+  // running worker in /proc. Each kind of Reply has its own thread, as a file system may take any time to answer; while
+  // `fill` blocks, further questions of this kind get no reply.
+  template <class Reply>
+  void reply_off_loop(const typename Reply::Answers& question, void (*fill)(const std::string& worker, Reply& reply));
   void tick();
   void start_gpus();
   void look();
@@ -50,9 +55,9 @@ class UsageService final : public HostService {
     pid_t pid;
     os::FamilyUse family;
   };
-  std::map<Rank, Worker> workers_;  // the running ones
-  os::SideThread disk_thread_;      // a file system may take any time to answer
-  bool disk_answers_ = true;        // false: an earlier request still blocks, and new ones get no reply
+  std::map<Rank, Worker> workers_;                      // the running ones
+  std::map<std::string_view, os::SideThread> threads_;  // of reply_off_loop(), by the name of the reply
+  std::set<std::string_view> blocked_;                  // the replies whose `fill` has not returned
 };
 
 }  // namespace sml::agent
