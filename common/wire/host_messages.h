@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/core/strong.h"
@@ -69,6 +70,10 @@ struct DiskSpace {
   static constexpr Rules kRules{.phase = Phase::Connection};
   using Answers = AskDiskSpace;
 };
+
+// The replies for `sml-run status` that are about a host as a whole. It asks each host for one of each kind, and shows
+// them by the rows of launcher/report/live/live_use.cc.
+using StatusReplies = std::tuple<DiskSpace>;
 
 struct Health {
   std::uint32_t id = 0;

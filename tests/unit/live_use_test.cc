@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <tuple>
 
 using namespace sml;
 using namespace sml::report;
@@ -41,4 +42,21 @@ TEST_CASE("use: a rank that has begun anew, has come or has gone", "[report]") {
   CHECK_FALSE(now.at(Rank(0)).cpu_percent.has_value());
   CHECK_FALSE(now.contains(Rank(1)));
   CHECK_FALSE(now.at(Rank(2)).cpu_percent.has_value());
+}
+
+TEST_CASE("use: the free space of a host has its keys always, and its numbers where its agent knows them", "[report]") {
+  LiveUses uses;
+  std::get<wire::DiskSpace>(uses.hosts["known"]) = {.id = 1, .free_bytes = 3 << 20, .total_bytes = 8 << 20};
+  std::get<wire::DiskSpace>(uses.hosts["unknown"]) = {.id = 1};
+  const auto disk = [&uses](const std::string& host) { return status_parts(uses, host).at(0); };
+  CHECK(disk("known").known);
+  CHECK(disk("known").text == "disk 3.0 MiB free");
+  for (const char* host : {"unknown", "silent"}) CHECK_FALSE(disk(host).known);
+  for (const char* host : {"known", "unknown", "silent"}) {
+    REQUIRE(disk(host).numbers.size() == 2);
+    CHECK(disk(host).numbers[0].key == std::string("disk_free_bytes"));
+    CHECK(disk(host).numbers[1].key == std::string("disk_bytes"));
+  }
+  CHECK(disk("known").numbers[0].value == (3 << 20));
+  CHECK(disk("known").numbers[1].value == (8 << 20));
 }

@@ -1,6 +1,7 @@
 #include "launcher/report/live/status_text.h"
 
 #include <csignal>
+#include <tuple>
 #include <utility>
 
 #include "tests/support/catch.h"
@@ -170,7 +171,9 @@ TEST_CASE("status: hosts on which ranks are spawned are among the others") {
   const Lines table = status_table(job.progress, kStart + 3s);
   CHECK(table[0] == "status after 0:03: hosts 2/2; ranks 2 running");
   CHECK(table[3] == "  b     ready      1");
-  const LiveUses uses{.disks = {{"b", {.free_bytes = std::uint64_t{3} << 30, .total_bytes = std::uint64_t{8} << 30}}}};
+  LiveUses uses;
+  std::get<wire::DiskSpace>(uses.hosts["b"]) = {.free_bytes = std::uint64_t{3} << 30,
+                                                .total_bytes = std::uint64_t{8} << 30};
   const Lines with_disk = status_table(job.progress, kStart + 3s, uses);
   CHECK(with_disk[2] == table[2]);
   CHECK(with_disk[3] == "  b     ready      1  disk 3.0 GiB free");
@@ -184,7 +187,8 @@ TEST_CASE("status: 80 columns have all accelerators of a host, as the rest of it
     use.accelerators.push_back({.name = name, .busy_percent = 100});
   job.start_all(1s);
   job.tell(HostInUse{HostId(0), use}, 2s);
-  const LiveUses uses{.disks = {{"algo-1", {.free_bytes = 3 * kGibi, .total_bytes = 8 * kGibi}}}};
+  LiveUses uses;
+  std::get<wire::DiskSpace>(uses.hosts["algo-1"]) = {.free_bytes = 3 * kGibi, .total_bytes = 8 * kGibi};
   const std::string row = status_table(job.progress, kStart + 3s, uses)[2];
   CHECK(row.ends_with(", memory 1.9 TiB of 2.0 TiB, disk 3.0 GiB free"));
   CHECK(cut_lines(row, 80).find("  gpu[0-7] 100 100 100 100 100 100 100 100 %") != std::string::npos);

@@ -1,5 +1,6 @@
 // The information about running workers that other parts of the launcher request from the agents.
 #pragma once
+#include <tuple>
 #include <utility>
 
 #include "launcher/attempt/hosts/host_query.h"
@@ -10,7 +11,7 @@ namespace sml::attempt {
 
 class HostQueries {
  private:
-  using SingleReplies = HostQuerySet<wire::WorkersUse, wire::DiskSpace>;
+  using SingleReplies = HostQuerySet<decltype(std::tuple_cat(std::tuple<wire::WorkersUse>(), wire::StatusReplies()))>;
 
  public:
   // The fleet outlives this.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,9 +59,11 @@ class HostQuery {
   std::vector<HostReply> replies_;
 };
 
-// One query for each of these replies.
+// One query for each reply of a tuple.
+template <class Replies>
+class HostQuerySet;
 template <class... Replies>
-class HostQuerySet : private HostQuery<Replies>... {
+class HostQuerySet<std::tuple<Replies...>> : private HostQuery<Replies>... {
  public:
   // The fleet outlives this.
   HostQuerySet(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet) : HostQuery<Replies>(loop, fleet)... {}

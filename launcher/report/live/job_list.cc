@@ -129,9 +129,9 @@ std::string status_to_json(const JobSummary& summary, const JobProgress& progres
     if (!host.text.empty()) one["detail"] = host.text;
     one["usage"] = peaks_json(host.peaks);
     one["memory_used_bytes"] = host.peaks.samples > 0 ? Json(host.peaks.last.memory_used) : Json();
-    const auto disk = uses.disks.find(host.name);
-    one["disk_free_bytes"] = disk != uses.disks.end() ? Json(disk->second.free_bytes) : Json();
-    one["disk_bytes"] = disk != uses.disks.end() ? Json(disk->second.total_bytes) : Json();
+    for (const StatusPart& part : status_parts(uses, host.name)) {
+      for (const auto& [key, value] : part.numbers) one[key] = part.known ? Json(value) : Json();
+    }
     one["accelerators"] = Json::array();
     for (const AcceleratorUse& use : host.peaks.last.accelerators) {
       one["accelerators"].push_back({{"name", use.name}, {"busy_percent", use.busy_percent}});

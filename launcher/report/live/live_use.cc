@@ -1,6 +1,27 @@
 #include "launcher/report/live/live_use.h"
 
+#include <tuple>
+
+#include "launcher/report/live/status_text.h"
+
 namespace sml::report {
+
+namespace {
+
+// The rows of `sml-run status`: one for each of wire::StatusReplies.
+StatusPart status_part(const wire::DiskSpace& m) {
+  return {.known = m.total_bytes > 0,
+          .text = "disk " + bytes_text(m.free_bytes) + " free",
+          .numbers = {{"disk_free_bytes", m.free_bytes}, {"disk_bytes", m.total_bytes}}};
+}
+
+}  // namespace
+
+std::vector<StatusPart> status_parts(const LiveUses& uses, const std::string& host) {
+  const auto found = uses.hosts.find(host);
+  const wire::StatusReplies replies = found != uses.hosts.end() ? found->second : wire::StatusReplies();
+  return std::apply([](const auto&... reply) { return std::vector<StatusPart>{status_part(reply)...}; }, replies);
+}
 
 RankUses UseRates::add(const std::map<Rank, ProcessUse>& look, TimePoint now) {
   const double elapsed_ms = std::chrono::duration<double, std::milli>(now - looked_).count();

@@ -1,13 +1,16 @@
-// Current resource usage of each rank. Computes the CPU share of a rank from two samples of its CPU time. Pure.
+// Current resource usage of each rank and its host. Computes the CPU share of a rank from two samples of its CPU time.
+// Pure.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/core/clock.h"
 #include "common/core/strong.h"
 #include "common/core/usage.h"
+#include "common/wire/host_messages.h"
 
 namespace sml::report {
 
@@ -21,13 +24,22 @@ using RankUses = std::map<Rank, LiveUse>;  // of ranks that run and for which an
 
 // The replies of agents at one moment.
 struct LiveUses {
-  struct Disk {
-    std::uint64_t free_bytes = 0;
-    std::uint64_t total_bytes = 0;
-  };
   RankUses ranks{};
-  std::map<std::string, Disk> disks{};  // by host: the file system of its workers' working directory, where it is known
+  std::map<std::string, wire::StatusReplies> hosts{};  // by name; a reply that has not come has its default values
 };
+
+// The part of a host's status that comes from one reply.
+struct StatusPart {
+  struct Number {
+    const char* key;
+    std::uint64_t value;
+  };
+  bool known = false;           // false: the agent does not know the numbers, or has not replied
+  std::string text;             // for the host's line of the table, if known
+  std::vector<Number> numbers;  // for the JSON form; null unless known
+};
+// One part for each of wire::StatusReplies, in their order.
+std::vector<StatusPart> status_parts(const LiveUses& uses, const std::string& host);
 
 class UseRates {
  public:

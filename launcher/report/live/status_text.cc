@@ -116,8 +116,8 @@ std::string use_text(const JobProgress::Host& host, const LiveUses& uses) {
   if (last.memory_total > 0) {
     parts.push_back(fmt::format("memory {} of {}", bytes_text(last.memory_used), bytes_text(last.memory_total)));
   }
-  if (const auto disk = uses.disks.find(host.name); disk != uses.disks.end()) {
-    parts.push_back(fmt::format("disk {} free", bytes_text(disk->second.free_bytes)));
+  for (const StatusPart& part : status_parts(uses, host.name)) {
+    if (part.known) parts.push_back(part.text);
   }
   return parts.empty() ? "" : fmt::format("  {}", fmt::join(parts, ", "));
 }

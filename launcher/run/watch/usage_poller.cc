@@ -1,6 +1,7 @@
 #include "launcher/run/watch/usage_poller.h"
 
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "common/core/clock.h"
@@ -13,16 +14,20 @@ constexpr Duration kBetween = std::chrono::milliseconds(250);
 
 }  // namespace
 
+template <class Reply>
+void UsagePoller::ask_hosts() {
+  ++parts_awaited_;
+  attempt_->queries().ask<Reply>([this](const auto& replies) {
+    for (const auto& [host, reply] : replies) std::get<Reply>(answer_.hosts[host]) = reply;
+    conclude_part();
+  });
+}
+
 void UsagePoller::ask(Done done) {
   if (!workers_run()) return done({});
   if (!enqueue(std::move(done))) return;
-  parts_awaited_ = 2;
-  attempt_->queries().ask<wire::DiskSpace>([this](const auto& replies) {
-    for (const auto& [host, disk] : replies) {
-      if (disk.total_bytes > 0) answer_.disks[host] = {disk.free_bytes, disk.total_bytes};
-    }
-    conclude_part();
-  });
+  parts_awaited_ = 1;
+  [this]<class... Replies>(const std::tuple<Replies...>&) { (ask_hosts<Replies>(), ...); }(wire::StatusReplies());
   if (rates_.has_base(Clock::now())) return look();
   attempt_->queries().ask<wire::WorkersUse>([this](const UsageReplies& replies) {
     if (add(replies).empty()) return take({});

@@ -1,4 +1,4 @@
-// Gets the current resource usage of the ranks, and of the disks they work on, by queries to their agents.
+// Gets the current resource usage of the ranks, and wire::StatusReplies of their hosts, by queries to the agents.
 #pragma once
 #include <functional>
 #include <memory>
@@ -21,12 +21,13 @@ class UsagePoller {
               const std::unique_ptr<attempt::Attempt>& attempt)
       : usage_(usage), attempt_(attempt), timer_(loop) {}
 
-  // Gets disks and usage, with the CPU rate of each rank. A rate needs two samples: if no recent one is there, asks for
-  // usage twice. `done` is called once: immediately, with nothing, if no workers run, else from the loop, within 3 s;
-  // never if the job ends before. A call during another query, also one of ask_sums(), gets what that one returns.
+  // Gets the replies of the hosts, and usage with the CPU rate of each rank. A rate needs two samples: if no recent one
+  // is there, asks for usage twice. `done` is called once: immediately, with nothing, if no workers run, else from the
+  // loop, within 3 s; never if the job ends before. A call during another query, also one of ask_sums(), gets what that
+  // one returns.
   void ask(Done done);
-  // The same without disks, and without rates unless a recent sample is there. Asks for usage only once: a query makes
-  // each host read a few files per process.
+  // The same without those replies, and without rates unless a recent sample is there. Asks for usage only once: a
+  // query makes each host read a few files per process.
   void ask_sums(Done done);
 
  private:
@@ -35,6 +36,8 @@ class UsagePoller {
   bool workers_run() const { return usage_ == UsageLook::Yes && attempt_->runs(); }
   bool enqueue(Done done);  // returns whether no query is under way, so that the caller has to begin one
   void look();
+  template <class Reply>
+  void ask_hosts();
   report::RankUses add(const UsageReplies& replies);
   void take(report::RankUses ranks);
   void conclude_part();
@@ -44,7 +47,7 @@ class UsagePoller {
   boost::asio::steady_timer timer_;
   std::vector<Done> waiting_;  // for the result of the query that is under way
   report::LiveUses answer_;    // its result so far
-  int parts_awaited_ = 0;      // its parts that are missing: disks, usage
+  int parts_awaited_ = 0;      // its parts that are missing: usage, each kind of reply
   report::UseRates rates_;
 };
 
