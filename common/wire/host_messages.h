@@ -28,6 +28,13 @@ struct AskDiskSpace {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
+// Requests the free space of /dev/shm, as AskDiskSpace does that of the working directory; the reply is SharedMemory.
+struct AskSharedMemory {
+  std::uint32_t id = 0;  // the same in the reply
+  void fields(auto& a) { a(id); }
+  static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
+};
+
 // Asks whether workers can start on the host, while none run. A later request replaces an unanswered one. The agent
 // replies with Health, at most after both limits.
 struct AskHealth {
@@ -71,9 +78,19 @@ struct DiskSpace {
   using Answers = AskDiskSpace;
 };
 
+// The file system at /dev/shm, as one of the host's running workers sees it.
+struct SharedMemory {
+  std::uint32_t id = 0;
+  std::uint64_t free_bytes = 0;   // available to the worker's user
+  std::uint64_t total_bytes = 0;  // 0: unknown, there is none, or no worker runs
+  void fields(auto& a) { a(id, free_bytes, total_bytes); }
+  static constexpr Rules kRules{.phase = Phase::Connection};
+  using Answers = AskSharedMemory;
+};
+
 // The replies for `sml-run status` that are about a host as a whole. It asks each host for one of each kind, and shows
 // them by the rows of launcher/report/live/live_use.cc.
-using StatusReplies = std::tuple<DiskSpace>;
+using StatusReplies = std::tuple<DiskSpace, SharedMemory>;
 
 struct Health {
   std::uint32_t id = 0;

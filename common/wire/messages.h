@@ -27,18 +27,18 @@ namespace sml::wire {
 using sml::Stream;
 
 // Counts up with each change to a message or to these lists.
-inline constexpr std::uint32_t kProtocolVersion = 28;
+inline constexpr std::uint32_t kProtocolVersion = 29;
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,
                              Relay, AskTraces, AskUse, AskHealth, Received, ReconnectRequest, AddWorkers, StartAdded,
-                             SpawnAnswer, HorovodRound, HorovodCall, AskRecorded, AskDiskSpace>;
+                             SpawnAnswer, HorovodRound, HorovodCall, AskRecorded, AskDiskSpace, AskSharedMemory>;
 using ToLauncher =
     std::variant<HelloAck, Prepared, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, StdinCredit, Bye,
                  ErrorFile, OutOfMemory, Joined, LogFailed, Inspected, FifoFailed, MpiUse, AskPeerOwnership,
                  PeerVerdictsOfHost, LeftEnded, Cleared, FenceData, Relay, RankFault, HostUsed, Trace, Traced,
                  WorkersUse, Health, Recorded, Received, SpawnRequest, Added, HorovodNews, HorovodAnswer, RecordedAll,
-                 DiskSpace, GuardianReplaced>;
+                 DiskSpace, GuardianReplaced, SharedMemory>;
 
 // The index of one of the alternatives of ToAgent.
 template <class Request>

@@ -79,7 +79,9 @@ class Usage(TestCase):
             self.assertEqual(host["disk_bytes"], size)
             self.assertLessEqual(host["disk_free_bytes"], size - (64 << 20))
             self.assertLess(abs(host["disk_free_bytes"] - os.statvfs("/dev/shm").f_bavail * of_files.f_frsize), size / 4)
-            self.assertRegex(sml_run("status", self.name_of(job)).stdout, r"localhost .* disk [0-9.]+ [KMGT]iB free")
+            self.assertEqual((host["shm_bytes"], host["shm_free_bytes"] <= size - (64 << 20)), (size, True), host)
+            self.assertRegex(sml_run("status", self.name_of(job)).stdout,
+                             r"localhost .* disk [0-9.]+ [KMGT]iB free, /dev/shm [0-9.]+ [KMGT]iB free\n")
 
     def test_it_is_not_looked_at_where_nobody_wants_it(self):
         report = self.temporary_directory() / "report"

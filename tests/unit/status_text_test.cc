@@ -191,5 +191,8 @@ TEST_CASE("status: 80 columns have all accelerators of a host, as the rest of it
   std::get<wire::DiskSpace>(uses.hosts["algo-1"]) = {.free_bytes = 3 * kGibi, .total_bytes = 8 * kGibi};
   const std::string row = status_table(job.progress, kStart + 3s, uses)[2];
   CHECK(row.ends_with(", memory 1.9 TiB of 2.0 TiB, disk 3.0 GiB free"));
+  std::get<wire::SharedMemory>(uses.hosts["algo-1"]) = {.free_bytes = kGibi / 2, .total_bytes = kGibi};
+  const std::string row_with_memory = status_table(job.progress, kStart + 3s, uses)[2];
+  CHECK(row_with_memory == row + ", /dev/shm 512.0 MiB free");
   CHECK(cut_lines(row, 80).find("  gpu[0-7] 100 100 100 100 100 100 100 100 %") != std::string::npos);
 }

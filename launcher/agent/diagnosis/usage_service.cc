@@ -27,6 +27,11 @@ void look_at_space(const std::string& path, Reply& reply) {
 
 void look_at_disk(const std::string& worker, wire::DiskSpace& reply) { look_at_space(worker + "/cwd", reply); }
 
+// A worker may be in a container with a /dev/shm of its own.
+void look_at_shared_memory(const std::string& worker, wire::SharedMemory& reply) {
+  look_at_space(worker + "/root/dev/shm", reply);
+}
+
 }  // namespace
 
 UsageService::UsageService(const ServiceContext& context)
@@ -75,6 +80,8 @@ void UsageService::handle(const wire::ToAgent& message) {
     context_.send(answer);
   } else if (const auto* disk = std::get_if<wire::AskDiskSpace>(&message)) {
     reply_off_loop(*disk, look_at_disk);
+  } else if (const auto* memory = std::get_if<wire::AskSharedMemory>(&message)) {
+    reply_off_loop(*memory, look_at_shared_memory);
   }
 }
 

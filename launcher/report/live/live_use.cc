@@ -14,6 +14,11 @@ StatusPart status_part(const wire::DiskSpace& m) {
           .text = "disk " + bytes_text(m.free_bytes) + " free",
           .numbers = {{"disk_free_bytes", m.free_bytes}, {"disk_bytes", m.total_bytes}}};
 }
+StatusPart status_part(const wire::SharedMemory& m) {
+  return {.known = m.total_bytes > 0,
+          .text = "/dev/shm " + bytes_text(m.free_bytes) + " free",
+          .numbers = {{"shm_free_bytes", m.free_bytes}, {"shm_bytes", m.total_bytes}}};
+}
 
 }  // namespace
 
