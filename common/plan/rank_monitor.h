@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sml::plan {
@@ -30,6 +31,10 @@ struct RankMonitor {
   std::vector<SectionLimit> sections{};
   bool operator==(const RankMonitor&) const = default;
   void fields(auto& a) { a(offer, first_ms, heartbeat_ms, outside_ms, sections); }
+  // See wire::Prepare::kNames.
+  static constexpr std::string_view kNames[] = {"--rank-monitor", "--initial-rank-heartbeat-timeout",
+                                                "--rank-heartbeat-timeout", "--rank-out-of-section-timeout",
+                                                "--rank-section-timeouts"};
 };
 
 }  // namespace sml::plan

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/core/process_settings.h"
@@ -131,7 +132,8 @@ struct MpiPlan {
   std::string pmix_library{};  // the library to load; empty: the host's own
   std::string name_space{};    // plan::JobIdentity
   LateStart late{};
-  void fields(auto& a) { a(pmi_mode, look, host, shape, pmix_library, name_space, late); }
+  void fields(auto& a) { a(pmi_mode, pmix_library, look, host, shape, name_space, late); }
+  static constexpr std::string_view kNames[] = {"--mpi", "--pmix", "", "", "", "", ""};  // see Prepare::kNames
 };
 
 // Python modules that one process imports before it forks the workers, so that each has them imported already.
@@ -172,10 +174,33 @@ struct Prepare {
   HostIdRuns idle{};
   ProcessSettings inherited{};  // from the launcher, for workers
   void fields(auto& a) {
-    a(apps, workers, services, logs, interfaces, binding, devices, fifos, channels, mark, mpi, attempt, restarts,
-      usage);
-    a(preload, monitor, torch_traces, accelerators, order, idle, inherited);
+    a(apps, workers, logs, attempt, restarts, binding, devices, services, mpi, monitor, interfaces, fifos, channels,
+      usage, preload, torch_traces, accelerators, mark, order, idle, inherited);
   }
+  // The names of the fields, in the order of fields(), in an error about a plan that is not a host's own: each field's
+  // option, or what else sets it. PlanVerifier compares the fields of a struct with kNames one by one, and does not
+  // compile if one has no name. Empty: the name of the whole struct.
+  static constexpr std::string_view kNames[] = {"plan of the programs",
+                                                "plan of the workers",
+                                                "plan of the log files",
+                                                "number of the attempt",
+                                                "number of restarts",
+                                                "binding of the workers",
+                                                "devices of the workers",
+                                                "--elastic",
+                                                "map of the ranks",
+                                                "--rank-monitor",
+                                                "--interface",
+                                                "--pipe-fanout",
+                                                "--channel",
+                                                "--no-usage",
+                                                "--preload",
+                                                "--hang-report",
+                                                "--max-restarts",
+                                                "mark of the job",
+                                                "order of the hosts",
+                                                "choice of the hosts without workers",
+                                                "limit of processes, or umask"};
 };
 
 // Asks which of these addresses the host can reach. The agent replies with Probed within timeout_ms.

@@ -351,11 +351,33 @@ TEST_CASE("dial-in: the option that differs is named, and no other") {
   CHECK(plan_with([](auto& p) { p.usage = p.usage == UsageLook::Yes ? UsageLook::No : UsageLook::Yes; }, part) ==
         "another --no-usage");
   CHECK(plan_with([](auto& p) { p.inherited.umask = 0; }, part) == "another limit of processes, or umask");
+  CHECK(plan_with([](auto& p) { p.binding.share = plan::CoreShare::Equal; }, part) == "another --cpus-per-rank");
+  CHECK(plan_with([](auto& p) { p.mpi.pmix_library = "/x.so"; }, part) == "another --pmix");
+  CHECK(plan_with([](auto& p) { p.mpi.host = 7; }, part) == "another map of the ranks");
+  CHECK(plan_with([](auto& p) { p.services.push_back({wire::ServiceKind::TorchStore}); }, part) == "another --elastic");
+  CHECK(plan_with([](auto& p) { p.monitor.sections = {{"step", 5}}; }, part) == "another --rank-section-timeouts");
+  CHECK(plan_with([](auto& p) { p.accelerators = wire::AcceleratorLook::Yes; }, part) == "another --max-restarts");
   CHECK(plan_with([](auto& p) { p.workers[0].cores = "0"; }, part) == "other cores for rank 2");
   CHECK(plan_with([](auto& p) { p.workers[0].stderr_pipe = wire::StderrPipe::OfStdout; }, part) ==
         "another --merge-stderr");
   CHECK(plan_with([](auto& p) { p.workers[0].stdout_end = wire::StdoutEnd::Terminal; }, part) == "another --pty");
   CHECK(plan_with([](auto& p) { p.workers[0].result_pipe = wire::ResultPipe::Yes; }, part) == "another --results");
+}
+
+TEST_CASE("dial-in: of several options that differ, one of the workers' places is named first") {
+  const ExpectedPlan part = part_of(plan_of_two());
+  const auto change = [](wire::Prepare& p) {
+    p.interfaces = {"ib0"};
+    p.mpi.host = 7;
+    p.mpi.pmix_library = "/x.so";
+  };
+  CHECK(plan_with(change, part) == "another --pmix");
+  const auto change_more = [&change](wire::Prepare& p) {
+    change(p);
+    p.binding.memory = plan::MemoryPolicy::Bind;
+    p.binding.share = plan::CoreShare::Equal;
+  };
+  CHECK(plan_with(change_more, part) == "another --cpus-per-rank");
 }
 
 TEST_CASE("dial-in: where only one host's environment has a variable with a default, each host keeps its own") {

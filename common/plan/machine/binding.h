@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/plan/machine/cpu_topology.h"
@@ -34,8 +35,12 @@ struct BindingRequest {
   CpuSet cores{};          // logical numbers of the cores that may be used; empty: all
   std::uint32_t nice = 0;  // added to the niceness of the agent: 0 to 19
   void fields(auto& a) {
-    a(bind_to, cores_per_rank, memory, on_impossible, report, map_by, per_part, share, cores, nice);
+    a(bind_to, cores_per_rank, share, memory, on_impossible, report, map_by, per_part, cores, nice);
   }
+  // See wire::Prepare::kNames.
+  static constexpr std::string_view kNames[] = {
+      "--bind-to",         "--cpus-per-rank", "--cpus-per-rank", "--memory-policy", "--bind-strict",
+      "--report-bindings", "--map-by",        "--map-by",        "--cpu-set",       "--nice"};
   bool operator==(const BindingRequest&) const = default;
 };
 

@@ -24,6 +24,7 @@ struct DeviceRequest {
   VisibleDevices visible = VisibleDevices::All;
   std::uint32_t per_rank = 1;  // with PerRank and PerRankIfAny: the number of devices that each worker has to itself
   void fields(auto& a) { a(visible, per_rank); }
+  static constexpr std::string_view kNames[] = {"--visible-devices", "--gpus-per-rank"};  // see wire::Prepare::kNames
   bool operator==(const DeviceRequest&) const = default;
 };
 

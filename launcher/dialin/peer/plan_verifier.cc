@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "common/core/text.h"
 #include "common/plan/environment/presets.h"
@@ -173,79 +176,54 @@ Result<void> settle_worker(wire::Worker& theirs, const wire::Worker& own) {
 
 // ---- the rest of a plan
 
-// Finds the first of several fields in which two plans differ.
-class FirstDifference {
- public:
-  // `name`: the option, or the part of the plan, that is compared.
-  template <class T>
-  void compare(string_view name, const T& theirs, const T& own) {
-    if (name_.empty() && encoded(theirs) != encoded(own)) name_ = name;
-  }
-  string_view name() const { return name_; }
+// A part of a plan: its name, and its bytes as they are sent.
+using Part = std::pair<string_view, std::string>;
 
- private:
-  template <class T>
-  static std::string encoded(const T& value) {
-    std::string out;
-    wire::Writer writer(out);
-    writer(value);
-    return out;
-  }
-  string_view name_;
-};
-
-void compare_places(FirstDifference& out, const wire::Prepare& theirs, const wire::Prepare& own) {
-  const plan::BindingRequest& a = theirs.binding;
-  const plan::BindingRequest& b = own.binding;
-  out.compare("--bind-to", a.bind_to, b.bind_to);
-  out.compare("--cpus-per-rank", a.cores_per_rank, b.cores_per_rank);
-  out.compare("--cpus-per-rank", a.share, b.share);
-  out.compare("--memory-policy", a.memory, b.memory);
-  out.compare("--bind-strict", a.on_impossible, b.on_impossible);
-  out.compare("--report-bindings", a.report, b.report);
-  out.compare("--map-by", a.map_by, b.map_by);
-  out.compare("--map-by", a.per_part, b.per_part);
-  out.compare("--cpu-set", a.cores, b.cores);
-  out.compare("--nice", a.nice, b.nice);
-  out.compare("--visible-devices", theirs.devices.visible, own.devices.visible);
-  out.compare("--gpus-per-rank", theirs.devices.per_rank, own.devices.per_rank);
+template <class T>
+Part part_of(string_view name, const T& value) {
+  Part out{name, {}};
+  wire::Writer writer(out.second);
+  writer(value);
+  return out;
 }
 
-void compare_services(FirstDifference& out, const wire::Prepare& theirs, const wire::Prepare& own) {
-  const auto ports = [](const wire::Prepare& prepare) {
-    return std::count_if(prepare.services.begin(), prepare.services.end(), [](const wire::ServiceRequest& request) {
-      return request.kind == wire::ServiceKind::WorkerPort;
-    });
-  };
-  out.compare("--preset", ports(theirs), ports(own));
-  out.compare("--elastic", theirs.services, own.services);  // stores serve other hosts or not
-  out.compare("--mpi", theirs.mpi.pmi_mode, own.mpi.pmi_mode);
-  out.compare("--pmix", theirs.mpi.pmix_library, own.mpi.pmix_library);
-  out.compare("map of the ranks", theirs.mpi, own.mpi);
-  out.compare("--rank-monitor", theirs.monitor.offer, own.monitor.offer);
-  out.compare("--initial-rank-heartbeat-timeout", theirs.monitor.first_ms, own.monitor.first_ms);
-  out.compare("--rank-heartbeat-timeout", theirs.monitor.heartbeat_ms, own.monitor.heartbeat_ms);
-  out.compare("--rank-out-of-section-timeout", theirs.monitor.outside_ms, own.monitor.outside_ms);
-  out.compare("--rank-section-timeouts", theirs.monitor.sections, own.monitor.sections);
+// Ports of workers are requested for presets; other services differ in whether they serve other hosts.
+void append_parts(std::vector<Part>& out, string_view name, const std::vector<wire::ServiceRequest>& services) {
+  const auto ports = std::count_if(services.begin(), services.end(), [](const wire::ServiceRequest& request) {
+    return request.kind == wire::ServiceKind::WorkerPort;
+  });
+  out.push_back(part_of("--preset", ports));
+  out.push_back(part_of(name, services));
 }
 
-// Returns the name of a difference that is not in the programs and workers; empty if none has a name.
-string_view other_difference(const wire::Prepare& theirs, const wire::Prepare& own) {
-  FirstDifference out;
-  compare_places(out, theirs, own);
-  compare_services(out, theirs, own);
-  out.compare("--interface", theirs.interfaces, own.interfaces);
-  out.compare("--pipe-fanout", theirs.fifos, own.fifos);
-  out.compare("--channel", theirs.channels, own.channels);
-  out.compare("--no-usage", theirs.usage, own.usage);
-  out.compare("--preload", theirs.preload, own.preload);
-  out.compare("--hang-report", theirs.torch_traces, own.torch_traces);
-  out.compare("--max-restarts", theirs.accelerators, own.accelerators);  // looks for memory of earlier attempts
-  out.compare("mark of the job", theirs.mark, own.mark);
-  out.compare("order of the hosts", theirs.order, own.order);
-  out.compare("choice of the hosts without workers", theirs.idle, own.idle);
-  out.compare("limit of processes, or umask", theirs.inherited, own.inherited);
-  return out.name();
+// Appends the fields of a struct with kNames, else `value` as a whole, which is called `name`.
+template <class T>
+void append_parts(std::vector<Part>& out, string_view name, const T& value) {
+  if constexpr (requires { T::kNames; }) {
+    const auto append_fields = [&](const auto&... fields) {
+      static_assert(sizeof...(fields) == std::size(T::kNames),
+                    "each field needs a name in kNames, and fields() one call");
+      const auto append = [&](string_view own, const auto& field) {
+        append_parts(out, own.empty() ? name : own, field);
+      };
+      std::size_t i = 0;
+      (append(T::kNames[i++], fields), ...);
+    };
+    const_cast<T&>(value).fields(append_fields);  // fields() only reads when given this
+  } else {
+    out.push_back(part_of(name, value));
+  }
+}
+
+// Returns the name of the first part in which two plans differ; nullopt if they are equal.
+std::optional<string_view> different_part(const wire::Prepare& theirs, const wire::Prepare& own) {
+  std::vector<Part> their_parts;
+  std::vector<Part> own_parts;
+  append_parts(their_parts, "part of the plan", theirs);
+  append_parts(own_parts, "part of the plan", own);
+  const auto differs_at = std::mismatch(their_parts.begin(), their_parts.end(), own_parts.begin()).first;
+  if (differs_at == their_parts.end()) return std::nullopt;
+  return differs_at->first;
 }
 
 std::uint16_t port_in(const plan::Environment& environment, string_view name) {
@@ -388,10 +366,9 @@ Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {
     if (Result<void> same = settle_worker(prepare.workers[i], own.workers[i]); !same) return same;
   }
   prepare.logs = own.logs;
-  // Compares all other fields, also those that may be added later.
-  const string_view name = other_difference(prepare, own);
-  return agree(wire::encode(wire::ToAgent(prepare)) == wire::encode(wire::ToAgent(own)),
-               fmt::format("another {}", name.empty() ? "part of the plan" : name));
+  // Compares all fields, also those that may be added later.
+  const std::optional<string_view> name = different_part(prepare, own);
+  return agree(!name, fmt::format("another {}", name.value_or("")));
 }
 
 Result<void> PlanVerifier::check_one(const wire::Start& start) {
