@@ -1,6 +1,7 @@
 #include "common/os/affinity.h"
 
 #include <cerrno>
+#include <utility>
 
 #include <linux/mempolicy.h>
 #include <sched.h>
@@ -34,6 +35,15 @@ int number_of(MemoryMode mode) {
   return MPOL_DEFAULT;
 }
 
+// Empty: no memory policy. MPOL_PREFERRED takes one node only.
+std::vector<unsigned long> node_mask(std::span<const std::uint32_t> nodes, MemoryMode mode) {
+  if (mode == MemoryMode::Default || nodes.empty()) return {};
+  return mask_of(mode == MemoryMode::Prefer ? nodes.first(1) : nodes);
+}
+
+// The size of a mask as set_mempolicy(2) takes it: the kernel reads one bit less than this number.
+long bits_of(const std::vector<unsigned long>& mask) { return static_cast<long>(mask.size() * kBits + 1); }
+
 }  // namespace
 
 std::vector<std::uint32_t> allowed_cpus() {
@@ -51,24 +61,41 @@ std::vector<std::uint32_t> allowed_cpus() {
   return out;
 }
 
-ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
-                            MemoryMode mode) {
-  ProcessBinding out{.cpus = mask_of(cpus), .nodes = {}, .memory_mode = number_of(mode)};
-  if (mode == MemoryMode::Default || numa_nodes.empty()) return out;
-  // MPOL_PREFERRED takes one node only
-  out.nodes = mask_of(mode == MemoryMode::Prefer ? numa_nodes.first(1) : numa_nodes);
+KernelCalls binding_calls(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
+                          MemoryMode mode) {
+  KernelCalls out;
+  if (std::vector<unsigned long> mask = mask_of(cpus); !mask.empty()) {
+    const auto bytes = static_cast<long>(mask.size() * sizeof(unsigned long));
+    out.push_back({SYS_sched_setaffinity, {{0}, {bytes}, {0, std::move(mask)}}});
+  }
+  if (std::vector<unsigned long> mask = node_mask(numa_nodes, mode); !mask.empty()) {
+    const long bits = bits_of(mask);
+    out.push_back({SYS_set_mempolicy, {{number_of(mode)}, {0, std::move(mask)}, {bits}}});
+  }
+  return out;
+}
+
+std::string text_of(std::span<const KernelCall> calls) {
+  std::string out;
+  for (const KernelCall& call : calls) {
+    out += std::to_string(call.number);
+    for (const auto& [number, mask] : call.arguments) {
+      if (mask.empty()) out += " " + std::to_string(number);
+      for (std::size_t i = 0; i < mask.size(); ++i) out += (i == 0 ? " @" : ",") + std::to_string(mask[i]);
+    }
+    out += '\n';
+  }
   return out;
 }
 
 int memory_mode_refused(std::span<const std::uint32_t> numa_nodes, MemoryMode mode) {
-  const ProcessBinding binding = make_binding({}, numa_nodes, mode);
-  if (binding.nodes.empty()) return 0;
-  const auto bits = binding.nodes.size() * kBits + 1;  // the kernel reads one bit less than this number
+  const std::vector<unsigned long> nodes = node_mask(numa_nodes, mode);
+  if (nodes.empty()) return 0;
   int own_mode = MPOL_DEFAULT;  // numactl(8) may have set another, which workers without a binding inherit
   std::vector<unsigned long> own_nodes(kNodeWords, 0);
   const bool knows_own =
       ::syscall(SYS_get_mempolicy, &own_mode, own_nodes.data(), kNodeWords * kBits, nullptr, 0UL) == 0;
-  const bool taken = ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
+  const bool taken = ::syscall(SYS_set_mempolicy, number_of(mode), nodes.data(), bits_of(nodes)) == 0;
   const int refused = taken ? 0 : errno;
   if (!knows_own || own_mode == MPOL_DEFAULT) {
     ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);

@@ -1,8 +1,9 @@
-// CPU affinity, NUMA memory policy and niceness of processes that are to be started, and what the kernel permits this
+// CPU affinity, NUMA memory policy and the like of processes that are to be started, and what the kernel permits this
 // one.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sml::os {
@@ -14,18 +15,26 @@ std::vector<std::uint32_t> allowed_cpus();
 // Memory policy: default; only from, or preferably from, some NUMA nodes; from all of them in turn.
 enum class MemoryMode : std::uint8_t { Default, Bind, Prefer, Interleave };
 
-// The binding of a process in the kernel's form, since nothing can be allocated between fork and exec.
-// spawn_worker() applies it.
-struct ProcessBinding {
-  std::vector<unsigned long> cpus;   // mask; empty: inherit
-  std::vector<unsigned long> nodes;  // mask; empty: no memory policy
-  int memory_mode = 0;               // MPOL_*
-  int nice = 0;                      // added to the niceness of the process that starts it
+// A system call by which a new process sets a property of its own before its program is executed, and which returns 0
+// if it succeeds. It is complete, since nothing can be allocated between fork and exec.
+struct KernelCall {
+  struct Argument {
+    long number = 0;
+    std::vector<unsigned long> mask{};  // not empty: its address is the argument
+  };
+  long number = 0;  // SYS_*
+  Argument arguments[3] = {};
 };
+using KernelCalls = std::vector<KernelCall>;
 
-// Leaves ProcessBinding::nice 0. MemoryMode::Prefer uses the first node alone.
-ProcessBinding make_binding(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
-                            MemoryMode mode);
+// Binds a process to these CPUs, and its memory to these NUMA nodes; none: it inherits them. MemoryMode::Prefer uses
+// the first node alone.
+KernelCalls binding_calls(std::span<const std::uint32_t> cpus, std::span<const std::uint32_t> numa_nodes,
+                          MemoryMode mode);
+
+// The calls as text, for a program in another language: a line for each, with its number and its arguments in decimal.
+// A mask is "@" and its words with commas between them.
+std::string text_of(std::span<const KernelCall> calls);
 
 // Returns 0, or the errno with which the kernel refuses this memory policy to this process, as in many containers. The
 // kernel can only be asked by setting it: the calling thread has the policy for a moment, and then its own again.

@@ -68,7 +68,7 @@ struct ChildPlan {
   unsigned long descriptor_limit;
   std::span<const int> ignored_signals;
   pid_t parent;
-  const ProcessBinding* binding;  // null: none
+  std::span<const KernelCall> settings;
   // Output: the child shares the parent's memory until exec, so the parent reads the error here.
   volatile SpawnStep failed_step = SpawnStep::Exec;
   volatile int failed_errno = 0;
@@ -118,15 +118,13 @@ SML_IN_CHILD bool set_descriptor_limit(unsigned long soft) {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-SML_IN_CHILD bool bind(const ProcessBinding& binding) {
-  constexpr std::size_t kWord = sizeof(unsigned long);
-  const std::vector<unsigned long>& cpus = binding.cpus;
-  if (!cpus.empty() && ::syscall(SYS_sched_setaffinity, 0, cpus.size() * kWord, cpus.data()) != 0) return false;
-  if (binding.nice > 0 && ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + binding.nice) != 0)
-    return false;
-  if (binding.nodes.empty()) return true;
-  const std::size_t bits = binding.nodes.size() * kWord * 8 + 1;  // the kernel reads one bit less than this number
-  return ::syscall(SYS_set_mempolicy, binding.memory_mode, binding.nodes.data(), bits) == 0;
+SML_IN_CHILD long passed(const KernelCall::Argument& argument) {
+  return argument.mask.empty() ? argument.number : reinterpret_cast<long>(argument.mask.data());
+}
+
+SML_IN_CHILD bool make_call(const KernelCall& call) {
+  const auto& [first, second, third] = call.arguments;
+  return ::syscall(call.number, passed(first), passed(second), passed(third)) == 0;
 }
 
 [[noreturn]] SML_IN_CHILD void fail(ChildPlan& plan, SpawnStep step, int sys_errno) {
@@ -144,7 +142,9 @@ SML_IN_CHILD int run_child(void* argument) {
   if (!set_descriptor_limit(plan.descriptor_limit)) fail(plan, SpawnStep::Limits, errno);
   if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0)
     fail(plan, SpawnStep::Directory, errno);
-  if (plan.binding != nullptr && !bind(*plan.binding)) fail(plan, SpawnStep::Binding, errno);
+  for (const KernelCall& call : plan.settings) {
+    if (!make_call(call)) fail(plan, SpawnStep::Binding, errno);
+  }
   reset_signals(plan.ignored_signals);
   int worst = ENOENT;
   for (char* file : plan.candidates) {
@@ -309,7 +309,7 @@ std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker) {
                  .descriptor_limit = worker.descriptor_limit,
                  .ignored_signals = worker.ignored_signals,
                  .parent = ::getpid(),
-                 .binding = worker.binding};
+                 .settings = worker.settings};
   // No signal handler may run in the child, which shares the parent's memory.
   sigset_t all;
   sigset_t before;

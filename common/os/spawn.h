@@ -25,7 +25,7 @@ struct WorkerProcess {
   int stderr_fd = -1;
   unsigned long descriptor_limit = 0;       // soft RLIMIT_NOFILE of the worker; 0: inherit
   std::span<const int> ignored_signals;     // ignored by this process; reset in the worker: see ignored_signals()
-  const ProcessBinding* binding = nullptr;  // null: inherit
+  std::span<const KernelCall> settings{};   // made by the worker before its program is executed
   std::span<const int> more_descriptors{};  // stay the caller's, too; become 3, 4, ...
 };
 

@@ -25,7 +25,7 @@ print(json.dumps({
     "env": dict(os.environ), "descriptors": sorted(set(os.listdir("/proc/self/fd")), key=int)[:-1],
     "group": os.getpgid(0) == os.getpid() != os.getsid(0), "parent": exe(os.getppid()),
     "cmdline": open("/proc/self/cmdline").read().split("\0")[:-1], "threads": threading.active_count(),
-    "main": threading.main_thread() is threading.current_thread(), "cpus": sorted(os.sched_getaffinity(0)),
+    "main": threading.main_thread() is threading.current_thread(), "cpus": sorted(os.sched_getaffinity(0)), "nice": os.nice(0),
     "handlers": [str(signal.getsignal(s)) for s in (2, 13, 15, 25)], "mask": list(signal.pthread_sigmask(0, [])),
     "globals": sorted(globals()), "death": None, "umask": os.umask(0o22), "flags": str(sys.flags),
     "buffered": [sys.stdout.line_buffering, getattr(sys.stdout, "write_through", None)], "encoding": sys.stdout.encoding}))

@@ -122,7 +122,7 @@ class SameAsExecuted(PreloadCase):
         _, preloaded = self.run_both(PYTHON, WORKER, "input", input="to rank 0")
         rows = by_rank(preloaded.stdout)
         self.assertEqual((rows[0][2], rows[1][2]), ("to rank 0", ""))
-        plain, preloaded = self.run_both(PYTHON, WORKER, options=("--bind-to", "core"))
+        plain, preloaded = self.run_both(PYTHON, WORKER, options=("--bind-to", "core", "--memory-policy", "prefer", "--nice", "3"))
         self.assertEqual(self.facts(preloaded), self.facts(plain))
 
     def test_output_is_buffered_as_asked(self):

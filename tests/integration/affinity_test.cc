@@ -1,6 +1,8 @@
 #include "common/os/affinity.h"
 
 #include <array>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <linux/mempolicy.h>
@@ -18,6 +20,20 @@ int own_mode() {
 }
 
 }  // namespace
+
+TEST_CASE("the calls by which a process is bound, as text") {
+  using sml::os::MemoryMode;
+  const std::array<std::uint32_t, 2> numbers{1, 64};
+  const std::string cpus = std::to_string(SYS_sched_setaffinity) + " 0 16 @2,1\n";
+  const auto text = [](auto of_cpus, auto of_nodes, MemoryMode mode) {
+    return sml::os::text_of(sml::os::binding_calls(of_cpus, of_nodes, mode));
+  };
+  using Numbers = std::span<const std::uint32_t>;
+  CHECK(text(Numbers(), Numbers(numbers), MemoryMode::Default).empty());
+  CHECK(text(Numbers(numbers), Numbers(), MemoryMode::Bind) == cpus);
+  const std::string nodes = std::to_string(SYS_set_mempolicy) + " " + std::to_string(MPOL_PREFERRED) + " @2 65\n";
+  CHECK(text(Numbers(numbers), Numbers(numbers), MemoryMode::Prefer) == cpus + nodes);
+}
 
 TEST_CASE("asking what memory policy the kernel permits leaves the thread its own") {
   constexpr unsigned long kFirstNode = 1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include <dirent.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "common/os/small_file.h"
 
@@ -34,6 +36,16 @@ os::MemoryMode allowed_mode(const plan::BindingRequest& wanted, plan::Bindings& 
   return mode;
 }
 
+// How a worker sets its priority, whatever its processors are.
+os::KernelCalls priority_calls(const plan::BindingRequest& wanted) {
+  os::KernelCalls out;
+  if (wanted.nice > 0) {
+    const long niceness = ::getpriority(PRIO_PROCESS, 0) + static_cast<long>(wanted.nice);
+    out.push_back({SYS_setpriority, {{PRIO_PROCESS}, {0}, {niceness}}});
+  }
+  return out;
+}
+
 bool wants_binding(const plan::BindingRequest& wanted, std::span<const std::string> cores) {
   const bool by_rankfile =
       std::any_of(cores.begin(), cores.end(), [](const std::string& text) { return !text.empty(); });
@@ -62,12 +74,12 @@ void bind(const plan::BindingRequest& wanted, std::span<const ShareRequest> requ
   const plan::CpuTopology topology = plan::read_cpu_topology(os::read_small_file);
   plan::Bindings bindings = plan::bind_workers(topology, os::allowed_cpus(), cores, wanted);
   const os::MemoryMode mode = allowed_mode(wanted, bindings);
+  const os::KernelCalls priority = priority_calls(wanted);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     plan::WorkerCpus& cpus = bindings.workers[i];
-    if (!cpus.cpus.empty() || !cpus.numa_nodes.empty() || wanted.nice > 0) {
-      out.workers[i].binding = os::make_binding(cpus.cpus, cpus.numa_nodes, mode);
-      out.workers[i].binding->nice = static_cast<int>(wanted.nice);
-    }
+    os::KernelCalls& settings = out.workers[i].settings;
+    settings = os::binding_calls(cpus.cpus, cpus.numa_nodes, mode);
+    settings.insert(settings.end(), priority.begin(), priority.end());
     out.workers[i].words = std::move(cpus.words);
     out.workers[i].cpus = plan::cpu_list_text(cpus.cpus);
     out.workers[i].locality = plan::locality_text(topology, cpus.cpus);
@@ -105,7 +117,7 @@ void give_devices(const plan::DeviceRequest& wanted, std::span<const ShareReques
 
 bool asks_for_binding(const plan::BindingRequest& wanted) {
   return wanted.bind_to != plan::BindTo::None || wanted.cores_per_rank > 0 || !wanted.cores.empty() ||
-         wanted.memory != plan::MemoryPolicy::None || wanted.nice > 0;
+         wanted.memory != plan::MemoryPolicy::None || !priority_calls(wanted).empty();
 }
 
 std::vector<std::string> list_folder(const std::string& path) {

@@ -2,7 +2,6 @@
 // and plan::device_variables() decide.
 #pragma once
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,12 +18,12 @@ struct ShareRequest {
 };
 
 struct ResourceAssignment {
-  std::optional<os::ProcessBinding> binding;  // nullopt: not bound
-  plan::Environment variables;                // for its devices, and OMP_NUM_THREADS
-  std::string words;                          // describes the processors that it is bound to; empty if it is not bound
-  std::string cpus;                           // plan::cpu_list_text() of these processors
-  std::string locality;                       // plan::locality_text() of these processors
-  std::size_t place = 0;  // its slot on the host, counted from 0; set by WorkerStarter, not by share_out()
+  os::KernelCalls settings;     // bind it, and set its priority
+  plan::Environment variables;  // for its devices, and OMP_NUM_THREADS
+  std::string words;            // describes the processors that it is bound to; empty if it is not bound
+  std::string cpus;             // plan::cpu_list_text() of these processors
+  std::string locality;         // plan::locality_text() of these processors
+  std::size_t place = 0;        // its slot on the host, counted from 0; set by WorkerStarter, not by share_out()
 };
 
 struct ResourceAssignments {

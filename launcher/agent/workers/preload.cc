@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,9 +56,6 @@ class Message {
     add_length(body_, text.size());
     body_ += text;
     return *this;
-  }
-  Message& add(const std::vector<unsigned long>& mask) {
-    return add(std::string_view(reinterpret_cast<const char*>(mask.data()), mask.size() * sizeof(unsigned long)));
   }
   template <class Strings>
   Message& add_all(const Strings& strings) {
@@ -268,20 +264,15 @@ std::variant<pid_t, SpawnFailed> Preload::spawn(const os::WorkerProcess& worker)
 
 Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& worker) {
   const plan::PythonLine line = *plan::python_line(worker.argv);
-  const os::ProcessBinding none;
-  const os::ProcessBinding& binding = worker.binding == nullptr ? none : *worker.binding;
   std::vector<int> descriptors{worker.stdin_fd, worker.stdout_fd, worker.stderr_fd};
   descriptors.insert(descriptors.end(), worker.more_descriptors.begin(), worker.more_descriptors.end());
   // The worker waits for a byte on this pipe: if its answer does not arrive here, another is started in its place.
   Result<os::Pipe> begins = os::make_pipe();
   if (!begins) return Error(ErrorKind::Spawn, "cannot be spoken to: " + begins.error().message());
   descriptors.push_back(begins->read.get());
-  const std::string calls = std::to_string(SYS_sched_setaffinity) + " " + std::to_string(SYS_set_mempolicy) + " " +
-                            std::to_string(binding.memory_mode) + " " + std::to_string(binding.nice);
   Message what;
   what.add(name_of(line.runs)).add(worker.working_directory.empty() ? "." : worker.working_directory);
-  what.add(binding.cpus).add(binding.nodes).add(calls);
-  what.add(std::to_string(worker.argv.size())).add(std::to_string(line.words.size()));
+  what.add(os::text_of(worker.settings)).add(std::to_string(worker.argv.size())).add(std::to_string(line.words.size()));
   what.add_all(worker.argv).add_all(line.words).add_all(worker.environment);
   if (Result<void> sent = send(what.bytes(), descriptors); !sent) return sent.error();
   Result<std::string> answer = handle();

@@ -146,18 +146,21 @@ def show(argv, environment):
         pass
 
 
-def ask_kernel(*arguments):
-    if libc.syscall(*[a if isinstance(a, bytes) else ctypes.c_long(a) for a in arguments]) < 0:
+# Makes a system call, given as a line of os::text_of() (common/os/affinity.h).
+def ask_kernel(call):
+    def argument(text):
+        words = [int(n) for n in text.strip(b"@").split(b",")]
+        return (ctypes.c_ulong * len(words))(*words) if text[:1] == b"@" else ctypes.c_long(words[0])
+    if libc.syscall(*map(argument, call.split())) < 0:
         raise OSError(ctypes.get_errno(), "")
 
 
 # Runs in the new process. Returns the step that failed (common/core/exit_status.h) and its errno, or None.
-def settle(folder, cpus, nodes, numbers, fds):
+def settle(folder, calls, fds):
     os.setpgid(0, 0)
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if os.getppid() != AGENT:
         os._exit(127)
-    set_affinity, set_memory, mode, nice = [int(n) for n in numbers.split()]
     step = 0
     try:
         for number, fd in enumerate(fds):
@@ -167,11 +170,8 @@ def settle(folder, cpus, nodes, numbers, fds):
         step = 2
         os.chdir(folder)
         step = 5
-        os.nice(nice)
-        if cpus:
-            ask_kernel(set_affinity, 0, len(cpus), cpus)
-        if nodes:
-            ask_kernel(set_memory, mode, nodes, len(nodes) * 8 + 1)
+        for call in calls.splitlines():
+            ask_kernel(call)
     except OSError as e:
         return step, e.errno
     return None
@@ -206,7 +206,7 @@ def fork(ready):
 # Forks workers on request. Returns only in a worker, with the program that it has to run.
 def serve():
     while True:
-        (runs, folder, cpus, nodes, numbers, argc, wordc, *rest), (*fds, begins) = hear()
+        (runs, folder, calls, argc, wordc, *rest), (*fds, begins) = hear()
         argc, wordc = int(argc), int(wordc)
         argv, words, environment = rest[:argc], rest[argc:argc + wordc], rest[argc + wordc:]
         flush()
@@ -220,7 +220,7 @@ def serve():
             os.write(ready[1], b"%d" % os.getpid())
             if not os.read(go[0], 1):
                 os._exit(127)
-            fault = settle(folder, cpus, nodes, numbers, fds)
+            fault = settle(folder, calls, fds)
             if fault:
                 os.write(ready[1], b" %d %d" % fault)
                 os._exit(127)

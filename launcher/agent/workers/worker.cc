@@ -65,7 +65,7 @@ void Worker::spawn(const SpawnParameters& parameters) {
                                          .stderr_fd = merged ? out->write.get() : err->write.get(),
                                          .descriptor_limit = parameters.descriptor_limit,
                                          .ignored_signals = parameters.ignored_signals,
-                                         .binding = parameters.binding,
+                                         .settings = parameters.settings,
                                          .more_descriptors = descriptors});
   if (const auto* failed = std::get_if<SpawnFailed>(&started)) return give_up(*failed);
   pid_ = std::get<pid_t>(started);

@@ -62,7 +62,7 @@ class Worker {
     unsigned long descriptor_limit = 0;
     int pipe_size = 0;  // of stdout and stderr, if larger than the system's default
     std::span<const int> ignored_signals;
-    const os::ProcessBinding* binding = nullptr;
+    std::span<const os::KernelCall> settings{};
     // Become 3, 4, ... of the worker; the pipe of its results, if it has one, follows. They stay the caller's.
     std::span<const int> more_descriptors{};
     std::function<std::variant<pid_t, SpawnFailed>(const os::WorkerProcess&)> start;  // as Processes::start()

@@ -194,7 +194,7 @@ void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int e
                 .descriptor_limit = deps_.descriptor_limit,
                 .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
                 .ignored_signals = deps_.ignored_signals,
-                .binding = share.binding ? &*share.binding : nullptr,
+                .settings = share.settings,
                 .more_descriptors = descriptors,
                 .start = [this](const os::WorkerProcess& process) { return deps_.preload.spawn(process); }});
 }
