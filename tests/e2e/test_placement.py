@@ -80,6 +80,16 @@ class Binding(TestCase):
             self.assert_status(done, 0)
             self.assertEqual(by_rank(done.stdout), {rank: [f"{own + 7} {own}"] for rank in (0, 1)}, words)
 
+    def test_workers_have_the_io_priority_that_is_asked_for(self):
+        own = run(["ionice"]).stdout.strip()
+        script = self.temporary_directory() / "show.py"
+        script.write_text('import os\nfor pid in os.getpid(), os.getppid():\n    os.system(f"ionice -p {pid}")\n')
+        for words, shown in ((["idle"], "idle"), (["best-effort:6"], "best-effort: prio 6"), (["idle", "--preload", "json"], "idle")):
+            done = sml_run("-np", "2", "--ionice", *words, PYTHON[0], script)
+            self.assert_status(done, 0)
+            self.assertNotIn("without it", done.stderr)
+            self.assertEqual(by_rank(done.stdout), {rank: [shown, own] for rank in (0, 1)}, words)
+
     def test_threads_are_shared_out_where_nothing_is_bound(self):
         show = ["sh", "-c", "echo ${OMP_NUM_THREADS-none}"]
         share = str(len(self.cpus) // 2)

@@ -445,6 +445,10 @@ TEST_CASE("processors and devices are asked for in Open MPI's words and in ours"
   const plan::BindingRequest pe = parse_with_program({"--map-by", "slot:PE=2"}).binding;
   CHECK(pe.bind_to == plan::BindTo::Core);
   CHECK(pe.cores_per_rank == 2);
+  CHECK(parse_with_program({"--ionice", "idle"}).binding.io_priority == plan::kIdleIo);
+  CHECK(parse_with_program({"--ionice", "best-effort"}).binding.io_priority == plan::kBestEffortIo + 4);
+  CHECK(parse_with_program({"--ionice", "best-effort:7"}).binding.io_priority == plan::kBestEffortIo + 7);
+  CHECK(error_of({"--ionice", "realtime", "p"}).starts_with("--ionice: \"realtime\" is not idle, best-effort, best-"));
   CHECK(parse_with_program({"--gpus-per-rank", "2"}).gpus_per_rank == 2U);
   CHECK(parse_with_program({"--visible-devices", "none"}).visible_devices == plan::VisibleDevices::None);
   CHECK(error_of({"--bind-to", "board", "p"}) ==

@@ -342,6 +342,7 @@ TEST_CASE("dial-in: the option that differs is named, and no other") {
   CHECK(plan_with([](auto& p) { p.binding.bind_to = plan::BindTo::Numa; }, part) == "another --bind-to");
   CHECK(plan_with([](auto& p) { p.binding.cores_per_rank = 2; }, part) == "another --cpus-per-rank");
   CHECK(plan_with([](auto& p) { p.binding.nice = 3; }, part) == "another --nice");
+  CHECK(plan_with([](auto& p) { p.binding.io_priority = plan::kIdleIo; }, part) == "another --ionice");
   CHECK(plan_with([](auto& p) { p.devices.visible = plan::VisibleDevices::PerRank; }, part) ==
         "another --visible-devices");
   CHECK(plan_with([](auto& p) { p.devices.per_rank = 2; }, part) == "another --gpus-per-rank");

@@ -22,6 +22,10 @@ enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
 // divided by the number of its workers, at least 1.
 enum class CoreShare : std::uint8_t { Counted, Equal };
 enum class ReportBindings : std::uint8_t { No, Yes };
+// The classes of BindingRequest::io_priority, as ioprio_set(2) takes them. A level, 0 (first) to 7, is added to best
+// effort.
+inline constexpr std::uint32_t kBestEffortIo = 2U << 13;
+inline constexpr std::uint32_t kIdleIo = 3U << 13;
 
 struct BindingRequest {
   BindTo bind_to = BindTo::None;
@@ -32,15 +36,16 @@ struct BindingRequest {
   BindTo map_by = BindTo::None;  // the parts of the host over which workers are dealt one by one; None: in a row
   std::uint32_t per_part = 0;    // with map_by: workers on each part before the next part gets any; 0: one by one
   CoreShare share = CoreShare::Counted;
-  CpuSet cores{};          // logical numbers of the cores that may be used; empty: all
-  std::uint32_t nice = 0;  // added to the niceness of the agent: 0 to 19
+  CpuSet cores{};                 // logical numbers of the cores that may be used; empty: all
+  std::uint32_t nice = 0;         // added to the niceness of the agent: 0 to 19
+  std::uint32_t io_priority = 0;  // 0: that of the agent
   void fields(auto& a) {
-    a(bind_to, cores_per_rank, share, memory, on_impossible, report, map_by, per_part, cores, nice);
+    a(bind_to, cores_per_rank, share, memory, on_impossible, report, map_by, per_part, cores, nice, io_priority);
   }
   // See wire::Prepare::kNames.
   static constexpr std::string_view kNames[] = {
-      "--bind-to",         "--cpus-per-rank", "--cpus-per-rank", "--memory-policy", "--bind-strict",
-      "--report-bindings", "--map-by",        "--map-by",        "--cpu-set",       "--nice"};
+      "--bind-to", "--cpus-per-rank", "--cpus-per-rank", "--memory-policy", "--bind-strict", "--report-bindings",
+      "--map-by",  "--map-by",        "--cpu-set",       "--nice",          "--ionice"};
   bool operator==(const BindingRequest&) const = default;
 };
 

@@ -43,6 +43,10 @@ os::KernelCalls priority_calls(const plan::BindingRequest& wanted) {
     const long niceness = ::getpriority(PRIO_PROCESS, 0) + static_cast<long>(wanted.nice);
     out.push_back({SYS_setpriority, {{PRIO_PROCESS}, {0}, {niceness}}});
   }
+  if (wanted.io_priority > 0) {
+    constexpr long kProcess = 1;  // IOPRIO_WHO_PROCESS
+    out.push_back({SYS_ioprio_set, {{kProcess}, {0}, {static_cast<long>(wanted.io_priority)}}});
+  }
   return out;
 }
 

@@ -20,6 +20,16 @@ constexpr Choice<plan::VisibleDevices> kVisibleDevices[] = {{"all", plan::Visibl
                                                             {"per-rank", plan::VisibleDevices::PerRank},
                                                             {"per-rank-if-any", plan::VisibleDevices::PerRankIfAny},
                                                             {"none", plan::VisibleDevices::None}};
+constexpr Choice<std::uint32_t> kIoPriorities[] = {{"idle", plan::kIdleIo},
+                                                   {"best-effort", plan::kBestEffortIo + 4},
+                                                   {"best-effort:0", plan::kBestEffortIo},
+                                                   {"best-effort:1", plan::kBestEffortIo + 1},
+                                                   {"best-effort:2", plan::kBestEffortIo + 2},
+                                                   {"best-effort:3", plan::kBestEffortIo + 3},
+                                                   {"best-effort:4", plan::kBestEffortIo + 4},
+                                                   {"best-effort:5", plan::kBestEffortIo + 5},
+                                                   {"best-effort:6", plan::kBestEffortIo + 6},
+                                                   {"best-effort:7", plan::kBestEffortIo + 7}};
 constexpr Choice<HyperparameterStyle> kHyperparameterStyles[] = {{"toolkit", HyperparameterStyle::Toolkit},
                                                                  {"v3", HyperparameterStyle::V3}};
 
@@ -69,6 +79,10 @@ OptionGroup options_of_shares() {
         "Say where each worker is bound to."},
        {"--nice", "N", whole_number<0, 19, &Options::binding, &plan::BindingRequest::nice>,
         "Run the workers at a lower priority: add N, 0 to 19, to their niceness. The launcher keeps its own."},
+       rare({"--ionice", "idle|best-effort|best-effort:N",
+             choice<kIoPriorities, &Options::binding, &plan::BindingRequest::io_priority>,
+             "Let workers use disks only while nobody else does (idle), or by a priority N from 0, the first, to 7; "
+             "best-effort alone is 4. The launcher keeps its own."}),
        {"--gpus-per-rank -gpus-per-proc --gpus-per-task", "N",
         advised_number<kNoDevices, 1, 1024, &Options::gpus_per_rank>,
         "Let each worker see N GPUs of its own; implies --visible-devices per-rank."},
