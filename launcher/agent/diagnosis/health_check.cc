@@ -45,11 +45,11 @@ std::vector<std::string> HealthCheck::remember(wire::AcceleratorLook nvidia) {
 
 void HealthCheck::ask_gpus() {
   if (gpus_state_ == Gpus::Unwatched) return;
-  (void)gpus_.ask_at_once([this] {
+  (void)gpus_.ask_at_once([this, begun = begun_] {
     if (!std::exchange(gpus_remembered_, true)) {
       before_.insert(before_.end(), gpus_.devices().begin(), gpus_.devices().end());
     }
-    gpus_state_ = Gpus::Known;
+    if (begun == begun_) gpus_state_ = Gpus::Known;  // else it was asked before the check began
   });
 }
 

@@ -75,7 +75,7 @@ class HealthCheck {
   std::vector<std::string> folders_;    // of accelerators that report in files
   std::vector<AcceleratorUse> before_;  // the values that remember() has recorded
   GpuHelper gpus_;
-  // NVIDIA's devices. Unwatched: no helper runs; Unknown: the helper has not answered since begin(); Known: it has.
+  // NVIDIA's devices. Unwatched: no helper runs; Unknown: no question since begin() has been answered; Known: one has.
   enum class Gpus : std::uint8_t { Unwatched, Unknown, Known };
   Gpus gpus_state_ = Gpus::Unwatched;
   bool gpus_remembered_ = false;  // before_ includes NVIDIA's devices
