@@ -43,10 +43,10 @@ def reduce():
 
 
 def burn():
-    """Keeps its GPU busy for some seconds."""
+    """Keeps its GPU busy for longer than nvidia-smi may wait until it is asked again."""
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
     factor = torch.ones(4096, 4096, device="cuda")
-    end = time.monotonic() + 6
+    end = time.monotonic() + 35
     while time.monotonic() < end:
         factor @ factor
         torch.cuda.synchronize()

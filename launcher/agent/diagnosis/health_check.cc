@@ -19,9 +19,8 @@ constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
-constexpr int kNotFound = 127;  // of a shell
-constexpr Duration kGpuTimeout =
-    std::chrono::seconds(3);  // for the first answer; a library that hangs blocks only its helper
+constexpr int kNotFound = 127;                             // of a shell
+constexpr Duration kGpuTimeout = std::chrono::seconds(3);  // for the first answer of nvidia-smi
 
 std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
   std::vector<AcceleratorUse> out;
@@ -35,20 +34,16 @@ std::vector<std::string> HealthCheck::remember(wire::AcceleratorLook nvidia) {
   if (std::exchange(remembers_, true)) return {};
   folders_ = os::accelerators_in("/sys/class/drm");
   before_ = use_of_all(folders_);
-  if (nvidia == wire::AcceleratorLook::No || !has_nvidia_driver()) return {};
-  Result<std::vector<std::string>> warnings = gpus_.start();
-  if (!warnings) return {};
-  gpus_state_ = Gpus::Unknown;
-  ask_gpus();
-  return std::move(*warnings);
+  if (nvidia == wire::AcceleratorLook::No) return {};
+  std::vector<std::string> warnings = gpus_.find();
+  if (ask_gpus()) gpus_state_ = Gpus::Unknown;
+  return warnings;
 }
 
-void HealthCheck::ask_gpus() {
-  if (gpus_state_ == Gpus::Unwatched) return;
-  (void)gpus_.ask_at_once([this, begun = begun_] {
-    if (!std::exchange(gpus_remembered_, true)) {
-      before_.insert(before_.end(), gpus_.devices().begin(), gpus_.devices().end());
-    }
+bool HealthCheck::ask_gpus() {
+  return gpus_.ask_at_once([this, begun = begun_] {
+    if (!gpus_remembered_) before_.insert(before_.end(), gpus_.devices().begin(), gpus_.devices().end());
+    gpus_remembered_ = gpus_remembered_ || !gpus_.devices().empty();
     if (begun == begun_) gpus_state_ = Gpus::Known;  // else it was asked before the check began
   });
 }
@@ -133,7 +128,7 @@ void HealthCheck::look() {
   if (!held.empty() && passed >= timeout) {
     return answer(held.front() + " is not free again after " + format_duration(timeout));
   }
-  if (waits) ask_gpus();
+  if (waits) (void)ask_gpus();
   tick_.expires_after(kTick);
   when_due(tick_, lifetime_.guard([this] { look(); }));
 }

@@ -19,7 +19,7 @@
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
 #include "launcher/agent/core/lifetime.h"
-#include "launcher/agent/diagnosis/gpu_helper.h"
+#include "launcher/agent/diagnosis/gpu_query.h"
 #include "launcher/agent/diagnosis/tool_run.h"
 
 namespace sml::agent {
@@ -35,8 +35,8 @@ class HealthCheck {
   HealthCheck& operator=(const HealthCheck&) = delete;
 
   // Records how much memory is in use on the accelerators before any worker runs; only the first call counts. Unless
-  // `nvidia` is No, this includes NVIDIA's devices, and their helper process runs from this call on. Returns the
-  // warnings of GpuHelper::start().
+  // `nvidia` is No, this includes NVIDIA's devices, by the first answer of nvidia-smi. Returns the warnings of
+  // GpuQuery::find().
   std::vector<std::string> remember(wire::AcceleratorLook nvidia);
   // Cancels the pending check and starts one; its command runs in `directory` with `environment`. `problems`: problems
   // of this host that are known already, each as a part of a sentence; if there are any, the check reports the first
@@ -54,7 +54,7 @@ class HealthCheck {
  private:
   void run(const plan::Environment& environment, const std::string& directory);
   void look();
-  void ask_gpus();
+  bool ask_gpus();                        // see GpuQuery::ask_at_once()
   std::vector<std::string> held() const;  // names of accelerators that still hold too much memory
   void answer(std::string fault);         // empty: the host is healthy
   std::string last_words() const;         // the end of the command's output, for the fault
@@ -74,8 +74,8 @@ class HealthCheck {
   bool remembers_ = false;              // remember() has been called
   std::vector<std::string> folders_;    // of accelerators that report in files
   std::vector<AcceleratorUse> before_;  // the values that remember() has recorded
-  GpuHelper gpus_;
-  // NVIDIA's devices. Unwatched: no helper runs; Unknown: no question since begin() has been answered; Known: one has.
+  GpuQuery gpus_;
+  // NVIDIA's devices. Unwatched: nobody asks; Unknown: no question since begin() has been answered; Known: one has.
   enum class Gpus : std::uint8_t { Unwatched, Unknown, Known };
   Gpus gpus_state_ = Gpus::Unwatched;
   bool gpus_remembered_ = false;  // before_ includes NVIDIA's devices

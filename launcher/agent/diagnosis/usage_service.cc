@@ -39,12 +39,12 @@ UsageService::UsageService(const ServiceContext& context)
 
 Result<void> UsageService::check(wire::Prepared&) {
   accelerators_ = os::accelerators_in("/sys/class/drm");
-  wants_gpus_ = has_nvidia_driver();
   return {};
 }
 
 void UsageService::start(const wire::Start&) {
   runs_ = true;
+  for (const std::string& warning : gpus_.find()) context_.warn(warning);
   look();
   arm();
 }
@@ -94,17 +94,9 @@ void UsageService::arm() {
   });
 }
 
-// Starts the helper at the first tick only, so that a job that ends within a second does not wait for a library to
-// load.
+// The first question comes a second after the start, so that a job that ends before starts no nvidia-smi.
 void UsageService::tick() {
-  if (std::exchange(wants_gpus_, false)) start_gpus();
   if (!gpus_.ask([this] { look(); })) look();
-}
-
-void UsageService::start_gpus() {
-  const Result<std::vector<std::string>> warnings = gpus_.start();
-  if (!warnings) return;  // NVIDIA's devices are not reported
-  for (const std::string& warning : *warnings) context_.warn(warning);
 }
 
 void UsageService::look() {

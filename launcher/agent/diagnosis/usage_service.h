@@ -11,7 +11,7 @@
 
 #include "common/os/side_thread.h"
 #include "launcher/agent/core/host_service.h"
-#include "launcher/agent/diagnosis/gpu_helper.h"
+#include "launcher/agent/diagnosis/gpu_query.h"
 #include "launcher/agent/os/host_use.h"
 
 namespace sml::agent {
@@ -39,15 +39,13 @@ class UsageService final : public HostService {
   template <class Reply>
   void reply_off_loop(const typename Reply::Answers& question, void (*fill)(const std::string& worker, Reply& reply));
   void tick();
-  void start_gpus();
   void look();
   void arm();
 
   const ServiceContext& context_;
   boost::asio::steady_timer timer_;
   std::vector<std::string> accelerators_;  // folders of accelerators that report in files
-  GpuHelper gpus_;                         // NVIDIA's
-  bool wants_gpus_ = false;                // the helper is to be started at the first tick
+  GpuQuery gpus_;                          // NVIDIA's
   HostUse sent_;                           // the values sent last
   TimePoint sent_at_;                      // when they were sent
   bool runs_ = false;                      // between start() and end()

@@ -1,64 +1,55 @@
 #include "launcher/agent/os/gpu_look.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string>
+#include <cstdint>
+#include <optional>
+
+#include "common/core/text.h"
 
 namespace sml::os {
 
 namespace {
 
-constexpr std::uint64_t kBusiest = 100;
-constexpr std::uint64_t kShareOfCore = 1000;  // queries take one part in so many
-constexpr std::uint64_t kMostSeconds = 30;
+constexpr std::uint32_t kBusiest = 100;
+constexpr int kShareOfTime = 100;  // questions take one part in so many
 
-// Takes a leading number off `text`.
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+std::optional<std::uint64_t> bytes_of(std::string_view mebibytes) {
+  const auto number = parse_number<std::uint32_t>(trim(mebibytes));
+  return number ? std::optional(std::uint64_t{*number} << 20) : std::nullopt;
+}
+
+std::optional<AcceleratorUse> parse_device(std::string_view line) {
+  const std::vector<std::string_view> fields = split(line, ',');
+  if (fields.size() != 4) return std::nullopt;
+  const auto index = parse_number<std::uint32_t>(trim(fields[0]));
+  const auto busy = parse_number<std::uint32_t>(trim(fields[1]));
+  if (!index || !busy) return std::nullopt;
+  AcceleratorUse out{.name = "gpu" + std::to_string(*index),
+                     .busy_percent = static_cast<std::uint8_t>(std::min(*busy, kBusiest))};
+  const std::optional<std::uint64_t> used = bytes_of(fields[2]);
+  const std::optional<std::uint64_t> total = bytes_of(fields[3]);
+  if (!used || !total) return out;
+  out.memory_used = std::min(*used, *total);
+  out.memory_total = *total;
   return out;
-}
-
-// Takes the character `before` and a number off `text`.
-std::optional<std::uint64_t> take_after(char before, std::string_view& text) {
-  if (!text.starts_with(before)) return std::nullopt;
-  text.remove_prefix(1);
-  return take_number(text);
-}
-
-// ";0 87 1073741824 85899345920"
-std::optional<AcceleratorUse> take_device(std::string_view& text) {
-  const std::optional<std::uint64_t> index = take_after(';', text);
-  const std::optional<std::uint64_t> busy = take_after(' ', text);
-  const std::optional<std::uint64_t> used = take_after(' ', text);
-  const std::optional<std::uint64_t> total = take_after(' ', text);
-  if (!index || !busy || !used || !total) return std::nullopt;
-  return AcceleratorUse{.name = "gpu" + std::to_string(*index),
-                        .busy_percent = static_cast<std::uint8_t>(std::min(*busy, kBusiest)),
-                        .memory_used = std::min(*used, *total),
-                        .memory_total = *total};
 }
 
 }  // namespace
 
-std::optional<GpuLook> parse_gpu_line(std::string_view line) {
-  const std::optional<std::uint64_t> cost = take_number(line);
-  if (!cost) return std::nullopt;
-  GpuLook out{*cost, {}};
-  while (!line.empty()) {
-    std::optional<AcceleratorUse> device = take_device(line);
-    if (!device || out.devices.size() == kMostAccelerators) return std::nullopt;
-    out.devices.push_back(std::move(*device));
+std::vector<std::string> gpu_question(const std::string& file) {
+  return {file, "--query-gpu=index,utilization.gpu,memory.used,memory.total", "--format=csv,noheader,nounits"};
+}
+
+std::vector<AcceleratorUse> parse_gpu_listing(std::string_view listing) {
+  std::vector<AcceleratorUse> out;
+  while (listing.find('\n') != std::string_view::npos && out.size() < kMostAccelerators) {
+    if (auto device = parse_device(take_until(listing, '\n'))) out.push_back(std::move(*device));
   }
   return out;
 }
 
-Duration gpu_interval(std::uint64_t cost_us) {
-  const std::uint64_t most = kMostSeconds * 1'000'000 / kShareOfCore;
-  const std::chrono::microseconds wait(std::min(cost_us, most) * kShareOfCore);
-  return std::max<Duration>(std::chrono::seconds(1), wait);
+Duration gpu_interval(Duration took) {
+  return std::clamp<Duration>(took * kShareOfTime, std::chrono::seconds(1), std::chrono::seconds(30));
 }
 
 }  // namespace sml::os

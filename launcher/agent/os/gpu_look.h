@@ -1,9 +1,7 @@
-// Parses the line in which sml-run-nvml (launcher/agent/nvml/helper.c) reports the use of NVIDIA's devices, and
-// computes the interval between two queries. Pure.
+// The question to nvidia-smi about NVIDIA's devices, its answer, and the interval between two questions. Pure.
 #pragma once
 #include <cstddef>
-#include <cstdint>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,22 +10,20 @@
 
 namespace sml::os {
 
-inline constexpr std::size_t kLongestGpuLine = 4200;  // bytes
+inline constexpr std::size_t kLongestGpuListing = 16384;  // bytes; a device takes about 25
 
-// The reply to one query.
-struct GpuLook {
-  std::uint64_t cost_us = 0;  // CPU time that the query took
-  std::vector<AcceleratorUse> devices;
-  bool operator==(const GpuLook&) const = default;
-};
+// The command line that prints the listing; `file`: nvidia-smi.
+std::vector<std::string> gpu_question(const std::string& file);
 
-// Parses "312;0 87 1073741824 85899345920;1 0 0 0", without the line end: the cost, and for each device its index,
-// utilization in per cent, and bytes in use and in total. Device 0 is named "gpu0". Returns nullopt for anything else,
-// and for more than kMostAccelerators devices.
-std::optional<GpuLook> parse_gpu_line(std::string_view line);
+// Parses a listing: a line for each device, such as "0, 87, 20480, 81559", with its index (as in CUDA with
+// CUDA_DEVICE_ORDER=PCI_BUS_ID), utilization in per cent, and memory in use and in total in MiB. Device 0 is named
+// "gpu0". Leaves out a device that does not report its utilization ("[N/A]", "[Not Supported]"), such as one that is
+// partitioned into instances (MIG); memory that is not reported is 0 of 0. Skips all other lines, which report errors,
+// and the rest of a listing that ends within a line. Returns at most kMostAccelerators devices.
+std::vector<AcceleratorUse> parse_gpu_listing(std::string_view listing);
 
-// The time between two queries: a second, or longer so that queries take less than a thousandth of a core; half a
-// minute at most.
-Duration gpu_interval(std::uint64_t cost_us);
+// The time from one question to the next, after one that took `took` until it was answered: a hundred times as long,
+// so that nvidia-smi runs for no more than a hundredth of the time; at least a second, and half a minute at most.
+Duration gpu_interval(Duration took);
 
 }  // namespace sml::os

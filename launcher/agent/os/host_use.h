@@ -1,5 +1,5 @@
 // The current use of this machine, from the kernel's files: memory, and accelerators whose driver has such files
-// (amdgpu, in sysfs). NVIDIA's driver has none: see gpu_look.h. Linux.
+// (amdgpu, in sysfs). NVIDIA's driver has none: nvidia-smi reports for it, see gpu_look.h. Linux.
 #pragma once
 #include <cstdint>
 #include <optional>
