@@ -95,7 +95,7 @@ def lacks_of_helper(helper):
 
 
 def check(build):
-    lacks = [f"{name} {lack}" for name in ("sml-run-pmix", "sml-run-nvml") for lack in lacks_of_helper(build / name)]
+    lacks = [f"sml-run-pmix {lack}" for lack in lacks_of_helper(build / "sml-run-pmix")]
     for name, archives in LIBRARIES.items():
         program, symbols = build / name, build / f"{name}.symbols"  # the agent's are cut off it
         lacks += [f"{name} {lack}" for lack in lacks_of_layout(program)]

@@ -14,8 +14,8 @@ import re
 import sys
 import tempfile
 
-# The helpers of the agent are one program in C each, and no rooms: what each may include of ours.
-HELPERS = {"launcher/agent/pmix": (), "launcher/agent/nvml": ("launcher/agent/pmix",)}
+# The helper of the agent is a program in C, and no room: what it may include of ours.
+HELPERS = {"launcher/agent/pmix": ()}
 # Which files may use a library: patterns of paths, where * stands for folders too.
 MAY_USE = {
     "asio": ("common/os/*", "launcher/agent/*", "launcher/os/*", "launcher/transport/*", "launcher/control/*", "launcher/dialin/*",

@@ -13,14 +13,14 @@
  * reading it; other users of the host cannot send it any (callers.h). */
 #include "launcher/agent/pmix/symbols.h"
 
-#include "launcher/agent/pmix/helper_process.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -312,11 +312,22 @@ static void obey(unsigned char type, Input* in) {
   }
 }
 
+/* Ignores the signals that end or stop the workers, except SIGKILL and SIGSTOP. Sets the name that ps shows, which
+ * otherwise is the number of the descriptor from which this program was executed. Forbids tracing (PR_SET_DUMPABLE): a
+ * tracer, such as a worker of the same user, could read what ranks publish, and would keep a killed helper from being
+ * reaped. */
+static void outlive_workers(void) {
+  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);
+  prctl(PR_SET_NAME, "sml-run-pmix");
+  prctl(PR_SET_DUMPABLE, 0L);
+}
+
 static int run(int count, char** words, char** environment) {
   (void)count;
   (void)words;
   (void)environment;
-  become_helper("sml-run-pmix");
+  outlive_workers();
   if (pipe(ended) != 0) return 1;
   unsigned char head[kHeader];
   while (read_all(head, sizeof head)) {
