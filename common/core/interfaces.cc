@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml {
@@ -70,8 +71,7 @@ std::optional<Network> parse_network(std::string_view text) {
 
 bool is_name(std::string_view text) {
   const auto allowed = [](char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return letter || c == '.' || c == '_' || c == '-' || c == ':' || c == '@';
+    return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == ':' || c == '@';
   };
   return !text.empty() && text.size() <= kLongestName && text.front() != '-' &&
          std::all_of(text.begin(), text.end(), allowed);

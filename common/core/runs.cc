@@ -1,8 +1,9 @@
 #include "common/core/runs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "common/core/letters.h"
 
 namespace sml {
 
@@ -16,8 +17,6 @@ std::size_t length_of(const Runs& runs) {
   for (const auto& run : runs) out = std::min(out + run.count, kMostInRuns);
   return out;
 }
-
-bool is_decimal(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 }  // namespace
 
@@ -55,9 +54,9 @@ bool NameRuns::extend(Run& run, const std::string& name) {
   }
   const std::string& last = run.head;
   for (std::size_t at = 0; at < last.size(); ++at) {
-    if (!is_decimal(last[at])) continue;
+    if (!is_digit(last[at])) continue;
     std::size_t end = at;
-    while (end < last.size() && is_decimal(last[end])) ++end;
+    while (end < last.size() && is_digit(last[end])) ++end;
     Run two{last.substr(0, at), last.substr(end), 0, 0, 2};
     std::from_chars(last.data() + at, last.data() + end, two.first);
     if (last[at] == '0') two.digits = static_cast<std::uint32_t>(end - at);

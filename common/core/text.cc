@@ -8,15 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/letters.h"
+
 namespace sml {
 
 namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_alnum(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 // ---- durations
 
@@ -40,9 +38,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const std::string_view fraction = point == std::string_view::npos ? "0" : text.substr(point + 1);
-  if (whole.empty() || fraction.empty() || whole.size() > 18) return std::nullopt;
-  if (!std::all_of(whole.begin(), whole.end(), is_digit)) return std::nullopt;
-  if (!std::all_of(fraction.begin(), fraction.end(), is_digit)) return std::nullopt;
+  if (!all_digits(whole) || !all_digits(fraction) || whole.size() > 18) return std::nullopt;
   Decimal value;
   for (char c : whole) value.whole = value.whole * 10 + static_cast<std::uint64_t>(c - '0');
   for (std::size_t i = 0; i < 9; ++i) {
@@ -157,7 +153,9 @@ std::string escape_byte(char c) {
   return {'\\', 'x', kHex[value >> 4U], kHex[value & 0xFU]};
 }
 
-bool needs_no_quotes(char c) { return is_alnum(c) || std::string_view("@%+=:,./_-").find(c) != std::string_view::npos; }
+bool needs_no_quotes(char c) {
+  return is_letter_or_digit(c) || std::string_view("@%+=:,./_-").find(c) != std::string_view::npos;
+}
 
 // ---- shell words
 
@@ -179,7 +177,7 @@ class WordReader {
   // Takes one character or one quoted part; returns what is missing if the text ends too early, otherwise nullptr.
   const char* step() {
     const char c = text_[at_++];
-    if (is_blank(c)) {
+    if (c == ' ' || c == '\t' || c == '\n') {
       end_word();
       return nullptr;
     }

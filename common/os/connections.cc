@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/small_file.h"
@@ -138,7 +139,7 @@ std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& g
   std::set<pid_t> out;
   if (sockets.empty()) return out;
   for (const std::string& name : names_in("/proc")) {
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (!all_digits(name)) continue;
     const std::string process = "/proc/" + name;
     const pid_t group = group_of(process);
     if (groups.contains(group) && !out.contains(group) && holds_one_of(process, sockets)) out.insert(group);
@@ -175,7 +176,7 @@ std::optional<PortHolder> holder_of_port(std::uint16_t port) {
   if (!listener) return std::nullopt;
   PortHolder holder{listener->user, 0, ""};
   for (const std::string& name : names_in("/proc")) {
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (!all_digits(name)) continue;
     const std::string process = "/proc/" + name;
     if (!holds_one_of(process, {listener->socket})) continue;
     holder.pid = parse_number<pid_t>(name).value_or(0);

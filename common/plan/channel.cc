@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
@@ -13,8 +14,6 @@ namespace {
 using std::string_view;
 
 constexpr std::size_t kLongestChannelName = 64;  // SageMaker's limit
-
-bool is_letter_or_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool valid_name(string_view name) {
   const auto valid = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; };
@@ -95,8 +94,7 @@ Result<Channel> parse_channel(string_view text) {
 }
 
 std::vector<std::string> channel_variables(string_view name) {
-  std::string variable = "SM_CHANNEL_";
-  for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  const std::string variable = "SM_CHANNEL_" + upper(name);
   std::string twin = variable;
   std::replace_if(
       twin.begin(), twin.end(), [](char c) { return !is_letter_or_digit(c); }, '_');

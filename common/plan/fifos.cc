@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
@@ -15,16 +15,12 @@ using std::string_view;
 constexpr std::size_t kLongestFifoName = 64;
 constexpr std::uint32_t kLargestGroup = 1'000'000'000;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 Error bad_fifo(string_view text, string_view expected) {
   return Error(ErrorKind::Usage, "\"" + show(text, 80) + "\" is not " + std::string(expected));
 }
 
 Result<void> check_name(string_view name) {
-  const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
+  const auto fits = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; };
   if (!name.empty() && name.size() <= kLongestFifoName && std::all_of(name.begin(), name.end(), fits)) return {};
   return bad_fifo(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
@@ -98,10 +94,9 @@ Result<FifoChannel> parse_pipe_fanout(string_view text) {
 }
 
 std::vector<std::string> fifo_variables(const FifoChannel& channel, string_view folder) {
-  std::string name = "SM_CHANNEL_" + channel.name;
-  std::transform(name.begin(), name.end(), name.begin(), upper);
+  const std::string name = "SM_CHANNEL_" + upper(channel.name);
   std::string safe = name;
-  const auto unsafe = [](char c) { return c != '_' && !is_letter(c) && !is_digit(c); };
+  const auto unsafe = [](char c) { return c != '_' && !is_letter_or_digit(c); };
   std::replace_if(safe.begin(), safe.end(), unsafe, '_');
   const std::string value = "=" + std::string(folder) + "/" + channel.name;
   std::vector<std::string> out{name + value};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::wire {
@@ -105,9 +106,7 @@ Next PmiReader::next_spawn() {
 Next PmiReader::next_frame() {
   if (buffer_.size() < kLengthField) return std::optional<PmiMessage>();
   const std::string_view digits = trim(std::string_view(buffer_).substr(0, kLengthField), " ");
-  const bool is_number =
-      !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number) return not_pmi(buffer_);
+  if (!all_digits(digits)) return not_pmi(buffer_);
   const std::size_t length = std::stoul(std::string(digits));
   if (length > kPmiSpawn) return broken("sent a message of more than " + std::to_string(kPmiSpawn) + " bytes");
   if (buffer_.size() < kLengthField + length) return std::optional<PmiMessage>();

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/os/boot.h"
 #include "common/os/own_file.h"
@@ -145,9 +146,7 @@ std::vector<std::string> sockets_in(int folder) {
 }
 
 std::string socket_name(std::string_view job_id) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  };
+  const auto is_plain = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; };
   const bool plain =
       !job_id.empty() && job_id.size() <= kLongestId && std::all_of(job_id.begin(), job_id.end(), is_plain);
   return plain ? std::string(job_id) + "." + os::boot_name() : std::string();

@@ -60,9 +60,7 @@ Result<OptionTranslation> mixed_precision(string_view, Values values) {
 }
 
 Result<OptionTranslation> dynamo_backend(string_view, Values values) {
-  std::string name(values[0]);
-  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return one("-x", "ACCELERATE_DYNAMO_BACKEND=" + name);
+  return one("-x", "ACCELERATE_DYNAMO_BACKEND=" + upper(values[0]));
 }
 
 Result<OptionTranslation> gpu_ids(string_view, Values values) {

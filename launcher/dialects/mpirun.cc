@@ -113,9 +113,7 @@ std::optional<Result<OptionTranslation>> placement_parameter(string_view key, co
 Result<OptionTranslation> mca(string_view written, Values values) {
   const std::string& key = values[0];
   const std::string& value = values[1];
-  const auto valid = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
+  const auto valid = [](char c) { return is_letter_or_digit(c) || c == '_'; };
   if (key.empty() || !std::all_of(key.begin(), key.end(), valid)) {
     return bad_value(key, "the name of an MCA parameter, such as btl");
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "launcher/dialects/rows.h"
 
@@ -65,9 +66,8 @@ Result<OptionTranslation> gpus(string_view written, Values values) {
   const string_view value = values[0];
   if (written.ends_with("gres") && !value.starts_with("gpu")) return out;
   const string_view number = value.substr(value.rfind(':') + 1);
-  const bool counted = !number.empty() && number.find_first_not_of("0123456789") == string_view::npos;
   out.needs_count = fmt::format("{} is srun's, and starts no workers here; write --nproc-per-node {}", written,
-                                counted ? number : string_view("gpu"));
+                                all_digits(number) ? number : string_view("gpu"));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/environment/worker_env.h"
 #include "launcher/dialects/rows.h"
@@ -18,10 +19,6 @@ using std::string_view;
 // Reported later, with all else that is missing on the line.
 void refuse(RendezvousOptions& rendezvous, string_view written, const Error& why) {
   rendezvous.refused.push_back(Error(why).in(written).message());
-}
-
-bool is_whole_number(string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == string_view::npos;
 }
 
 Result<OptionTranslation> hosts_count(string_view written, Values values) {
@@ -64,8 +61,8 @@ Result<OptionTranslation> numa_binding(string_view, Values values) {
   return out;
 }
 
-bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
+bool begins_name(char c) { return is_letter(c) || c == '_'; }
+bool continues_name(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 // The length of the placeholder after a '$', "name" or "{name}"; 0 if there is none.
 std::size_t placeholder_size(string_view text) {
@@ -219,7 +216,7 @@ Result<OptionTranslation> torch_rendezvous_settings(string_view written, Values 
     const string_view key = take_until(setting, '=');
     const std::string value(setting);
     if (key == "join_timeout" || key == "last_call_timeout") {
-      if (!is_whole_number(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
+      if (!all_digits(value)) return bad_value(value, fmt::format("a number of seconds for {}", key));
       (key == "join_timeout" ? out.rendezvous.timeout : out.rendezvous.last_call) =
           WrittenOption{std::string(written), value};
     } else if (key == "is_host") {
@@ -278,7 +275,7 @@ void set_host_count(RendezvousOptions& rendezvous, const std::string& written, s
   const std::size_t colon = value.find(':');
   const string_view least = value.substr(0, colon);
   const string_view most = colon == string_view::npos ? least : value.substr(colon + 1);
-  const bool is_range = is_whole_number(least) && is_whole_number(most) &&
+  const bool is_range = all_digits(least) && all_digits(most) &&
                         (least.size() < most.size() || (least.size() == most.size() && least < most));
   if (!is_range && least != most) {
     refuse(rendezvous, written, bad_value(value, "a number of hosts, or MIN:MAX with MIN not above MAX"));

@@ -1,6 +1,5 @@
 // Small text functions that the parsers of hosts share.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,19 +10,12 @@
 
 namespace sml::hosts {
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // "N1.cluster" → "n1".
 inline std::string first_label(std::string_view name) { return lower(name.substr(0, name.find('.'))); }
 
 // Parses a whole number of at most 18 digits, so that the sum of two fits; nullopt for anything else.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {
-  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c); }))
-    return std::nullopt;
-  std::uint64_t value = 0;
-  for (const char c : text) value = value * 10 + static_cast<std::uint64_t>(c - '0');
-  return value;
+  return all_digits(text) && text.size() <= 18 ? parse_number<std::uint64_t>(text) : std::nullopt;
 }
 
 // Removes the characters that `wanted` accepts from the front of `rest` and returns them.

@@ -83,8 +83,8 @@ Result<std::uint64_t> parse_bounded(std::string_view text, std::string_view afte
                                     std::string_view what, std::string_view expected) {
   if (text.empty()) return bad_expression(fmt::format("has no number after \"{}\"; {}", after, expected));
   const std::optional<std::uint64_t> number = whole_number(text);
-  const bool all_digits = std::all_of(text.begin(), text.end(), is_digit);
-  if (all_digits && (!number || *number > most)) return bad_expression(fmt::format("has too {}; {}", what, expected));
+  if (all_digits(text) && (!number || *number > most))
+    return bad_expression(fmt::format("has too {}; {}", what, expected));
   if (!number) return bad_expression(fmt::format("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected));
   return *number;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/core/exit_status.h"
+#include "common/core/letters.h"
 #include "common/core/rank_set.h"
 #include "common/core/text.h"
 #include "launcher/dialects/dialect.h"
@@ -76,8 +77,7 @@ Result<void> set_value(const WordRow& row, string_view option, const std::string
 
 // "-n3" as "-n=3".
 std::string spelled_out(const std::string& word) {
-  const bool number_follows =
-      word.size() > 2 && word.starts_with("-n") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+  const bool number_follows = word.starts_with("-n") && all_digits(string_view(word).substr(2));
   return number_follows ? "-n=" + word.substr(2) : word;
 }
 

@@ -202,9 +202,7 @@ bool replaced(const OptionValue& earlier, std::span<const std::vector<OptionValu
 std::string variable_of(const OptionRow& row) {
   if (row.set == nullptr || row.listed == Listed::UnderOtherNames) return "";
   std::string out(kPrefix);
-  for (char c : without_dashes(main_spelling(row))) {
-    out += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  }
+  for (const char c : without_dashes(main_spelling(row))) out += c == '-' ? '_' : upper(c);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "launcher/options/text/guesses.h"
 
@@ -71,8 +72,7 @@ Word cut_word(Dialect dialect, string_view word) {
   const std::size_t equals = word.find('=');
   if (equals != string_view::npos)
     return {row_of(dialect, word.substr(0, equals)), word.substr(0, equals), word.substr(equals + 1)};
-  const bool number_follows =
-      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const bool number_follows = word.size() > 2 && word[1] != '-' && all_digits(word.substr(2));
   const OptionRow* row = number_follows ? find_row(word.substr(0, 2)) : nullptr;
   if (row != nullptr && !row->value.empty()) return {row, word.substr(0, 2), word.substr(2)};
   return {nullptr, word, std::nullopt};
@@ -94,8 +94,7 @@ ForeignWord cut_foreign(Dialect dialect, string_view word) {
   std::optional<std::string> value;
   if (equals < word.size()) value = std::string(word.substr(equals + 1));
   if (const dialects::Row* row = dialects::find_row(dialect, front)) return {row, front, value};
-  const bool number_follows =
-      word.size() > 2 && word[1] != '-' && word.find_first_not_of("0123456789", 2) == string_view::npos;
+  const bool number_follows = word.size() > 2 && word[1] != '-' && all_digits(word.substr(2));
   const dialects::Row* row = number_follows ? dialects::find_row(dialect, word.substr(0, 2)) : nullptr;
   if (row != nullptr && row->values == 1) return {row, word.substr(0, 2), std::string(word.substr(2))};
   if (cut_word(dialect, word).row != nullptr) return {};  // an option of sml-run

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
@@ -11,11 +12,8 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool begins_comment(char c) { return c == '#' || c == ';'; }
-bool is_key_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
+bool is_key_char(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
 bool is_key(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_key_char); }
 
 class Reader {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::output {
@@ -14,7 +15,7 @@ constexpr std::size_t kLongestColour = 4 * kLongestSequence;
 
 bool is_plain(char c) { return (c >= ' ' && c < '\x7f') || c == '\t'; }
 
-bool is_parameter(char c) { return (c >= '0' && c <= '9') || c == ';' || c == ':'; }
+bool is_parameter(char c) { return is_digit(c) || c == ';' || c == ':'; }
 
 // True if further bytes could complete `text` to a character.
 bool may_become_character(std::string_view text) {

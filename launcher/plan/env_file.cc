@@ -4,15 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_key_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+bool begins_key(char c) { return is_letter(c) || c == '_'; }
+bool is_key_char(char c) { return begins_key(c) || is_digit(c) || c == '.' || c == '-'; }
 
 char unescape(char c) {
   switch (c) {
@@ -114,7 +114,7 @@ class EnvFileReader {
 }  // namespace
 
 bool valid_variable_name(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_key_char);
+  return !name.empty() && begins_key(name.front()) && std::all_of(name.begin(), name.end(), is_key_char);
 }
 
 Result<Environment> parse_env_file(std::string_view text, std::string_view path) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/environment/secrets.h"
 
@@ -15,9 +16,7 @@ constexpr std::size_t kMaxLine = 2000;
 
 // ---- secrets
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
+bool is_name_char(char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; }
 
 // The number of bytes of the value after a secret's name; 0 if no value follows. `skipped` is the number of bytes
 // between name and value.

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/core/letters.h"
+
 namespace sml::sagemaker {
 
 namespace {
@@ -181,12 +183,6 @@ Value training_env(Object properties, const Job& job, const HostFacts& host, con
   return Value{std::move(properties)};
 }
 
-std::string upper(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return out;
-}
-
 class Variables {
  public:
   void add(std::string_view property, const Value& value) { set("SM_" + upper(property), to_variable(value)); }
@@ -196,9 +192,7 @@ class Variables {
     out_.push_back(name + "=" + std::move(value));
   }
   void add_twins() {
-    const auto usable = [](char c) {
-      return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    };
+    const auto usable = [](char c) { return is_letter_or_digit(c) || c == '_'; };
     const plan::Environment originals = out_;
     for (const std::string& entry : originals) {
       std::string name(plan::name_of(entry));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/core/letters.h"
 #include "common/plan/environment/kept_back.h"
 
 namespace sml::plan {
@@ -20,10 +21,8 @@ bool is_one_of(const std::array<string_view, N>& list, string_view word) {
 std::vector<std::string> capital_words_of(string_view name) {
   std::vector<std::string> out(1);
   for (const char c : name) {
-    const bool small = c >= 'a' && c <= 'z';
-    const bool belongs = small || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (belongs) {
-      out.back() += small ? static_cast<char>(c - 'a' + 'A') : c;
+    if (is_letter_or_digit(c)) {
+      out.back() += upper(c);
     } else {
       out.emplace_back();
     }

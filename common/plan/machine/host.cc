@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/core/letters.h"
+
 namespace sml::plan {
 
 namespace {
@@ -12,8 +14,7 @@ namespace {
 constexpr std::size_t kMaxNameLength = 255;  // a DNS name has at most 253 bytes
 constexpr std::size_t kMaxUserLength = 64;
 
-constexpr bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool is_host_char(char c) { return is_alnum(c) || c == '.' || c == '_' || c == '-'; }
+constexpr bool is_host_char(char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; }
 
 bool is_ipv6(std::string_view name) {
   const std::size_t percent = name.find('%');

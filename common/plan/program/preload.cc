@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 
 namespace sml::plan {
@@ -12,16 +13,13 @@ namespace {
 constexpr std::size_t kLongestModuleName = 200;
 constexpr std::size_t kMostModules = 64;
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
+bool is_name_character(char c) { return is_letter_or_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
 
 // True for "a.b_c": no part is empty or begins with a digit.
 bool is_module(std::string_view name) {
   bool begins = true;
   for (const char c : name) {
-    if (c == '.' ? begins : !is_name_character(c) || (begins && c >= '0' && c <= '9')) return false;
+    if (c == '.' ? begins : !is_name_character(c) || (begins && is_digit(c))) return false;
     begins = c == '.';
   }
   return !begins && name.size() <= kLongestModuleName;
@@ -29,7 +27,7 @@ bool is_module(std::string_view name) {
 
 bool is_python_interpreter(std::string_view program) {
   std::string_view name = program.substr(program.rfind('/') + 1);
-  while (!name.empty() && (name.back() == '.' || (name.back() >= '0' && name.back() <= '9'))) name.remove_suffix(1);
+  while (!name.empty() && (name.back() == '.' || is_digit(name.back()))) name.remove_suffix(1);
   return name == "python";
 }
 

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "common/core/letters.h"
 #include "common/os/descendants.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/os/process_stat.h"
@@ -32,10 +33,7 @@ std::optional<std::uint64_t> bytes_of(std::string_view name, std::string_view me
 std::uint64_t number_of(const std::string& file) { return number_in(read_small_file(file)).value_or(0); }
 
 // "card0", but not its connectors "card0-DP-1".
-bool is_card(std::string_view name) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return name.starts_with("card") && name.size() > 4 && std::all_of(name.begin() + 4, name.end(), is_digit);
-}
+bool is_card(std::string_view name) { return name.starts_with("card") && all_digits(name.substr(4)); }
 
 // The sum of all its threads; nullopt if the process is gone or the kernel does not tell.
 std::optional<timespec> processor_time(pid_t pid) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/core/letters.h"
+
 namespace sml::agent {
 
 namespace {
@@ -23,10 +25,6 @@ std::size_t key_in(std::string_view target) {
   }
   return slash + 1;
 }
-
-// Only a rank's addresses, the key "R", are waited for. "rank_R" is only looked up: its absence is a valid result, and
-// is returned at once.
-bool is_rank(std::string_view key) { return !key.empty() && key.find_first_not_of("0123456789") == key.npos; }
 
 }  // namespace
 
@@ -145,7 +143,9 @@ void HorovodStore::get(ClientId id, Client& client, const HttpRequest& request, 
   if (const auto found = values_.find(request.target); found != values_.end()) {
     return give(id, client, found->second);
   }
-  if (!is_rank(std::string_view(request.target).substr(key_in(request.target)))) return answer(id, client, 404);
+  // Only a rank's addresses, the key "R", are waited for. "rank_R" is only looked up: its absence is a valid result,
+  // and is returned at once.
+  if (!all_digits(std::string_view(request.target).substr(key_in(request.target)))) return answer(id, client, 404);
   hold(id, client, request.target, now + kHold);
 }
 

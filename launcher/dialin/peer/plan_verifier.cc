@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/environment/presets.h"
 #include "common/plan/environment/worker_env.h"
@@ -44,11 +45,7 @@ bool is_plain_name(string_view text) {
 
 // A character of a numeric address of any family or of a host name: none that could make it a list, a path or a
 // command.
-bool is_of_address(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         string_view(".:%-[]").find(c) != string_view::npos;
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_of_address(char c) { return is_letter_or_digit(c) || string_view(".:%-[]").find(c) != string_view::npos; }
 bool is_address(string_view text) {
   return !text.empty() && text.size() <= kMaxAddress && std::all_of(text.begin(), text.end(), is_of_address);
 }

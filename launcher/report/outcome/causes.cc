@@ -99,9 +99,7 @@ std::optional<Cause> cause_in(std::string_view line) {
 
 // "ValueError", "torch.distributed.DistBackendError"
 bool names_an_exception(std::string_view word) {
-  const auto allowed = [](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  };
+  const auto allowed = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.'; };
   if (word.empty() || !std::all_of(word.begin(), word.end(), allowed)) return false;
   return word.ends_with("Error") || word.ends_with("Exception");
 }

@@ -77,9 +77,7 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
 
 bool is_plain_word(const std::string& text) {
   constexpr std::string_view kAlso = "._:-@+%";
-  const auto plain = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kAlso.find(c) != kAlso.npos;
-  };
+  const auto plain = [&](char c) { return is_letter_or_digit(c) || kAlso.find(c) != kAlso.npos; };
   return !text.empty() && text.size() <= 255 && text.front() != '-' && std::all_of(text.begin(), text.end(), plain);
 }
 
