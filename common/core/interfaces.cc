@@ -97,19 +97,13 @@ std::string joined(std::span<const std::string> words) {
 }  // namespace
 
 Result<std::vector<std::string>> parse_interface_list(std::string_view text) {
-  const auto refused = [](std::string_view entry, std::string_view expected) {
-    return Error(ErrorKind::Usage, "\"" + show(entry, 80) + "\" is not " + std::string(expected));
-  };
   std::vector<std::string> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view entry = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string_view entry : split(text, ',')) {
     if (entry.find('/') == std::string_view::npos && parse_address(entry)) {
-      return refused(entry, "a network; write how many of its bits count, as in 10.0.0.0/8");
+      return bad_value(entry, "a network; write how many of its bits count, as in 10.0.0.0/8");
     }
     if (!is_name(entry) && !parse_network(entry)) {
-      return refused(entry, "the name of an interface, such as eth0, or a network, such as 10.0.0.0/8 or fd00::/16");
+      return bad_value(entry, "the name of an interface, such as eth0, or a network, such as 10.0.0.0/8 or fd00::/16");
     }
     add_once(out, std::string(entry));
     if (out.size() > kMostEntries) {

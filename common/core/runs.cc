@@ -1,9 +1,9 @@
 #include "common/core/runs.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/core/letters.h"
+#include "common/core/text_cursor.h"
 
 namespace sml {
 
@@ -58,7 +58,7 @@ bool NameRuns::extend(Run& run, const std::string& name) {
     std::size_t end = at;
     while (end < last.size() && is_digit(last[end])) ++end;
     Run two{last.substr(0, at), last.substr(end), 0, 0, 2};
-    std::from_chars(last.data() + at, last.data() + end, two.first);
+    two.first = leading_number<std::uint32_t>(std::string_view(last).substr(at, end - at)).value_or(0);
     if (last[at] == '0') two.digits = static_cast<std::uint32_t>(end - at);
     if (end - at <= kMostDigits && two.name(0) == last && two.name(1) == name) {
       run = std::move(two);

@@ -33,24 +33,17 @@ constexpr std::size_t kInode = 9;
 constexpr std::string_view kEstablished = "01";
 constexpr std::string_view kListening = "0A";
 
-// Removes the text up to and including `separator` from the front, and returns it without the separator.
-std::string_view cut(std::string_view& text, char separator) {
-  const std::string_view front = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(front.size() + 1, text.size()));
-  return front;
-}
-
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> out;
   while (!line.empty()) {
-    if (const std::string_view word = cut(line, ' '); !word.empty()) out.push_back(word);
+    if (const std::string_view word = take_until(line, ' '); !word.empty()) out.push_back(word);
   }
   return out;
 }
 
 // "00000000000000000000000001000000:D204" → 0xD204
 std::uint16_t port_of(std::string_view address) {
-  cut(address, ':');
+  take_until(address, ':');
   return parse_number<std::uint16_t>(address, 16).value_or(0);
 }
 
@@ -124,7 +117,7 @@ std::optional<std::vector<inet_diag_msg>> listening_sockets() {
 std::set<ino_t> sockets_connected_to(std::uint16_t port, std::string_view table) {
   std::set<ino_t> out;
   while (!table.empty()) {
-    const std::vector<std::string_view> words = words_of(cut(table, '\n'));
+    const std::vector<std::string_view> words = words_of(take_until(table, '\n'));
     if (words.size() <= kInode || words[kState] != kEstablished || port_of(words[kRemote]) != port) continue;
     if (const auto inode = parse_number<ino_t>(words[kInode]).value_or(0); inode != 0) out.insert(inode);
   }
@@ -149,7 +142,7 @@ std::set<pid_t> groups_connected_to(std::uint16_t port, const std::set<pid_t>& g
 
 std::optional<Listener> listener_on(std::uint16_t port, std::string_view table) {
   while (!table.empty()) {
-    const std::vector<std::string_view> words = words_of(cut(table, '\n'));
+    const std::vector<std::string_view> words = words_of(take_until(table, '\n'));
     if (words.size() <= kInode || words[kState] != kListening || port_of(words[kLocal]) != port) continue;
     return Listener{parse_number<uid_t>(words[kUser]).value_or(0), parse_number<ino_t>(words[kInode]).value_or(0)};
   }

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
 #include "common/os/trust.h"
 
 namespace sml::os {
@@ -60,11 +61,8 @@ class Walk {
   void add(std::string_view path) {
     if (path.starts_with('/') || !at_) at_.reset(::open(path.starts_with('/') ? "/" : ".", kFolder));
     std::vector<std::string> names;
-    for (std::size_t at = 0; at < path.size();) {
-      const std::size_t end = std::min(path.find('/', at), path.size());
-      const std::string_view name = path.substr(at, end - at);
+    for (const std::string_view name : split(path, '/')) {
       if (!name.empty() && name != ".") names.emplace_back(name);
-      at = end + 1;
     }
     todo_.insert(todo_.end(), names.rbegin(), names.rend());
   }

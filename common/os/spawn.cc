@@ -234,11 +234,8 @@ std::vector<std::string> program_candidates(const std::string& program, std::spa
   if (program.find('/') != std::string::npos) return {program};
   std::vector<std::string> out;
   const std::string path = search_path(environment);
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string folder = path.substr(begin, end - begin);
-    out.push_back(folder.empty() ? "./" + program : folder + "/" + program);
-    begin = end + 1;
+  for (const std::string_view folder : split(path, ':')) {
+    out.push_back((folder.empty() ? "." : std::string(folder)) + "/" + program);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "common/core/letters.h"
@@ -51,7 +52,7 @@ struct ChannelWords {
   std::optional<bool> in_blocks;
 };
 
-Result<void> take_word(string_view word, ChannelWords& words) {
+Result<void> take_setting(string_view word, ChannelWords& words) {
   for (const auto& [setting, to] :
        {std::pair(kMode, &words.sharded), std::pair(kBy, &words.by_rank), std::pair(kOrder, &words.in_blocks)}) {
     const Result<std::optional<bool>> value = is_second(word, setting);
@@ -77,11 +78,9 @@ Result<Channel> parse_channel(string_view text) {
   }
   if (channel.folder.empty() || channel.folder.find('\0') != std::string::npos) return bad_channel(text, "NAME=DIR");
   ChannelWords words;
-  for (string_view rest = text.substr(comma); !rest.empty();) {
-    rest.remove_prefix(1);
-    const string_view word = rest.substr(0, rest.find(','));
-    if (Result<void> taken = take_word(word, words); !taken) return taken.error();
-    rest.remove_prefix(word.size());
+  const std::vector<string_view> parts = split(text, ',');
+  for (const string_view word : std::span(parts).subspan(1)) {
+    if (Result<void> taken = take_setting(word, words); !taken) return taken.error();
   }
   const bool sharded = words.sharded.value_or(false);
   if (!sharded && (words.by_rank || words.in_blocks)) {

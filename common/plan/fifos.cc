@@ -15,22 +15,10 @@ using std::string_view;
 constexpr std::size_t kLongestFifoName = 64;
 constexpr std::uint32_t kLargestGroup = 1'000'000'000;
 
-Error bad_fifo(string_view text, string_view expected) {
-  return Error(ErrorKind::Usage, "\"" + show(text, 80) + "\" is not " + std::string(expected));
-}
-
 Result<void> check_name(string_view name) {
   const auto fits = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; };
   if (!name.empty() && name.size() <= kLongestFifoName && std::all_of(name.begin(), name.end(), fits)) return {};
-  return bad_fifo(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
-}
-
-// Removes the word before the next comma from the front of `text` and returns it.
-string_view take_word(string_view& text) {
-  const std::size_t end = std::min(text.find(','), text.size());
-  const string_view word = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
+  return bad_value(name, "the name of a channel: 1 to 64 letters, digits, dots, hyphens and underscores");
 }
 
 Result<void> take_word_of_fanout(FifoChannel& channel, string_view word) {
@@ -40,11 +28,11 @@ Result<void> take_word_of_fanout(FifoChannel& channel, string_view word) {
   } else if (word.starts_with(kGroup)) {
     const std::optional<std::uint32_t> group = parse_number<std::uint32_t>(word.substr(kGroup.size()));
     if (!group || *group == 0 || *group > kLargestGroup) {
-      return bad_fifo(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
+      return bad_value(word, "group=K with a whole number from 1 to " + std::to_string(kLargestGroup));
     }
     channel.group = *group;
   } else {
-    return bad_fifo(word, "group=K or equalize=drop, which may follow the channel after a comma");
+    return bad_value(word, "group=K or equalize=drop, which may follow the channel after a comma");
   }
   return {};
 }
@@ -52,9 +40,7 @@ Result<void> take_word_of_fanout(FifoChannel& channel, string_view word) {
 // Parses the words after the first comma; each key may occur only once.
 Result<void> take_words(FifoChannel& channel, string_view rest) {
   std::vector<string_view> seen;
-  for (bool more = true; more;) {
-    more = rest.find(',') != string_view::npos;
-    const string_view word = take_word(rest);
+  for (const string_view word : split(rest, ',')) {
     const string_view key = word.substr(0, word.find('='));
     if (Result<void> taken = take_word_of_fanout(channel, word); !taken) return taken;
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
@@ -77,7 +63,7 @@ std::optional<FifoFraming> framing_of(string_view word) {
 Result<FifoChannel> parse_pipe_fanout(string_view text) {
   string_view rest = text;
   const bool words_follow = rest.find(',') != string_view::npos;
-  const string_view head = take_word(rest);
+  const string_view head = take_until(rest, ',');
   const std::size_t colon = std::min(head.find(':'), head.size());
   FifoChannel channel;
   channel.name = head.substr(0, colon);
@@ -85,7 +71,7 @@ Result<FifoChannel> parse_pipe_fanout(string_view text) {
   const std::optional<FifoFraming> framing =
       colon == head.size() ? FifoFraming::Records : framing_of(head.substr(colon + 1));
   if (!framing)
-    return bad_fifo(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
+    return bad_value(head.substr(colon + 1), "records, lines or bytes, which may follow the channel after a colon");
   channel.framing = *framing;
   if (channel.framing == FifoFraming::Bytes) channel.group = kDefaultPiece;
   if (!words_follow) return channel;

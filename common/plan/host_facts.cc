@@ -1,34 +1,31 @@
 #include "common/plan/host_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "common/core/text.h"
+#include "common/core/text_cursor.h"
 
 namespace sml::plan {
 
 namespace {
 
-std::optional<std::uint64_t> leading_number(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+std::optional<std::uint64_t> first_number(std::string_view text) {
+  return leading_number<std::uint64_t>(trim(text, " \t"));
 }
 
 // The text after `key` in the first line that begins with it.
 std::optional<std::string_view> after_key(std::string_view text, std::string_view key) {
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::string_view line = take_until(text, '\n');
     if (line.starts_with(key)) return line.substr(key.size());
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return std::nullopt;
 }
 
 std::uint64_t kibibytes(std::string_view meminfo, std::string_view key) {
   const auto value = after_key(meminfo, key);
-  return value ? leading_number(*value).value_or(0) * 1024 : 0;
+  return value ? first_number(*value).value_or(0) * 1024 : 0;
 }
 
 // The folders of the cgroup of this process and of all its parents in the hierarchy, ending with `mount`.
@@ -63,12 +60,12 @@ Memory read_memory(const ReadText& read) {
   memory.available = std::min(memory.available, memory.total);  // emulations of this file may limit only one of the two
   for (const std::string& group : own_groups(read)) {
     // "max": no limit
-    limit_memory(memory, leading_number(read(group + "/memory.max")),
-                 leading_number(read(group + "/memory.current")).value_or(0));
+    limit_memory(memory, first_number(read(group + "/memory.max")),
+                 first_number(read(group + "/memory.current")).value_or(0));
   }
   const std::string v1 = "/sys/fs/cgroup/memory/memory.";
-  limit_memory(memory, leading_number(read(v1 + "limit_in_bytes")),
-               leading_number(read(v1 + "usage_in_bytes")).value_or(0));
+  limit_memory(memory, first_number(read(v1 + "limit_in_bytes")),
+               first_number(read(v1 + "usage_in_bytes")).value_or(0));
   return memory;
 }
 
@@ -76,8 +73,8 @@ std::uint32_t read_usable_cores(const ReadText& read, std::uint32_t allowed) {
   std::uint32_t cores = allowed;
   for (const std::string& group : own_groups(read)) {
     const std::string text = read(group + "/cpu.max");  // "QUOTA PERIOD", in microseconds, or "max PERIOD"
-    const auto quota = leading_number(text);
-    const auto period = leading_number(std::string_view(text).substr(std::min(text.find(' '), text.size())));
+    const auto quota = first_number(text);
+    const auto period = first_number(std::string_view(text).substr(std::min(text.find(' '), text.size())));
     if (!quota || !period || *period == 0) continue;
     const std::uint64_t whole = *quota / *period + (*quota % *period > 0 ? 1 : 0);
     cores = static_cast<std::uint32_t>(std::min<std::uint64_t>(cores, std::max<std::uint64_t>(whole, 1)));
@@ -99,11 +96,10 @@ std::string read_nvidia_driver(const ReadText& read) {
   const std::string text = read("/proc/driver/nvidia/version");
   std::string_view line = after_key(text, "NVRM version:").value_or("");
   while (!line.empty()) {
-    const std::string_view word = line.substr(0, line.find(' '));
+    const std::string_view word = take_until(line, ' ');
     const bool version =
         word.find('.') != std::string_view::npos && word.find_first_not_of("0123456789.") == std::string_view::npos;
     if (version) return std::string(word);
-    line.remove_prefix(std::min(word.size() + 1, line.size()));
   }
   return {};
 }

@@ -10,17 +10,10 @@ namespace sml::wire {
 namespace {
 constexpr std::size_t kKeptNoise = 2000;
 
-std::string_view next_word(std::string_view& text) {
-  const std::size_t end = text.find(' ');
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return word;
-}
-
 Result<Greeting> parse_greeting(std::string_view line) {
-  const std::string_view what = next_word(line);
+  const std::string_view what = take_until(line, ' ');
   if (what == "NEED") {
-    const std::string architecture(next_word(line));
+    const std::string architecture(take_until(line, ' '));
     return Greeting(NeedAgent{architecture, std::string(line)});
   }
   if (what == "FAIL") return Greeting(CannotDeploy{std::string(line)});

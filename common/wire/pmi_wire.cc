@@ -41,9 +41,7 @@ Next message_of(std::vector<std::pair<std::string, std::string>> pairs, std::str
 std::string_view take_pair(std::string_view& text, std::string& kept) {
   kept.clear();
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(';'), text.size());
-    kept += text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    kept += take_until(text, ';');
     if (text.empty() || text.front() != ';') break;
     kept += ';';
     text.remove_prefix(1);

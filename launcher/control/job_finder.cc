@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -21,6 +20,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/os/small_file.h"
 #include "launcher/control/runtime_folder.h"
 
@@ -47,10 +47,7 @@ std::optional<uid_t> user_of(const std::string& status) {
   constexpr std::string_view kLine = "\nUid:\t";
   const std::size_t at = status.find(kLine);
   if (at == std::string::npos) return std::nullopt;
-  uid_t uid = 0;
-  const char* begin = status.data() + at + kLine.size();
-  return std::from_chars(begin, status.data() + status.size(), uid).ec == std::errc() ? std::optional(uid)
-                                                                                      : std::nullopt;
+  return leading_number<uid_t>(std::string_view(status).substr(at + kLine.size()));
 }
 
 // All launchers but this process, this user's first. Root sees those of all users, including users of containers.
@@ -59,11 +56,11 @@ std::vector<Launcher> launchers() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename();
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc() || pid == ::getpid()) continue;
+    const auto pid = leading_number<pid_t>(name);
+    if (!pid || *pid == ::getpid()) continue;
     if (os::read_small_file("/proc/" + name + "/comm") != "sml-run\n") continue;
     const std::optional<uid_t> uid = user_of(os::read_small_file("/proc/" + name + "/status"));
-    if (uid && (is_this_user(*uid) || is_this_user(0))) out.push_back({pid, *uid});
+    if (uid && (is_this_user(*uid) || is_this_user(0))) out.push_back({*pid, *uid});
   }
   std::stable_partition(out.begin(), out.end(), [](const Launcher& one) { return is_this_user(one.uid); });
   return out;

@@ -76,11 +76,7 @@ bool cuts_names_short(Dialect dialect) {
 
 template <class Visit>
 void for_each_name(const Row& row, Visit visit) {
-  for (std::size_t at = 0; at < row.names.size();) {
-    const std::size_t end = std::min(row.names.find(' ', at), row.names.size());
-    visit(row.names.substr(at, end - at));
-    at = end + 1;
-  }
+  for (std::string_view names = row.names; !names.empty();) visit(take_until(names, ' '));
 }
 
 struct Word {

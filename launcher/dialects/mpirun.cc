@@ -87,10 +87,8 @@ Result<OptionTranslation> rank_by(string_view, Values values) {
 // "A=1;B": arguments of -x, in one parameter.
 Result<OptionTranslation> variables(string_view list) {
   OptionTranslation out;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(';', at), list.size());
-    if (end > at) out.options.push_back({"-x", std::string(list.substr(at, end - at))});
-    at = end + 1;
+  for (const string_view variable : split(list, ';')) {
+    if (!variable.empty()) out.options.push_back({"-x", std::string(variable)});
   }
   return out;
 }

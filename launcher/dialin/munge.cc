@@ -37,9 +37,7 @@ Error no_credential(std::string why) { return Error(ErrorKind::Auth, std::move(w
 
 string_view value_of(string_view head, string_view key) {
   while (!head.empty()) {
-    const std::size_t end = std::min(head.find('\n'), head.size());
-    const string_view line = head.substr(0, end);
-    head.remove_prefix(std::min(end + 1, head.size()));
+    const string_view line = take_until(head, '\n');
     if (line.starts_with(key) && line.substr(key.size()).starts_with(':'))
       return trim(line.substr(key.size() + 1), " \t");
   }

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <string_view>
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/dialin/job_key.h"
 #include "launcher/dialin/key.h"
 #include "launcher/dialin/peer/dialler.h"
@@ -219,10 +219,7 @@ std::uint16_t port_of_step(const hosts::Step& step) {
 
 std::uint32_t attempt_of(const Options& options, const ThisHost& here) {
   if (options.dial_in.attempt) return *options.dial_in.attempt;
-  const std::string value = variable(here, "AWS_BATCH_JOB_ATTEMPT");
-  std::uint32_t attempt = 0;
-  std::from_chars(value.data(), value.data() + value.size(), attempt);
-  return attempt;
+  return leading_number<std::uint32_t>(variable(here, "AWS_BATCH_JOB_ATTEMPT")).value_or(0);
 }
 
 // "4", or "4, 2" if they differ.

@@ -1,10 +1,10 @@
 #include "launcher/hosts/exclude_list.h"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/fields.h"
 
 namespace sml::hosts {
@@ -30,10 +30,8 @@ bool ExcludedHost::is_out(std::int64_t now, const std::optional<Duration>& cool_
 
 Result<std::vector<ExcludedHost>> parse_exclude_list(std::string_view text) {
   std::vector<ExcludedHost> out;
-  text = without_byte_order_mark(text);
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  for (TextCursor at(text, ""); !at.at_end(); at.take_line()) {
+    std::string_view line = at.rest_of_line();
     line = line.substr(0, line.find('#'));
     const std::string_view name = take_word(line);
     if (name.empty()) continue;
@@ -41,7 +39,7 @@ Result<std::vector<ExcludedHost>> parse_exclude_list(std::string_view text) {
     const std::optional<std::int64_t> since = parse_time(when);
     if ((!when.empty() && !since) || !take_word(line).empty()) {
       return Error(ErrorKind::Config,
-                   "line " + std::to_string(number) + ": \"" + show(when, 80) +
+                   "line " + std::to_string(at.line()) + ": \"" + show(when, 80) +
                        "\" is no time such as 2026-11-23T23:41:00Z; expected HOST, or HOST TIME, and "
                        "# before a remark");
     }

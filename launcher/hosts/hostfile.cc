@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/host_collector.h"
 #include "launcher/hosts/host_expression.h"
@@ -96,7 +97,7 @@ class LineReader {
       drop_blanks(rest_);
       if (rest_.empty()) break;
       const std::string_view line = rest_;
-      const std::string_view key = take_while(rest_, [](char c) { return c != '=' && !is_blank(c); });
+      const std::string_view key = take_word(rest_, '=');
       drop_blanks(rest_);
       if (key.empty() || !rest_.starts_with('=')) {
         return quoted(line.substr(0, std::max<std::size_t>(key.size(), 1)),
@@ -154,24 +155,19 @@ class LineReader {
   HostCollector& collector_;
 };
 
-Error bad_file(std::string_view path, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
-
 // Calls `read_line(line, collector)` for each line, without its comment.
 template <class ReadLine>
 Result<std::vector<plan::Host>> read_lines(std::string_view text, std::string_view path, ReadLine read_line) {
-  if (text.size() > kMaxHostfileBytes) return bad_file(path, "is larger than 16 MiB");
-  text = without_byte_order_mark(text);
+  if (text.size() > kMaxHostfileBytes) return file_error(path, "is larger than 16 MiB");
   HostCollector collector(1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_until(text, '\n');
+  for (TextCursor at(text, path); !at.at_end(); at.take_line()) {
+    const std::string_view line = at.rest_of_line();
     const std::optional<Complaint> complaint = read_line(line.substr(0, line.find('#')), collector);
     if (!complaint) continue;
     const auto column = complaint->at.data() - line.data() + 1;
-    return bad_file(fmt::format("{}:{}:{}", path, number, column), complaint->text);
+    return file_error(fmt::format("{}:{}:{}", path, at.line(), column), complaint->text);
   }
-  if (collector.empty()) return bad_file(path, "names no host; expected one host a line, as in \"algo-1 slots=8\"");
+  if (collector.empty()) return file_error(path, "names no host; expected one host a line, as in \"algo-1 slots=8\"");
   return std::move(collector).take();
 }
 

@@ -94,11 +94,8 @@ Result<std::vector<InstanceGroup>> parse_instance_groups(std::string_view text, 
 Result<std::vector<plan::Host>> hosts_of_groups(const std::vector<plan::Host>& hosts,
                                                 const std::vector<InstanceGroup>& groups, std::string_view wanted) {
   SlotsOfHosts chosen;
-  for (bool more = true; more;) {
-    const std::size_t comma = wanted.find(',');
-    if (Result<void> added = add_group(trim(wanted.substr(0, comma)), groups, chosen); !added) return added.error();
-    more = comma != std::string_view::npos;
-    if (more) wanted.remove_prefix(comma + 1);
+  for (const std::string_view word : split(wanted, ',')) {
+    if (Result<void> added = add_group(trim(word), groups, chosen); !added) return added.error();
   }
   std::vector<plan::Host> out;
   for (const plan::Host& host : hosts) {

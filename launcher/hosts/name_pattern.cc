@@ -49,12 +49,10 @@ Result<NumberRange> parse_range(std::string_view text) {
 
 Result<NamePart> parse_choice(std::string_view text) {
   NamePart part;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    Result<NumberRange> range = parse_range(trim(text.substr(at, comma - at)));
+  for (const std::string_view word : split(text, ',')) {
+    Result<NumberRange> range = parse_range(trim(word));
     if (!range) return range.error();
     part.ranges.push_back(*range);
-    at = comma + 1;
   }
   return part;
 }

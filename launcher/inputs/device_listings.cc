@@ -1,17 +1,16 @@
 #include "launcher/inputs/device_listings.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
+
+#include "common/core/text.h"
+#include "common/core/text_cursor.h"
 
 namespace sml {
 
 std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output) {
   std::uint32_t gpus = 0;
-  for (std::size_t at = 0; at < nvidia_smi_output.size();) {
-    const std::size_t end = std::min(nvidia_smi_output.find('\n', at), nvidia_smi_output.size());
-    if (nvidia_smi_output.substr(at, end - at).starts_with("GPU ")) ++gpus;
-    at = end + 1;
+  while (!nvidia_smi_output.empty()) {
+    if (take_until(nvidia_smi_output, '\n').starts_with("GPU ")) ++gpus;
   }
   return gpus;
 }
@@ -19,16 +18,12 @@ std::uint32_t gpus_in_listing(std::string_view nvidia_smi_output) {
 std::uint32_t visible_gpus(std::uint32_t gpus, std::optional<std::string_view> visible_devices) {
   if (!visible_devices) return gpus;
   std::uint32_t visible = 0;
-  for (std::size_t at = 0; at < visible_devices->size();) {
-    const std::size_t end = std::min(visible_devices->find(',', at), visible_devices->size());
-    std::string_view device = visible_devices->substr(at, end - at);
-    while (device.starts_with(' ')) device.remove_prefix(1);
-    std::uint32_t index = 0;
-    const bool is_index = std::from_chars(device.data(), device.data() + device.size(), index).ec == std::errc();
+  while (!visible_devices->empty()) {
+    const std::string_view device = trim(take_until(*visible_devices, ','), " ");
+    const auto index = leading_number<std::uint32_t>(device);
     // CUDA ignores the rest of the list
-    if (device.empty() || device.starts_with('-') || (is_index && index >= gpus)) break;
+    if (device.empty() || device.starts_with('-') || (index && *index >= gpus)) break;
     ++visible;
-    at = end + 1;
   }
   return visible;
 }
@@ -39,9 +34,7 @@ std::uint32_t neuron_cores_in_listing(std::string_view neuron_ls_output) {
   for (std::size_t at = neuron_ls_output.find(kKey); at != std::string_view::npos;
        at = neuron_ls_output.find(kKey, at)) {
     at = std::min(neuron_ls_output.find_first_not_of(" \t\r\n:", at + kKey.size()), neuron_ls_output.size());
-    std::uint32_t count = 0;
-    const char* end = neuron_ls_output.data() + neuron_ls_output.size();
-    if (std::from_chars(neuron_ls_output.data() + at, end, count).ec == std::errc()) cores += std::min(count, 1024U);
+    cores += std::min(leading_number<std::uint32_t>(neuron_ls_output.substr(at)).value_or(0), 1024U);
   }
   return cores;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/text.h"
 #include "launcher/options/rows/option_rows.h"
 
 namespace sml {
@@ -13,11 +14,7 @@ using std::string_view;
 
 std::vector<string_view> words_of(string_view text) {
   std::vector<string_view> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  while (!text.empty()) out.push_back(take_until(text, ' '));
   return out;
 }
 
@@ -65,13 +62,11 @@ std::vector<string_view> fixed_values_of(const OptionRow& row) {
   if (!row.fixed_values.empty()) return words_of(row.fixed_values);
   if (row.value.find('[') != string_view::npos) return {};  // fixed words follow another part of the value
   std::vector<string_view> out;
-  for (std::size_t at = 0; at < row.value.size();) {
-    const std::size_t end = std::min(row.value.find('|', at), row.value.size());
-    const string_view word = row.value.substr(at, end - at);
+  for (string_view values = row.value; !values.empty();) {
+    const string_view word = take_until(values, '|');
     // Words in capitals are placeholders.
     const bool is_fixed = std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
     if (!word.empty() && is_fixed && word.front() >= 'a' && word.front() <= 'z') out.push_back(word);
-    at = end + 1;
   }
   return out;
 }

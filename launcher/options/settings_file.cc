@@ -5,6 +5,7 @@
 
 #include "common/core/letters.h"
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 
 namespace sml::plan {
 
@@ -18,161 +19,132 @@ bool is_key(std::string_view text) { return !text.empty() && std::all_of(text.be
 
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view path) : text_(text), path_(path) {}
+  Reader(std::string_view text, std::string_view path) : text_(text, path) {}
 
   Result<std::vector<Setting>> read() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark, as Windows editors write it
-    while (at_ < text_.size()) {
+    for (; !text_.at_end(); text_.take_line()) {
       if (Result<void> line = read_line(); !line) return line.error();
     }
     return std::move(settings_);
   }
 
  private:
-  Error bad(std::string_view what) const {
-    return Error(ErrorKind::Config, show(path_) + ":" + std::to_string(line_) + ": " + std::string(what));
-  }
-  bool at_end() const { return at_ >= text_.size(); }
-  std::string_view rest_of_line() const { return text_.substr(at_, text_.find('\n', at_) - at_); }
-  void skip_blanks() {
-    while (!at_end() && is_blank(text_[at_])) ++at_;
-  }
-  void skip_line() {
-    at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
-    ++line_;
-  }
-
+  // Leaves text_ on the last line of what it reads.
   Result<void> read_line() {
-    const std::string_view line = trim(rest_of_line());
-    if (line.empty() || begins_comment(line.front())) {
-      skip_line();
-      return {};
-    }
+    const std::string_view line = trim(text_.rest_of_line());
+    if (line.empty() || begins_comment(line.front())) return {};
     return line.front() == '[' ? read_section(line) : read_setting();
   }
 
   Result<void> read_section(std::string_view line) {
     const std::size_t close = line.find(']');
     const std::string_view name = trim(line.substr(1, close - 1));
-    if (close == npos || !is_key(name)) return bad("no section; expected [NAME]");
-    const std::string_view after = trim(line.substr(close + 1));
-    if (!after.empty() && !begins_comment(after.front())) return bad("text follows the section's \"]\"");
+    if (close == npos || !is_key(name)) return text_.error("no section; expected [NAME]");
     section_ = name;
-    skip_line();
-    return {};
+    return read_end(line.substr(close + 1), "text follows the section's \"]\"");
+  }
+
+  Result<void> read_end(std::string_view rest, std::string_view otherwise) const {
+    rest = trim(rest);
+    return rest.empty() || begins_comment(rest.front()) ? Result<void>() : text_.error(otherwise);
   }
 
   Result<void> read_setting() {
-    const std::string_view line = rest_of_line();
+    const std::string_view line = text_.rest_of_line();
     const std::size_t equals = line.find('=');
-    if (equals == npos) return bad("no \"=\" in the line; expected KEY = VALUE");
+    if (equals == npos) return text_.error("no \"=\" in the line; expected KEY = VALUE");
     std::string_view key = trim(line.substr(0, equals));
-    const bool quoted = key.size() > 1 && (key.front() == '"' || key.front() == '\'') && key.back() == key.front();
+    const bool quoted = key.size() > 1 && is_quote(key.front()) && key.back() == key.front();
     if (quoted) key = key.substr(1, key.size() - 2);
-    if (!is_key(key)) return bad("no key before \"=\"; expected letters, digits, \"-\", \"_\" and \".\"");
-    Setting setting{section_, std::string(key), {}, line_};
-    at_ += equals + 1;
-    skip_blanks();
+    if (!is_key(key)) return text_.error("no key before \"=\"; expected letters, digits, \"-\", \"_\" and \".\"");
+    Setting setting{section_, std::string(key), {}, text_.line()};
+    text_.take(equals + 1);
+    text_.skip_blanks();
     if (Result<void> read = read_values(setting.values); !read) return read;
-    const std::string_view after = trim(rest_of_line());
-    if (!after.empty() && !begins_comment(after.front())) return bad("text follows the end of the value");
     settings_.push_back(std::move(setting));
-    skip_line();
-    return {};
+    return read_end(text_.rest_of_line(), "text follows the end of the value");
   }
 
   Result<void> read_values(std::vector<std::string>& values) {
-    const char first = at_end() ? '\n' : text_[at_];
-    if (first == '[') return read_list(values);
-    Result<std::string> value = is_quote(first) ? read_quoted(first) : read_bare("\n");
+    if (text_.front() == '[') return read_list(values);
+    Result<std::string> value = read_value("");
     if (!value) return value.error();
-    if (value->empty()) return bad("no value after \"=\"");
+    if (value->empty()) return text_.error("no value after \"=\"");
     values.push_back(std::move(*value));
     return {};
   }
 
   static bool is_quote(char c) { return c == '"' || c == '\''; }
 
-  // Leaves at_ after the "]".
+  // Leaves text_ after the "]".
   Result<void> read_list(std::vector<std::string>& values) {
-    const std::size_t first_line = line_;
-    ++at_;
-    while (skip_space_of_list() && text_[at_] != ']') {
-      Result<std::string> value = is_quote(text_[at_]) ? read_quoted(text_[at_]) : read_bare(",]\n");
+    const TextCursor begin = text_;
+    text_.take();
+    for (skip_space_of_list(); !text_.at_end() && text_.front() != ']'; skip_space_of_list()) {
+      Result<std::string> value = read_value(",]");
       if (!value) return value.error();
-      if (value->empty()) return bad("an empty value in the list");
+      if (value->empty()) return text_.error("an empty value in the list");
       values.push_back(std::move(*value));
-      if (!skip_space_of_list() || text_[at_] == ']') break;
-      if (text_[at_] != ',') return bad("expected \",\" or \"]\" after a value of the list");
-      ++at_;
+      skip_space_of_list();
+      if (text_.at_end() || text_.front() == ']') break;
+      if (text_.take() != ',') return text_.error("expected \",\" or \"]\" after a value of the list");
     }
-    if (at_end()) {
-      line_ = first_line;
-      return bad("the list's \"]\" is missing");
-    }
-    ++at_;
-    return values.empty() ? bad("the list is empty") : Result<void>();
+    if (text_.at_end()) return begin.error("the list's \"]\" is missing");
+    text_.take();
+    return values.empty() ? text_.error("the list is empty") : Result<void>();
   }
 
-  // Skips blanks, ends of lines and comments; returns false at the end of the text.
-  bool skip_space_of_list() {
-    while (!at_end()) {
-      if (text_[at_] == '\n') {
-        ++line_;
-      } else if (begins_comment(text_[at_])) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-        continue;
-      } else if (!is_blank(text_[at_])) {
-        return true;
-      }
-      ++at_;
+  // Skips blanks, ends of lines and comments.
+  void skip_space_of_list() {
+    for (text_.skip_blanks(); !text_.at_end(); text_.skip_blanks()) {
+      if (text_.front() != '\n' && !begins_comment(text_.front())) return;
+      text_.take_line();
     }
-    return false;
+  }
+
+  // A value without quotes ends before each of `ends`.
+  Result<std::string> read_value(std::string_view ends) {
+    return is_quote(text_.front()) ? read_quoted(text_.take()) : read_bare(ends);
   }
 
   Result<std::string> read_bare(std::string_view ends) {
-    const std::size_t begin = at_;
-    while (!at_end() && ends.find(text_[at_]) == npos) {
-      const bool comment = begins_comment(text_[at_]) && (at_ == begin || is_blank(text_[at_ - 1]));
-      if (comment) break;
-      ++at_;
-    }
-    const std::string_view value = trim(text_.substr(begin, at_ - begin));
-    if (value.find('\0') != npos) return bad("a value cannot hold a NUL byte");
+    const std::string_view line = text_.rest_of_line();
+    const auto comment_at = [&](std::size_t i) { return begins_comment(line[i]) && (i == 0 || is_blank(line[i - 1])); };
+    std::size_t size = 0;
+    while (size < line.size() && ends.find(line[size]) == npos && !comment_at(size)) ++size;
+    const std::string_view value = trim(text_.take(size));
+    if (value.find('\0') != npos) return text_.error("a value cannot hold a NUL byte");
     return std::string(value);
   }
 
+  // Begins after the opening quote, and ends after the closing one.
   Result<std::string> read_quoted(char quote) {
     std::string value;
-    for (++at_; !at_end() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {
-      if (text_[at_] == '\0') return bad("a value cannot hold a NUL byte");
-      if (quote == '"' && text_[at_] == '\\') {
-        const Result<char> escaped = read_escape();
-        if (!escaped) return escaped.error();
-        value += *escaped;
-      } else {
-        value += text_[at_];
-      }
+    while (text_.front() != quote && text_.front() != '\n') {
+      const char c = text_.take();
+      if (c == '\0') return text_.error("a value cannot hold a NUL byte");
+      const Result<char> meant = quote == '"' && c == '\\' ? read_escape() : Result<char>(c);
+      if (!meant) return meant.error();
+      value += *meant;
     }
-    if (at_end() || text_[at_] != quote) return bad(std::string("closing ") + quote + " is missing");
-    ++at_;
+    if (text_.front() != quote) return text_.error(std::string("closing ") + quote + " is missing");
+    text_.take();
     return value;
   }
 
-  // Leaves at_ on the last character of the escape.
+  // The character for which the one after a backslash stands.
   Result<char> read_escape() {
     constexpr std::string_view kLetters = "ntr\"\\";
     constexpr std::string_view kMeanings = "\n\t\r\"\\";
-    ++at_;
-    const std::size_t index = at_end() ? npos : kLetters.find(text_[at_]);
-    if (index == npos) return bad(R"(unknown escape; expected \n, \t, \r, \" or \\, or '...', where none is needed)");
+    const std::size_t index = kLetters.find(text_.front());
+    if (index == npos) {
+      return text_.error(R"(unknown escape; expected \n, \t, \r, \" or \\, or '...', where none is needed)");
+    }
+    text_.take();
     return kMeanings[index];
   }
 
-  std::string_view text_;
-  std::string_view path_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
+  TextCursor text_;
   std::string section_;
   std::vector<Setting> settings_;
 };
@@ -180,7 +152,7 @@ class Reader {
 }  // namespace
 
 Result<std::vector<Setting>> parse_settings_file(std::string_view text, std::string_view path) {
-  if (text.size() > kMaxSettingsBytes) return Error(ErrorKind::Config, show(path) + ": is larger than 1 MiB");
+  if (text.size() > kMaxSettingsBytes) return file_error(path, "is larger than 1 MiB");
   return Reader(text, path).read();
 }
 

@@ -23,9 +23,7 @@ Result<StreamChoice> StreamChoice::parse(std::string_view text) {
     out.of_all_ = *all;
     return out;
   }
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view word = text.substr(at, end - at);
+  for (const std::string_view word : split(text, ',')) {
     const std::size_t colon = std::min(word.find(':'), word.size());
     const auto local_rank = number(word.substr(0, colon), UINT32_MAX);
     const auto streams = number(word.substr(std::min(colon + 1, word.size())), kMost);
@@ -35,7 +33,6 @@ Result<StreamChoice> StreamChoice::parse(std::string_view text) {
                                          "list of these by local rank such as 0:3,1:1");
     }
     out.by_local_rank_[*local_rank] = *streams;
-    at = end + 1;
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/plan/environment/kept_back.h"
 #include "launcher/plan/env_file.h"
 
@@ -18,20 +19,16 @@ constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kIndexVariable = "SML_ARRAY_INDEX";
 constexpr std::string_view kIndexPlace = "array_index";
 
-Error bad_line(std::string_view path, std::size_t line, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}:{}: {}", show(path), line, what));
-}
-
-Result<std::vector<std::string>> fields_of(std::string_view line, const ArrayFile& file) {
-  const std::size_t number = file.lines.size() + 1;
+Result<std::vector<std::string>> fields_of(const TextCursor& at, const ArrayFile& file) {
+  const std::string_view line = trim(at.rest_of_line());
   const std::string wanted =
       fmt::format("expected {}: {}", pluralize(file.names.size(), "field"), fmt::join(file.names, ","));
-  if (line.empty()) return bad_line(file.path, number, "an empty line; " + wanted);
-  if (line.find('\0') != npos) return bad_line(file.path, number, "a field cannot hold a NUL byte");
+  if (line.empty()) return at.error("an empty line; " + wanted);
+  if (line.find('\0') != npos) return at.error("a field cannot hold a NUL byte");
   std::vector<std::string> fields;
   for (const std::string_view field : split(line, ',')) fields.emplace_back(trim(field));
   if (fields.size() == file.names.size()) return fields;
-  return bad_line(file.path, number, fmt::format("{}; {}", pluralize(fields.size(), "field"), wanted));
+  return at.error(fmt::format("{}; {}", pluralize(fields.size(), "field"), wanted));
 }
 
 struct IndexSource {
@@ -73,12 +70,12 @@ Result<std::vector<std::string>> parse_array_names(std::string_view text) {
 
 Result<ArrayFile> parse_array_file(std::string_view text, std::string_view path, std::vector<std::string> names) {
   ArrayFile file{.path = std::string(path), .names = std::move(names), .lines = {}};
-  if (text.size() > kMaxArrayFileBytes) return Error(ErrorKind::Config, show(path) + ": is larger than 16 MiB");
-  text = without_byte_order_mark(text);
+  if (text.size() > kMaxArrayFileBytes) return file_error(path, "is larger than 16 MiB");
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  if (text.empty()) return Error(ErrorKind::Config, show(path) + ": is empty; expected one line for each index");
-  for (const std::string_view line : split(text, '\n')) {
-    Result<std::vector<std::string>> fields = fields_of(trim(line), file);
+  TextCursor at(text, path);
+  if (at.at_end()) return file_error(path, "is empty; expected one line for each index");
+  for (; !at.at_end(); at.take_line()) {
+    Result<std::vector<std::string>> fields = fields_of(at, file);
     if (!fields) return fields.error();
     file.lines.push_back(std::move(*fields));
   }

@@ -1,14 +1,13 @@
 // Slurm: a step of one task on one host. Sources: srun(1) of 22.05 to 24.11; src/common/env.c for what a step sets;
 // plm_slurm_module.c of PRRTE for what has to be taken away.
 #include <array>
-#include <charconv>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/plan/environment/worker_env.h"
 #include "launcher/starters/starters.h"
 
@@ -126,11 +125,7 @@ int version_in(std::string_view answer) {
   const std::size_t blank = answer.find(' ');
   if (!answer.starts_with("slurm") || blank == std::string_view::npos) return 0;
   answer.remove_prefix(blank + 1);
-  const auto number = [](std::string_view text) {
-    int value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
+  const auto number = [](std::string_view text) { return leading_number<int>(text).value_or(0); };
   const std::size_t dot = answer.find('.');
   return dot == std::string_view::npos ? 0 : number(answer.substr(0, dot)) * 100 + number(answer.substr(dot + 1));
 }

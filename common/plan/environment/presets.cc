@@ -263,7 +263,7 @@ Result<void> arrange_tf(std::vector<ProgramShare>& programs) {
 }  // namespace
 
 namespace {
-Error bad_preset(std::string_view word) {
+Error unknown_preset(std::string_view word) {
   const std::string shown = "\"" + show(word, 80) + "\"";
   if (word == "torch" || word == "pytorch") return Error(ErrorKind::Usage, shown + " needs no preset; leave it out");
   const std::string meant = word == "tensorflow" ? "; did you mean tf?" : "";
@@ -274,14 +274,9 @@ Error bad_preset(std::string_view word) {
 
 Result<std::set<Preset>> parse_presets(std::string_view list) {
   std::set<Preset> out;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string_view word = list.substr(at, end - at);
-    at = end + 1;
+  for (const std::string_view word : split(list, ',')) {
     const auto* found = std::find_if(kPresets.begin(), kPresets.end(), [&](const auto& p) { return p.name == word; });
-    if (found == kPresets.end()) {
-      return bad_preset(word);
-    }
+    if (found == kPresets.end()) return unknown_preset(word);
     out.insert(found->preset);
   }
   return out;

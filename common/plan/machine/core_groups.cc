@@ -37,13 +37,10 @@ Result<CoreGroup> parse_group(std::string_view text) {
     text.remove_prefix(colon + 1);
   }
   if (text == "*") return group;
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    const Result<CoreRange> range = parse_range(text.substr(0, comma));
+  for (const std::string_view word : split(text, ',')) {
+    const Result<CoreRange> range = parse_range(word);
     if (!range) return range.error();
     group.cores.push_back(*range);
-    more = comma != std::string_view::npos;
-    if (more) text.remove_prefix(comma + 1);
   }
   return group;
 }
@@ -58,13 +55,10 @@ std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t mo
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
   if (text.empty()) return bad_groups("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
   std::vector<CoreGroup> groups;
-  for (bool more = true; more;) {
-    const std::size_t end = text.find(';');
-    Result<CoreGroup> group = parse_group(text.substr(0, end));
+  for (const std::string_view word : split(text, ';')) {
+    Result<CoreGroup> group = parse_group(word);
     if (!group) return group.error();
     groups.push_back(std::move(*group));
-    more = end != std::string_view::npos;
-    if (more) text.remove_prefix(end + 1);
   }
   return groups;
 }

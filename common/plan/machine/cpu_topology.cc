@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/core/text.h"
 #include "common/plan/machine/core_groups.h"
 
 namespace sml::plan {
@@ -118,17 +119,14 @@ CpuTopology read_cpu_topology(const ReadText& read) {
 std::optional<CpuSet> parse_cpu_list(std::string_view text) {
   text = without_newline(text);
   CpuSet out;
-  for (bool more = !text.empty(); more;) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
+  if (text.empty()) return out;
+  for (const std::string_view item : split(text, ',')) {
     const std::size_t dash = item.find('-');
     const auto first = cpu_number(item.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : cpu_number(item.substr(dash + 1));
     if (!first || !last || *last < *first || *last >= kMaxCpus) return std::nullopt;
     for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) out.push_back(cpu);
     if (out.size() > kMaxCpus) return std::nullopt;
-    more = comma != std::string_view::npos;
-    if (more) text.remove_prefix(comma + 1);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

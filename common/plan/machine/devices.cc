@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "common/core/text.h"
 #include "common/plan/machine/core_groups.h"
 
 namespace sml::plan {
@@ -100,8 +101,7 @@ constexpr std::array kKinds{
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty() && out.size() < kMostDevices) {
-    const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(item.size() + 1, text.size()));
+    const std::string_view item = take_until(text, ',');
     const std::size_t dash = item.find('-');
     const auto first = device_number(item.substr(0, dash));
     const auto last = dash == std::string_view::npos ? std::nullopt : device_number(item.substr(dash + 1));

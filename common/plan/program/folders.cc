@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/core/text.h"
 #include "common/plan/variables.h"
 
 namespace sml::plan {
@@ -18,11 +19,7 @@ void add_folder(Folders& to, const std::string& folder) {
 }
 
 void add_folders(Folders& to, std::string_view list) {
-  while (!list.empty()) {
-    const std::string_view one = list.substr(0, list.find(':'));
-    list.remove_prefix(std::min(one.size() + 1, list.size()));
-    add_folder(to, std::string(one));
-  }
+  while (!list.empty()) add_folder(to, std::string(take_until(list, ':')));
 }
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "common/core/text.h"
 #include "common/plan/variables.h"
 
 namespace sml::plan {
@@ -144,8 +145,7 @@ bool may_come(std::span<const std::string> entries, MpiDialect dialect) {
 std::vector<std::string> mapped_files(std::string_view maps) {
   std::vector<std::string> out;
   while (!maps.empty()) {
-    const std::string_view line = maps.substr(0, maps.find('\n'));
-    maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+    const std::string_view line = take_until(maps, '\n');
     const std::size_t at = line.find('/');  // the only column that may contain a slash
     if (at == std::string_view::npos) continue;
     const std::string_view path = line.substr(at);

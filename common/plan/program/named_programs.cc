@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "common/core/text.h"
 #include "common/plan/program/script.h"
 #include "common/plan/variables.h"
 
@@ -29,8 +30,7 @@ bool is_of_shell(std::string_view text) {
 // Appends the text without its comment lines.
 void append_script(std::string& to, std::string_view text) {
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view line = take_until(text, '\n');
     const std::size_t begin = line.find_first_not_of(" \t");
     if (begin != std::string_view::npos && line[begin] != '#') (to += line) += '\n';
   }
@@ -75,8 +75,7 @@ std::string file_of(const std::string& word, std::string_view path, const Comman
     return files.is_file(file) ? file : std::string();
   }
   while (!path.empty()) {
-    const std::string_view folder = path.substr(0, path.find(':'));
-    path.remove_prefix(std::min(folder.size() + 1, path.size()));
+    const std::string_view folder = take_until(path, ':');
     std::string file = std::string(folder) + "/" + word;
     if (folder.starts_with('/') && files.is_file(file)) return file;
   }

@@ -94,16 +94,13 @@ class Reader {
 
 Result<std::vector<std::string>> parse_modules(std::string_view text) {
   std::vector<std::string> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view name = text.substr(begin, end - begin);
+  for (const std::string_view name : split(text, ',')) {
     if (!is_module(name)) {
       return Error(ErrorKind::Usage, show(name) +
                                          " is not the name of a module: expected names with , between them, such as "
                                          "torch,transformers");
     }
     if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
-    begin = end + 1;
   }
   if (out.size() > kMostModules) {
     return Error(ErrorKind::Usage,

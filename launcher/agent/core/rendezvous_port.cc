@@ -18,6 +18,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "common/core/text.h"
+
 namespace sml::agent {
 
 namespace {
@@ -90,8 +92,8 @@ std::string address_of_login() {
   const char* value = std::getenv("SSH_CONNECTION");
   if (value == nullptr) return {};
   std::string_view text = value;
-  for (int word = 0; word < 2; ++word) text.remove_prefix(std::min(text.find(' '), text.size() - 1) + 1);
-  return std::string(text.substr(0, text.find(' ')));
+  for (int word = 0; word < 2; ++word) take_until(text, ' ');
+  return std::string(take_until(text, ' '));
 }
 
 struct Probing {

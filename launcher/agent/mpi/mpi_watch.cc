@@ -30,12 +30,8 @@ constexpr std::size_t kMostProcesses = 64;  // of one worker
 
 plan::Environment environment_of(const std::string& process) {
   plan::Environment out;
-  std::string text = os::read_small_file(process + "environ");
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    out.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  const std::string text = os::read_small_file(process + "environ");
+  for (std::string_view rest = text; !rest.empty();) out.emplace_back(take_until(rest, '\0'));
   return out;
 }
 

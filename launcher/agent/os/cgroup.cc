@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -21,9 +22,7 @@ namespace {
 
 bool lists(std::string_view controllers, std::string_view wanted) {
   while (!controllers.empty()) {
-    const std::string_view one = controllers.substr(0, controllers.find(','));
-    if (one == wanted) return true;
-    controllers.remove_prefix(std::min(one.size() + 1, controllers.size()));
+    if (take_until(controllers, ',') == wanted) return true;
   }
   return false;
 }
@@ -82,8 +81,7 @@ void remove_stale_groups(const std::string& above) {
 // "hierarchy-id:controller,list:/path" (cgroups(7)); v2 has id 0 and no controllers.
 std::optional<std::string> cgroup_path(std::string_view proc_cgroup, std::string_view controller) {
   while (!proc_cgroup.empty()) {
-    const std::string_view line = proc_cgroup.substr(0, proc_cgroup.find('\n'));
-    proc_cgroup.remove_prefix(std::min(line.size() + 1, proc_cgroup.size()));
+    const std::string_view line = take_until(proc_cgroup, '\n');
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;

@@ -1,12 +1,13 @@
 #include "launcher/agent/os/host_use.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <dirent.h>
 #include <unistd.h>
 
 #include "common/core/letters.h"
+#include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/os/descendants.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/os/process_stat.h"
@@ -15,12 +16,7 @@ namespace sml::os {
 
 namespace {
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t out = 0;
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  const bool read = std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc();
-  return read ? std::optional(out) : std::nullopt;
-}
+std::optional<std::uint64_t> number_in(std::string_view text) { return leading_number<std::uint64_t>(trim(text, " ")); }
 
 // "MemTotal:       65536 kB"
 std::optional<std::uint64_t> bytes_of(std::string_view name, std::string_view meminfo) {

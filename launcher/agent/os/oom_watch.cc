@@ -1,8 +1,7 @@
 #include "launcher/agent/os/oom_watch.h"
 
-#include <algorithm>
-#include <charconv>
-
+#include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/os/cgroup.h"
 
@@ -13,12 +12,9 @@ namespace {
 // The value of `name` in lines of "name value"; nullopt if it is missing.
 std::optional<std::uint64_t> counter(std::string_view text, std::string_view name) {
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ' ') continue;
-    std::uint64_t value = 0;
-    const std::string_view number = line.substr(name.size() + 1);
-    if (std::from_chars(number.data(), number.data() + number.size(), value).ec == std::errc()) return value;
+    std::string_view line = take_until(text, '\n');
+    if (take_until(line, ' ') != name) continue;
+    if (const auto value = leading_number<std::uint64_t>(line)) return value;
   }
   return std::nullopt;
 }

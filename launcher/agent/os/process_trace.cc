@@ -1,7 +1,6 @@
 #include "launcher/agent/os/process_trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/os/descendants.h"
 #include "common/os/small_file.h"
 #include "launcher/agent/os/process_stat.h"
@@ -52,9 +52,7 @@ std::string link_of(const std::string& path) {
 // "socket:[4711]" → 4711; 0 if it is no socket
 ino_t socket_of(std::string_view link) {
   constexpr std::string_view kSocket = "socket:[";
-  ino_t inode = 0;
-  if (link.starts_with(kSocket)) std::from_chars(link.data() + kSocket.size(), link.data() + link.size(), inode);
-  return inode;
+  return link.starts_with(kSocket) ? leading_number<ino_t>(link.substr(kSocket.size())).value_or(0) : 0;
 }
 
 const std::string* peer_of(const SocketPeers& peers, ino_t socket) {
@@ -102,13 +100,11 @@ std::string endpoint(std::string_view hex) {
   if (colon != 8 && !v6) return {};
   unsigned char bytes[16] = {};
   for (std::size_t word = 0; word < colon / 8; ++word) {
-    std::uint32_t value = 0;
-    std::from_chars(hex.data() + word * 8, hex.data() + word * 8 + 8, value, 16);
+    const std::uint32_t value = leading_number<std::uint32_t>(hex.substr(word * 8, 8), 16).value_or(0);
     const auto* raw = reinterpret_cast<const unsigned char*>(&value);
     std::copy(raw, raw + 4, bytes + word * 4);
   }
-  unsigned port = 0;
-  std::from_chars(hex.data() + colon + 1, hex.data() + hex.size(), port, 16);
+  const unsigned port = leading_number<unsigned>(hex.substr(colon + 1), 16).value_or(0);
   const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   const bool is_mapped = v6 && std::equal(mapped, mapped + 12, bytes);
   char text[INET6_ADDRSTRLEN] = {};
@@ -123,14 +119,9 @@ void add_peers(SocketPeers& peers, std::string_view table) {
   constexpr int kState = 3;
   constexpr int kInode = 9;
   while (!table.empty()) {
-    std::string_view line = table.substr(0, table.find('\n'));
-    table.remove_prefix(std::min(line.size() + 1, table.size()));
+    std::string_view line = take_until(table, '\n');
     std::string_view words[kInode + 1];
-    for (int i = 0; i <= kInode; ++i) {
-      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-      words[i] = line.substr(0, line.find(' '));
-      line.remove_prefix(words[i].size());
-    }
+    for (std::string_view& word : words) word = take_word(line);
     if (words[kState] != "01") continue;
     const ino_t inode = parse_number<ino_t>(words[kInode]).value_or(0);
     if (inode != 0) peers.emplace_back(inode, endpoint(words[kRemote]));

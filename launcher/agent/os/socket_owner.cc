@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/os/small_file.h"
 
 namespace sml::os {
@@ -160,16 +161,10 @@ std::optional<SocketOwner> find_owner(const TcpEnds& ends, std::string_view tabl
   std::string local_mapped = ends.local.address().is_v4() ? in_table(mapped(ends.local)) : local;
   std::string remote_mapped = ends.remote.address().is_v4() ? in_table(mapped(ends.remote)) : remote;
   while (!table.empty()) {
-    std::string_view line = table.substr(0, table.find('\n'));
-    table.remove_prefix(std::min(line.size() + 1, table.size()));
+    std::string_view line = take_until(table, '\n');
     std::array<std::string_view, kInode + 1> words;
-    std::size_t count = 0;
-    while (count < words.size() && !line.empty()) {
-      const std::string_view word = line.substr(0, line.find(' '));
-      line.remove_prefix(std::min(word.size() + 1, line.size()));
-      if (!word.empty()) words[count++] = word;
-    }
-    if (count < words.size()) continue;
+    for (std::string_view& word : words) word = take_word(line);
+    if (words[kInode].empty()) continue;
     const bool plain = equal_but_for_case(words[kLocal], local) && equal_but_for_case(words[kRemote], remote);
     if (plain ||
         (equal_but_for_case(words[kLocal], local_mapped) && equal_but_for_case(words[kRemote], remote_mapped))) {

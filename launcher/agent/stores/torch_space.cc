@@ -1,7 +1,8 @@
 #include "launcher/agent/stores/torch_space.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "common/core/text_cursor.h"
 
 namespace sml::agent {
 
@@ -10,14 +11,6 @@ namespace {
 constexpr std::size_t kPerEntry = 96;  // approximate overhead of the containers
 
 std::size_t cost(std::string_view key, std::string_view value) { return kPerEntry + key.size() + value.size(); }
-
-// As std::stoll reads it: text after the number is ignored.
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
-}
 
 // The memory of a client that waits for a key, watches it, or is at a barrier: the key and the client refer to each
 // other.
@@ -77,7 +70,7 @@ std::string_view TorchSpace::get(std::string_view key) const {
 std::optional<std::int64_t> TorchSpace::add(std::string_view key, std::int64_t delta) {
   std::int64_t before = 0;
   if (const auto found = values_.find(key); found != values_.end()) {
-    const std::optional<std::int64_t> number = number_in(found->second);
+    const std::optional<std::int64_t> number = leading_number<std::int64_t>(found->second);
     if (!number) return std::nullopt;
     before = *number;
   }

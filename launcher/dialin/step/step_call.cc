@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -85,12 +84,7 @@ std::string to_text(const StepLine& line, const std::string& mark) {
 }
 
 std::optional<StepLine> parse_step_line(std::string_view line, std::string_view mark) {
-  const auto take = [&line] {
-    const std::size_t blank = std::min(line.find(' '), line.size());
-    const std::string_view word = line.substr(0, blank);
-    line.remove_prefix(std::min(blank + 1, line.size()));
-    return word;
-  };
+  const auto take = [&line] { return take_until(line, ' '); };
   if (mark.empty() || take() != mark) return std::nullopt;
   StepLine out{.host = std::string(take()), .text = {}};
   const std::string_view word = take();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/hostfile.h"
 
 namespace sml::hosts {
@@ -50,7 +51,7 @@ std::optional<NamedValue> first_set(const SourceContext& s, std::span<const std:
 FoundHosts hosts_of_file(const SourceContext& s, const NamedValue& variable) {
   const std::string source = fmt::format("{} {}", variable.name, variable.value);
   const Result<std::string> text = s.read_file(variable.value, kMaxHostfileBytes);
-  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  if (!text) return file_error(source, text.error().message());
   Result<std::vector<plan::Host>> hosts = parse_hostfile(*text, variable.value);
   if (!hosts) return Error(hosts.error()).in(variable.name);
   return std::optional(plan::HostList{std::move(*hosts), source});

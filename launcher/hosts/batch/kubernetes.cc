@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/batch/batch_systems.h"
 #include "launcher/hosts/fields.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/batch/batch_systems.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/host_collector.h"
@@ -31,16 +32,13 @@ FoundHosts sge_hosts(const SourceContext& s) {
   if (!s.variable("JOB_ID") || !path) return std::optional<plan::HostList>();
   const std::string source = "PE_HOSTFILE " + *path;
   const Result<std::string> text = s.read_file(*path, kMaxHostfileBytes);
-  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
+  if (!text) return file_error(source, text.error().message());
   HostCollector collector;
-  std::string_view rest = *text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const Result<void> added = add_line(take_until(rest, '\n'), collector);
-    if (added) continue;
-    return Error(ErrorKind::Config, fmt::format("{}:{}: {}; expected \"host slots queue processors\"", show(source),
-                                                number, added.error().message()));
+  for (TextCursor at(*text, source); !at.at_end(); at.take_line()) {
+    const Result<void> added = add_line(at.rest_of_line(), collector);
+    if (!added) return at.error(added.error().message() + "; expected \"host slots queue processors\"");
   }
-  if (collector.empty()) return Error(ErrorKind::Config, fmt::format("{}: names no host", show(source)));
+  if (collector.empty()) return file_error(source, "names no host");
   return std::optional(plan::HostList{std::move(collector).take(), source});
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/core/text.h"
+
 namespace sml {
 
 namespace {
@@ -44,10 +46,8 @@ constexpr std::array kForeignOptions{
 };
 
 bool has_name(string_view words, string_view wanted) {
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == wanted) return true;
-    at = end + 1;
+  while (!words.empty()) {
+    if (take_until(words, ' ') == wanted) return true;
   }
   return false;
 }

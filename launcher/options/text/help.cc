@@ -33,19 +33,18 @@ void append_wrapped(std::string& out, std::size_t column, string_view text) {
   }
   out.append(kHelpColumn - column, ' ');
   column = kHelpColumn;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
+  while (!text.empty()) {
+    const string_view word = take_until(text, ' ');
     const bool first = column == kHelpColumn;
-    if (!first && column + 1 + end - at > kHelpWidth) {
+    if (!first && column + 1 + word.size() > kHelpWidth) {
       out += "\n" + std::string(kHelpColumn, ' ');
       column = kHelpColumn;
     } else if (!first) {
       out += ' ';
       ++column;
     }
-    out += text.substr(at, end - at);
-    column += end - at;
-    at = end + 1;
+    out += word;
+    column += word.size();
   }
   out += '\n';
 }
@@ -216,11 +215,7 @@ std::string screen_of(Dialect dialect) {
 
 std::vector<string_view> single_words(string_view text) {
   std::vector<string_view> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  while (!text.empty()) out.push_back(take_until(text, ' '));
   return out;
 }
 

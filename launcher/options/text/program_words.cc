@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/core/text.h"
 #include "common/plan/environment/worker_env.h"
 
 namespace sml {
@@ -17,11 +18,8 @@ using std::string_view;
 
 bool in_path(string_view program, const OptionSources& sources) {
   const std::string* path = plan::find_variable(sources.environment, "PATH");
-  const string_view folders = path == nullptr ? "" : plan::value_of(*path);
-  for (std::size_t at = 0; at <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
-    if (sources.exists(fmt::format("{}/{}", folders.substr(at, end - at), program))) return true;
-    at = end + 1;
+  for (const string_view folder : split(path == nullptr ? "" : plan::value_of(*path), ':')) {
+    if (sources.exists(fmt::format("{}/{}", folder, program))) return true;
   }
   return false;
 }

@@ -11,14 +11,10 @@ namespace {
 
 constexpr std::string_view kEnds = "\r\n";
 
-Error bad_setting(std::string_view setting, std::string_view expected) {
-  return {ErrorKind::Usage, "\"" + show(setting, 80) + "\" is not " + std::string(expected)};
-}
-
 Result<void> read_duration(std::optional<Duration>& field, std::string_view setting, std::string_view value) {
   const Result<Duration> parsed = parse_duration(value);
   if (!parsed || *parsed < WatchRule::kLeast) {
-    return bad_setting(setting, "first=D or every=D with a duration of 100 ms or more, such as 90, 90s, 1.5m or 2h");
+    return bad_value(setting, "first=D or every=D with a duration of 100 ms or more, such as 90, 90s, 1.5m or 2h");
   }
   field = *parsed;
   return {};
@@ -37,7 +33,7 @@ Result<void> read_setting(WatchRule& rule, std::string_view setting, std::uint32
     rule.ranks = std::move(*ranks);
     return {};
   }
-  return bad_setting(setting, "first=D, every=D or ranks=LIST; a ; of the regular expression is written as \\x3b");
+  return bad_value(setting, "first=D, every=D or ranks=LIST; a ; of the regular expression is written as \\x3b");
 }
 
 bool looks_like_setting(std::string_view text) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/spawn.h"
 
@@ -18,13 +19,6 @@ namespace sml::names {
 namespace {
 
 constexpr std::size_t kAnswerLimit = 65536;
-
-// Removes and returns the text up to the next `end`; the last piece needs none.
-std::string_view cut(std::string_view& text, char end) {
-  const std::string_view piece = text.substr(0, text.find(end));
-  text.remove_prefix(std::min(text.size(), piece.size() + 1));
-  return piece;
-}
 
 std::optional<Address> parse_address(const std::string& text, std::uint16_t port) {
   Address address;
@@ -66,7 +60,7 @@ std::string read_answer(int fd) {
 std::vector<Address> parse_hosts(std::string_view lines, std::uint16_t port, int family) {
   std::vector<Address> found;
   while (!lines.empty()) {
-    const std::string_view line = cut(lines, '\n');
+    const std::string_view line = take_until(lines, '\n');
     const std::string word(line.substr(0, line.find_first_of(" \t")));
     const std::optional<Address> address = parse_address(word, port);
     if (!address || (family != AF_UNSPEC && address->storage.ss_family != family)) continue;
@@ -81,7 +75,7 @@ std::optional<Account> parse_account(std::string_view line) {
   constexpr std::size_t kHome = 5;
   std::string_view rest = line.substr(0, line.find('\n'));
   std::vector<std::string_view> fields;
-  while (!rest.empty()) fields.push_back(cut(rest, ':'));
+  while (!rest.empty()) fields.push_back(take_until(rest, ':'));
   if (line.substr(0, line.find('\n')).ends_with(':')) fields.emplace_back();  // an empty shell field
   if (fields.size() != kFields || fields.front().empty()) return std::nullopt;
   return Account{.name = std::string(fields.front()), .home = std::string(fields[kHome])};

@@ -68,9 +68,7 @@ bool matches_pattern_list(std::string_view text, const std::vector<std::string>&
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> items;
   while (!text.empty()) {
-    const auto end = std::min(text.find(separator), text.size());
-    if (end > 0) items.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
+    if (const std::string_view item = take_until(text, separator); !item.empty()) items.emplace_back(item);
   }
   return items;
 }
@@ -150,9 +148,7 @@ Result<void> SshConfig::read_file(const std::string& path, ConfigRole role, cons
 Result<void> SshConfig::read_text(std::string_view text, const std::string& path, const std::string& folder,
                                   std::size_t depth) {
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
+    const std::string_view line = trimmed(take_until(text, '\n'));
     if (line.empty() || line.front() == '#') continue;
     // "Keyword value", "Keyword=value" and "Keyword = value" are the same.
     const auto key_end = std::min(line.find_first_of(" \t="), line.size());

@@ -4,7 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "common/core/letters.h"
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/transport/ssh/ssh_config.h"
 
 namespace sml::ssh {
@@ -12,46 +14,36 @@ namespace {
 
 constexpr std::string_view kBinaryList = "SSHKRL";  // the first bytes of a list of revoked keys in the binary form
 
-std::string_view next_field(std::string_view& line) {
-  const auto begin = std::min(line.find_first_not_of(" \t\r"), line.size());
-  line.remove_prefix(begin);
-  const auto field = line.substr(0, line.find_first_of(" \t\r"));
-  line.remove_prefix(field.size());
-  return field;
-}
-
 bool names_match(const std::string& name, std::string_view field, const HashedMatch& hashed) {
   if (!field.starts_with('|')) return matches_pattern_list(name, split_list(field, ','));
   return field.find('\0') == std::string_view::npos && hashed(name, std::string(field));
 }
 
 bool is_base64(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '/' ||
-           c == '=';
-  });
+  const auto allowed = [](char c) { return is_letter_or_digit(c) || c == '+' || c == '/' || c == '='; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
 }
 
 // "[@mark] names type key". Compares the names first, since most lines need no further parsing.
 std::optional<KnownKey> parse_known_host(std::string_view line, const std::string& name, const HashedMatch& hashed) {
   KnownKey result;
-  std::string_view names = next_field(line);
+  std::string_view names = take_word(line);
   if (names.starts_with('@')) {
     if (names != "@revoked" && names != "@cert-authority") return std::nullopt;
     result.mark = names == "@revoked" ? KeyMark::Revoked : KeyMark::Authority;
-    names = next_field(line);
+    names = take_word(line);
   }
   if (names.empty() || names.front() == '#' || !names_match(name, names, hashed)) return std::nullopt;
-  result.key.type = next_field(line);
-  result.key.base64 = next_field(line);
+  result.key.type = take_word(line);
+  result.key.base64 = take_word(line);
   if (!is_base64(result.key.base64)) return std::nullopt;
   return result;
 }
 
 std::optional<KnownKey> parse_revoked_key(std::string_view line) {
   KnownKey result;
-  result.key.type = next_field(line);
-  result.key.base64 = next_field(line);
+  result.key.type = take_word(line);
+  result.key.base64 = take_word(line);
   result.mark = KeyMark::Revoked;
   if (result.key.type.starts_with('#') || !is_base64(result.key.base64)) return std::nullopt;
   return result;
