@@ -40,6 +40,8 @@ constexpr bool no_pair_twice(const Row (&table)[N]) {
 }
 
 // The message about an event that was Unexpected. Both arguments are names; `before` is that of the machine's state.
-std::string ignored(std::string_view event, std::string_view before);
+inline std::string ignored(std::string_view event, std::string_view before) {
+  return "ignored \"" + std::string(event) + "\" while " + std::string(before);
+}
 
 }  // namespace sml
