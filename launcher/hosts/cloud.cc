@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/letters.h"
 #include "common/core/text.h"
 #include "launcher/hosts/batch/batch_systems.h"
@@ -24,8 +25,6 @@ using std::string_view;
 constexpr string_view kSeparators = ", \t\r\n";
 constexpr const char* kAloneHere = "--host-source local runs a job of its own here";
 
-Error bad_cloud(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
-
 // Names or addresses, on lines of their own or with commas between. Error: one of them is no host.
 Result<std::vector<plan::Host>> listed(string_view source, string_view text) {
   std::vector<plan::Host> out;
@@ -34,30 +33,28 @@ Result<std::vector<plan::Host>> listed(string_view source, string_view text) {
     const string_view name = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (name.empty()) continue;
-    if (!plan::valid_host_name(name)) return bad_cloud(fmt::format("{}: \"{}\" is no host", source, show(name, 100)));
-    if (out.size() == plan::kMaxHosts) return bad_cloud(fmt::format("{}: it names too many hosts", source));
+    if (!plan::valid_host_name(name)) return config_error("{}: \"{}\" is no host", source, show(name, 100));
+    if (out.size() == plan::kMaxHosts) return config_error("{}: it names too many hosts", source);
     out.push_back({std::string(name), {}, std::nullopt});
   }
-  if (out.empty()) return bad_cloud(fmt::format("{}: it names no host", source));
+  if (out.empty()) return config_error("{}: it names no host", source);
   return out;
 }
 
 // The list as that of a job in which this host has the place `own`, known from the variable `place`.
 FoundHosts job_of(plan::HostList list, std::uint64_t own, string_view place, const SourceContext& s) {
   if (own >= list.hosts.size()) {
-    return bad_cloud(
-               fmt::format("{}: {} is no place among the {} hosts of {}", place, own, list.hosts.size(), list.source))
+    return config_error("{}: {} is no place among the {} hosts of {}", place, own, list.hosts.size(), list.source)
         .with_hint(kAloneHere);
   }
   if (list.hosts.size() == 1) return std::optional(std::move(list));
   if (s.job_secret == JobSecret::Given) {
     list.calls = {list.hosts[own].name, "", plan::CallingHosts::Names::Real};
   } else if (own != 0) {
-    return Error(ErrorKind::Usage,
-                 fmt::format(
-                     "this is host {} ({}), and there is no secret: with the same SML_JOB_SECRET on every host they "
-                     "call the first, without one start sml-run on host 0 alone",
-                     own, place))
+    return usage_error(
+               "this is host {} ({}), and there is no secret: with the same SML_JOB_SECRET on every host they "
+               "call the first, without one start sml-run on host 0 alone",
+               own, place)
         .with_hint(kAloneHere);
   }
   return std::optional(std::move(list));
@@ -76,8 +73,7 @@ FoundHosts hosts_of_variables(const Variables& names, const SourceContext& s) {
   Result<std::vector<plan::Host>> hosts = listed(names.hosts, *list);
   if (!hosts) return hosts.error();
   const auto own = whole_number(*place);
-  if (!own)
-    return bad_cloud(fmt::format("{}: \"{}\" is no number", names.place, show(*place, 40))).with_hint(kAloneHere);
+  if (!own) return config_error("{}: \"{}\" is no number", names.place, show(*place, 40)).with_hint(kAloneHere);
   // SkyPilot may write a fraction of a GPU.
   const auto gpus = whole_number(s.variable(std::string(names.gpus)).value_or(""));
   plan::HostList out{std::move(*hosts), std::string(names.hosts), plan::SlotsAre::Capacity};
@@ -128,11 +124,10 @@ FoundHosts lws_hosts(const SourceContext& s) {
   if (!leader || !size) return std::optional<plan::HostList>();
   const auto count = whole_number(*size);
   if (!count || *count == 0 || *count > plan::kMaxHosts) {
-    return bad_cloud(fmt::format("LWS_GROUP_SIZE: \"{}\" is no number of hosts", show(*size, 40)))
-        .with_hint(kAloneHere);
+    return config_error("LWS_GROUP_SIZE: \"{}\" is no number of hosts", show(*size, 40)).with_hint(kAloneHere);
   }
   const auto own = whole_number(s.variable("LWS_WORKER_INDEX").value_or(""));
-  if (!own) return bad_cloud("LWS_WORKER_INDEX: it is no number").with_hint(kAloneHere);
+  if (!own) return config_error("LWS_WORKER_INDEX: it is no number").with_hint(kAloneHere);
   const std::string label = leader->substr(0, leader->find('.'));
   const std::string domain = leader->substr(label.size());
   std::string names = *leader;

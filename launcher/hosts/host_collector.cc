@@ -1,20 +1,18 @@
 #include "launcher/hosts/host_collector.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "launcher/hosts/fields.h"
 
 namespace sml::hosts {
 
 namespace {
-
-Error bad_hosts(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 // Equal for names that denote the same host by their text alone; names are not resolved.
 std::string key_of(const std::string& name) {
@@ -70,23 +68,22 @@ Result<void> HostCollector::add_each(AlikeHosts hosts) {
 Result<void> HostCollector::merge(std::size_t index, const plan::Host& host) {
   plan::Host& first = hosts_[index];
   if (first.slots.has_value() != host.slots.has_value()) {
-    return bad_hosts(fmt::format("names {} again, once with and once without slots; give slots each time", first.name));
+    return usage_error("names {} again, once with and once without slots; give slots each time", first.name);
   }
   if (!host.user.empty() && !first.user.empty() && host.user != first.user) {
-    return bad_hosts(fmt::format("names {} again with another user than {}", first.name, first.user));
+    return usage_error("names {} again with another user than {}", first.name, first.user);
   }
   if (host.port && first.port && host.port != first.port) {
-    return bad_hosts(fmt::format(
+    return usage_error(
         "names {} again with another port than {}; give each server behind one address a name of its own in the ssh "
         "config (Host, with HostName and Port)",
-        first.name, *first.port));
+        first.name, *first.port);
   }
   if (first.user.empty()) first.user = host.user;
   if (!first.port) first.port = host.port;
   const std::uint32_t sum = host.slots ? *first.slots + *host.slots : ++unnamed_[index];
   if (sum > plan::kMaxSlotsPerHost) {
-    return bad_hosts(
-        fmt::format("brings {} to {} slots; a host has at most {}", first.name, sum, plan::kMaxSlotsPerHost));
+    return usage_error("brings {} to {} slots; a host has at most {}", first.name, sum, plan::kMaxSlotsPerHost);
   }
   if (host.slots) first.slots = sum;
   mentions_count_ = mentions_count_ || !host.slots;

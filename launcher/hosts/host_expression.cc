@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/name_pattern.h"
@@ -14,8 +15,6 @@ namespace sml::hosts {
 namespace {
 
 constexpr std::string_view kScheme = "ssh://";
-
-Error bad_expression(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
 
 // An expression split into its fields, which are not validated yet.
 struct Fields {
@@ -62,9 +61,9 @@ Result<Fields> cut(std::string_view text) {
   if (is_url) text.remove_prefix(kScheme.size());
   const auto [at, colon, second_colon, slash] = find_marks(text);
   if (second_colon != std::string_view::npos)
-    return bad_expression("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
+    return usage_error("has more than one \":\"; write an IPv6 address in brackets, as in [::1]:2");
   if (slash < colon && colon != std::string_view::npos)
-    return bad_expression("has \"/\" before \":\"; write HOST:PORT/SLOTS");
+    return usage_error("has \"/\" before \":\"; write HOST:PORT/SLOTS");
   if (at != std::string_view::npos) fields.user = text.substr(0, at);
   const std::size_t name = at == std::string_view::npos ? 0 : at + 1;
   fields.name = text.substr(name, std::min({colon, slash, text.size()}) - name);
@@ -81,11 +80,10 @@ Result<Fields> cut(std::string_view text) {
 
 Result<std::uint64_t> parse_bounded(std::string_view text, std::string_view after, std::uint64_t most,
                                     std::string_view what, std::string_view expected) {
-  if (text.empty()) return bad_expression(fmt::format("has no number after \"{}\"; {}", after, expected));
+  if (text.empty()) return usage_error("has no number after \"{}\"; {}", after, expected);
   const std::optional<std::uint64_t> number = whole_number(text);
-  if (all_digits(text) && (!number || *number > most))
-    return bad_expression(fmt::format("has too {}; {}", what, expected));
-  if (!number) return bad_expression(fmt::format("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected));
+  if (all_digits(text) && (!number || *number > most)) return usage_error("has too {}; {}", what, expected);
+  if (!number) return usage_error("has \"{}\" after \"{}\"; {}", show(text, 40), after, expected);
   return *number;
 }
 
@@ -94,15 +92,14 @@ Result<std::vector<std::string>> names_of(std::string_view name, std::size_t lim
       name.size() > 2 && name.front() == '[' && name.back() == ']' && name.find(':') != std::string_view::npos;
   if (ipv6) {
     const std::string_view address = name.substr(1, name.size() - 2);
-    if (!plan::valid_host_name(address)) return bad_expression("has a bad IPv6 address in its brackets");
+    if (!plan::valid_host_name(address)) return usage_error("has a bad IPv6 address in its brackets");
     return std::vector<std::string>{std::string(address)};
   }
   Result<std::vector<std::string>> names = expand_name_pattern(name, PatternOrder::LastBracketFastest, limit);
   if (!names) return names.error();
-  if (name.find('{') != std::string_view::npos) return bad_expression("is no host name; write a range as algo-[1-2]");
+  if (name.find('{') != std::string_view::npos) return usage_error("is no host name; write a range as algo-[1-2]");
   if (!std::all_of(names->begin(), names->end(), plan::valid_host_name)) {
-    return bad_expression(
-        "is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
+    return usage_error("is no host name; expected letters, digits, \".\", \"_\" and \"-\", not first \"-\" or \".\"");
   }
   return names;
 }
@@ -121,7 +118,7 @@ Result<std::uint16_t> parse_port(std::string_view text, std::string_view after) 
   constexpr std::string_view kExpected = "expected a port from 1 to 65535";
   const Result<std::uint64_t> port = parse_bounded(text, after, 65535, "large a port", kExpected);
   if (!port) return port.error();
-  if (*port == 0) return bad_expression(fmt::format("has port 0; {}", kExpected));
+  if (*port == 0) return usage_error("has port 0; {}", kExpected);
   return static_cast<std::uint16_t>(*port);
 }
 
@@ -131,10 +128,10 @@ Result<AlikeHosts> parse_host_expression(std::string_view text, std::size_t limi
   AlikeHosts hosts;
   plan::Host& host = hosts.first;
   if (fields->user) {
-    if (!plan::valid_user_name(*fields->user)) return bad_expression("has no valid user name before \"@\"");
+    if (!plan::valid_user_name(*fields->user)) return usage_error("has no valid user name before \"@\"");
     host.user = *fields->user;
   }
-  if (fields->name.empty()) return bad_expression("has no host name; expected NAME or NAME:SLOTS");
+  if (fields->name.empty()) return usage_error("has no host name; expected NAME or NAME:SLOTS");
   if (fields->port) {
     const Result<std::uint16_t> port = parse_port(*fields->port, ":");
     if (!port) return port.error();

@@ -1,7 +1,5 @@
 #include "launcher/hosts/host_filter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -9,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/name_pattern.h"
@@ -25,18 +24,14 @@ struct Choice {
 using Choices = std::unordered_map<std::string, Choice>;  // by the name in lower case
 using SlotCounts = std::unordered_map<std::string, std::uint32_t>;
 
-Error bad_part(std::string_view part, std::string_view clause) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(part, 100), clause));
-}
-
 Result<std::set<std::uint32_t>> parse_slot_numbers(std::string_view text, std::string_view part) {
   std::set<std::uint32_t> numbers;
   while (!text.empty()) {
     const std::string_view word = take_until(text, ',');
     const std::optional<std::uint64_t> number = whole_number(word);
     if (!number || *number >= plan::kMaxSlotsPerHost) {
-      return bad_part(
-          part, fmt::format("has the bad slot \"{}\"; expected numbers from 0, as in algo-1:0,2", show(word, 40)));
+      return usage_error("\"{}\" has the bad slot \"{}\"; expected numbers from 0, as in algo-1:0,2", show(part, 100),
+                         show(word, 40));
     }
     numbers.insert(static_cast<std::uint32_t>(*number));
   }
@@ -49,26 +44,26 @@ Error unknown_host(std::string_view host, const SlotCounts& known) {
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;  // n2 before n10
   });
-  return Error(ErrorKind::Usage,
-               fmt::format("no host {} in this job; its hosts are {}", show(host, 100), show(fold_names(names))));
+  return usage_error("no host {} in this job; its hosts are {}", show(host, 100), show(fold_names(names)));
 }
 
 Result<void> add_part(std::string_view part, const SlotCounts& known, Choices& choices) {
   const std::size_t colon = part.rfind(':');
   const bool has_slots = colon != std::string_view::npos && part.find(']', colon) == std::string_view::npos;
   const std::string_view name = part.substr(0, has_slots ? colon : part.size());
-  if (name.empty()) return bad_part(part, "has no host name; expected NAME or NAME:SLOT,SLOT,...");
+  if (name.empty()) return usage_error("\"{}\" has no host name; expected NAME or NAME:SLOT,SLOT,...", show(part, 100));
   Result<std::set<std::uint32_t>> slots = parse_slot_numbers(has_slots ? part.substr(colon + 1) : "", part);
   if (!slots) return slots.error();
-  if (has_slots && slots->empty()) return bad_part(part, "has no slot after \":\"; expected numbers from 0");
+  if (has_slots && slots->empty())
+    return usage_error("\"{}\" has no slot after \":\"; expected numbers from 0", show(part, 100));
   const Result<std::vector<std::string>> names =
       expand_name_pattern(name, PatternOrder::LastBracketFastest, plan::kMaxHosts);
-  if (!names) return bad_part(part, names.error().message());
+  if (!names) return usage_error("\"{}\" {}", show(part, 100), names.error().message());
   for (const std::string& host : *names) {
     const auto found = known.find(lower(host));
     if (found == known.end()) return unknown_host(host, known);
     if (!slots->empty() && *slots->rbegin() >= found->second) {
-      return bad_part(part, fmt::format("names slot {}, but {} has {}", *slots->rbegin(), host, found->second));
+      return usage_error("\"{}\" names slot {}, but {} has {}", show(part, 100), *slots->rbegin(), host, found->second);
     }
     Choice& choice = choices[found->first];
     choice.whole = choice.whole || !has_slots;
@@ -111,7 +106,7 @@ Result<void> filter_hosts(std::vector<plan::Host>& hosts, std::string_view filte
     if (keep(host, choices, what)) left.push_back(std::move(host));
   }
   hosts = std::move(left);
-  if (hosts.empty()) return bad_part(filter, "leaves no host");
+  if (hosts.empty()) return usage_error("\"{}\" leaves no host", show(filter, 100));
   return {};
 }
 

@@ -1,10 +1,9 @@
 #include "launcher/hosts/host_list.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/host_collector.h"
@@ -13,10 +12,6 @@
 namespace sml::hosts {
 
 namespace {
-
-Error bad_item(std::string_view item, std::string_view clause) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(item, 100), clause));
-}
 
 // The position of the next comma outside of brackets, or the end.
 std::size_t end_of_item(std::string_view text, std::size_t from) {
@@ -31,9 +26,9 @@ std::size_t end_of_item(std::string_view text, std::size_t from) {
 
 Result<void> add_item(std::string_view item, HostCollector& collector) {
   Result<AlikeHosts> hosts = parse_host_expression(item, collector.room());
-  if (!hosts) return bad_item(item, hosts.error().message());
+  if (!hosts) return usage_error("\"{}\" {}", show(item, 100), hosts.error().message());
   const Result<void> added = collector.add_each(std::move(*hosts));
-  if (!added) return bad_item(item, added.error().message());
+  if (!added) return usage_error("\"{}\" {}", show(item, 100), added.error().message());
   return {};
 }
 
@@ -49,7 +44,7 @@ Result<std::vector<plan::Host>> parse_host_list(std::string_view text) {
       const std::string_view where = comma == text.size()
                                          ? "ends with a comma; remove it (a list has no blanks: algo-1:2,algo-2:2)"
                                          : "has an empty item; remove a comma";
-      return bad_item(text, where);
+      return usage_error("\"{}\" {}", show(text, 100), where);
     }
     Result<void> added = add_item(item, collector);
     if (!added) return added.error();

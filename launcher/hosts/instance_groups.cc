@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/fields.h"
 #include "launcher/hosts/host_expression.h"
 #include "launcher/hosts/json_text.h"
@@ -17,10 +18,6 @@ namespace sml::hosts {
 namespace {
 
 using Json = nlohmann::json;
-
-Error bad_groups(std::string_view path, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
 
 // The array at this key; nullptr for anything else.
 const Json* array_of(const Json& object, const char* key) {
@@ -38,11 +35,11 @@ std::string text_of(const Json& object, const char* key) {
 Result<InstanceGroup> read_group(const Json& item, std::size_t index, std::string_view path) {
   const std::string what = fmt::format("\"instance_groups\"[{}]", index);
   InstanceGroup group{text_of(item, "instance_group_name"), {}};
-  if (group.name.empty()) return bad_groups(path, what + " has no \"instance_group_name\"; expected a name");
+  if (group.name.empty()) return file_error(path, what + " has no \"instance_group_name\"; expected a name");
   const Json* hosts = array_of(item, "hosts");
-  if (hosts == nullptr) return bad_groups(path, what + " has no \"hosts\"; expected an array of host names");
+  if (hosts == nullptr) return file_error(path, what + " has no \"hosts\"; expected an array of host names");
   for (const Json& host : *hosts) {
-    if (!host.is_string()) return bad_groups(path, what + " has a host that is no string");
+    if (!host.is_string()) return file_error(path, what + " has a host that is no string");
     group.hosts.push_back(host.get<std::string>());
   }
   return group;

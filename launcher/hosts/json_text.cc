@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 
 namespace sml::hosts {
 
@@ -15,10 +16,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMaxBytes = 1 << 20;
 constexpr std::size_t kMaxDepth = 64;  // real files have only a few levels
-
-Error bad_text(std::string_view path, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
 
 // Describes the position of byte `at` (counted from 1, as the JSON parser does) for people.
 std::string place(std::string_view text, std::size_t at) {
@@ -31,7 +28,7 @@ std::string place(std::string_view text, std::size_t at) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, std::string_view path) {
-  if (text.size() > kMaxBytes) return bad_text(path, "is larger than 1 MiB");
+  if (text.size() > kMaxBytes) return file_error(path, "is larger than 1 MiB");
   bool too_deep = false;
   const auto guard = [&](int depth, Json::parse_event_t, Json&) {
     too_deep = too_deep || depth > static_cast<int>(kMaxDepth);
@@ -41,11 +38,11 @@ Result<Json> parse_json(std::string_view text, std::string_view path) {
     Json json = Json::parse(text, guard);
     if (!too_deep) return json;
   } catch (const Json::parse_error& error) {
-    if (!too_deep) return bad_text(path, fmt::format("is not JSON ({})", place(text, error.byte)));
+    if (!too_deep) return file_error(path, fmt::format("is not JSON ({})", place(text, error.byte)));
   } catch (const Json::exception&) {  // a number that is out of the range of double
-    if (!too_deep) return bad_text(path, "is not JSON that can be read (a number is out of range)");
+    if (!too_deep) return file_error(path, "is not JSON that can be read (a number is out of range)");
   }
-  return bad_text(path, fmt::format("is nested deeper than {} levels", kMaxDepth));
+  return file_error(path, fmt::format("is nested deeper than {} levels", kMaxDepth));
 }
 
 }  // namespace sml::hosts

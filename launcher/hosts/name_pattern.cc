@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/fields.h"
@@ -29,20 +30,16 @@ struct NamePart {
   std::vector<NumberRange> ranges;
 };
 
-Error bad_pattern(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
-
 Result<NumberRange> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::string_view first_text = text.substr(0, dash);
   const std::optional<std::uint64_t> first = whole_number(first_text);
   const std::optional<std::uint64_t> last =
       dash == std::string_view::npos ? first : whole_number(text.substr(dash + 1));
-  if (!first || !last) {
-    return bad_pattern(fmt::format("has the bad range \"{}\"; expected numbers such as [1-4,7]", show(text, 40)));
-  }
-  if (*last < *first) return bad_pattern(fmt::format("has a range that runs backwards; write [{}-{}]", *last, *first));
+  if (!first || !last) return usage_error("has the bad range \"{}\"; expected numbers such as [1-4,7]", show(text, 40));
+  if (*last < *first) return usage_error("has a range that runs backwards; write [{}-{}]", *last, *first);
   if (*last - *first >= kMaxHosts) {
-    return bad_pattern(fmt::format("names {} hosts; a job has at most {}", *last - *first + 1, kMaxHosts));
+    return usage_error("names {} hosts; a job has at most {}", *last - *first + 1, kMaxHosts);
   }
   return NumberRange{*first, *last, first_text.size()};
 }
@@ -65,7 +62,7 @@ Result<std::vector<NamePart>> parse_parts(std::string_view name) {
     if (bracket == name.size()) break;
     const std::size_t close = name.find(']', bracket);
     if (name[bracket] == ']' || close == std::string_view::npos || name.find('[', bracket + 1) < close) {
-      return bad_pattern("has brackets that do not match; expected a range such as algo-[1-4]");
+      return usage_error("has brackets that do not match; expected a range such as algo-[1-4]");
     }
     Result<NamePart> choice = parse_choice(name.substr(bracket + 1, close - bracket - 1));
     if (!choice) return choice.error();
@@ -134,7 +131,7 @@ Result<std::vector<std::string>> expand_name_pattern(std::string_view pattern, P
   const Result<std::vector<NamePart>> parts = parse_parts(pattern);
   if (!parts) return parts.error();
   const std::uint64_t count = count_names(*parts, limit);
-  if (count > limit) return bad_pattern(fmt::format("names too many hosts; a job has at most {}", kMaxHosts));
+  if (count > limit) return usage_error("names too many hosts; a job has at most {}", kMaxHosts);
   return expand(*parts, order, count);
 }
 

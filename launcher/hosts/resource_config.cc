@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/json_text.h"
 
@@ -23,10 +24,6 @@ using Json = nlohmann::json;
 using plan::kMaxHosts;
 using plan::valid_host_name;
 
-Error bad_config(std::string_view path, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
-
 // The value of a key; nullptr if it is absent or null.
 const Json* find(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -34,25 +31,25 @@ const Json* find(const Json& object, const char* key) {
 }
 
 Result<std::string> host_name(const Json& value, std::string_view what, std::string_view path) {
-  if (!value.is_string()) return bad_config(path, fmt::format("{} is no string; expected a host name", what));
+  if (!value.is_string()) return file_error(path, fmt::format("{} is no string; expected a host name", what));
   const auto& name = value.get_ref<const std::string&>();
   if (!valid_host_name(name))
-    return bad_config(path, fmt::format("{} is \"{}\"; expected a host name", what, show(name, 60)));
+    return file_error(path, fmt::format("{} is \"{}\"; expected a host name", what, show(name, 60)));
   return name;
 }
 
 Result<std::vector<std::string>> read_hosts(const Json& root, std::string_view path) {
   const Json* list = find(root, "hosts");
-  if (list == nullptr) return bad_config(path, "has no \"hosts\"; expected an array of host names");
-  if (!list->is_array()) return bad_config(path, "\"hosts\" is no array; expected an array of host names");
-  if (list->empty()) return bad_config(path, "\"hosts\" is empty; expected at least one host name");
-  if (list->size() > kMaxHosts) return bad_config(path, fmt::format("\"hosts\" has more than {} hosts", kMaxHosts));
+  if (list == nullptr) return file_error(path, "has no \"hosts\"; expected an array of host names");
+  if (!list->is_array()) return file_error(path, "\"hosts\" is no array; expected an array of host names");
+  if (list->empty()) return file_error(path, "\"hosts\" is empty; expected at least one host name");
+  if (list->size() > kMaxHosts) return file_error(path, fmt::format("\"hosts\" has more than {} hosts", kMaxHosts));
   std::vector<std::string> hosts;
   std::unordered_set<std::string> seen;
   for (const Json& value : *list) {
     Result<std::string> name = host_name(value, fmt::format("\"hosts\"[{}]", hosts.size()), path);
     if (!name) return name.error();
-    if (!seen.insert(*name).second) return bad_config(path, fmt::format("\"hosts\" names {} twice", *name));
+    if (!seen.insert(*name).second) return file_error(path, fmt::format("\"hosts\" names {} twice", *name));
     hosts.push_back(std::move(*name));
   }
   return hosts;
@@ -60,10 +57,10 @@ Result<std::vector<std::string>> read_hosts(const Json& root, std::string_view p
 
 Result<std::string> read_current_host(const Json& root, const std::vector<std::string>& hosts, std::string_view path) {
   const Json* value = find(root, "current_host");
-  if (value == nullptr) return bad_config(path, "has no \"current_host\"; expected the name of this host");
+  if (value == nullptr) return file_error(path, "has no \"current_host\"; expected the name of this host");
   Result<std::string> name = host_name(*value, "\"current_host\"", path);
   if (name && std::find(hosts.begin(), hosts.end(), *name) == hosts.end()) {
-    return bad_config(path,
+    return file_error(path,
                       fmt::format("\"current_host\" {} is not in \"hosts\" ({})", *name, show(fold_names(hosts))));
   }
   return name;
@@ -72,7 +69,7 @@ Result<std::string> read_current_host(const Json& root, const std::vector<std::s
 Result<std::string> read_interface(const Json& root, std::string_view path) {
   const Json* value = find(root, "network_interface_name");
   if (value == nullptr) return std::string();
-  if (!value->is_string()) return bad_config(path, "\"network_interface_name\" is no string");
+  if (!value->is_string()) return file_error(path, "\"network_interface_name\" is no string");
   return value->get<std::string>();
 }
 
@@ -80,12 +77,12 @@ Result<std::string> read_interface(const Json& root, std::string_view path) {
 
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    return bad_config(path, "is empty; expected a JSON object with \"hosts\" and \"current_host\"");
+    return file_error(path, "is empty; expected a JSON object with \"hosts\" and \"current_host\"");
   }
   const Result<Json> root = parse_json(text, path);
   if (!root) return root.error();
   if (!root->is_object())
-    return bad_config(path, "is no JSON object; expected {\"current_host\": ..., \"hosts\": [...]}");
+    return file_error(path, "is no JSON object; expected {\"current_host\": ..., \"hosts\": [...]}");
   Result<std::vector<std::string>> hosts = read_hosts(*root, path);
   if (!hosts) return hosts.error();
   Result<std::string> current_host = read_current_host(*root, *hosts, path);

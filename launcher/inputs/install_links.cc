@@ -1,7 +1,5 @@
 #include "launcher/inputs/install_links.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 
@@ -24,8 +23,6 @@ using std::string_view;
 
 constexpr std::array kNames{"mpirun",   "mpiexec", "mpiexec.hydra", "horovodrun",
                             "torchrun", "srun",    "deepspeed",     "accelerate"};
-
-Error bad(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
 
 // The target of a link; nullopt: there is no link.
 std::optional<std::string> target_of(int folder, const char* name) {
@@ -53,7 +50,7 @@ Result<void> refuse_others(int folder, const std::string& path, const std::strin
     others += (others.empty() ? "" : ", ") + std::string(name);
   }
   if (others.empty()) return {};
-  return bad(fmt::format("{} has files of others: {}; nothing was changed", show(path), others))
+  return config_error("{} has files of others: {}; nothing was changed", show(path), others)
       .with_hint("name a folder of their own, and put it before others in PATH");
 }
 
@@ -61,23 +58,23 @@ Result<void> refuse_others(int folder, const std::string& path, const std::strin
 
 Result<std::string> own_program() {
   const std::optional<std::string> path = target_of(AT_FDCWD, "/proc/self/exe");
-  if (!path) return bad("/proc/self/exe: " + errno_text(errno));
+  if (!path) return sys_error(ErrorKind::Config, "/proc/self/exe", errno);
   if (::access(path->c_str(), X_OK) == 0) return *path;
-  return bad(show(*path) + ": " + errno_text(errno));
+  return sys_error(ErrorKind::Config, show(*path), errno);
 }
 
 Result<std::vector<std::string>> install_links(const std::string& folder, const std::string& program) {
   std::error_code refused;
   std::filesystem::create_directories(folder, refused);
-  if (refused) return bad(show(folder) + ": " + refused.message());
+  if (refused) return config_error(show(folder) + ": " + refused.message());
   const os::UniqueFd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!place) return bad(show(folder) + ": " + errno_text(errno));
+  if (!place) return sys_error(ErrorKind::Config, show(folder), errno);
   if (Result<void> free = refuse_others(place.get(), folder, program); !free) return free.error();
   std::vector<std::string> made;
   for (const char* name : kNames) {
     const std::string path = folder + (folder.ends_with('/') ? "" : "/") + name;
     if (look_at(place.get(), name, program) == There::Ours) ::unlinkat(place.get(), name, 0);
-    if (::symlinkat(program.c_str(), place.get(), name) != 0) return bad(show(path) + ": " + errno_text(errno));
+    if (::symlinkat(program.c_str(), place.get(), name) != 0) return sys_error(ErrorKind::Config, show(path), errno);
     made.push_back(path);
   }
   return made;

@@ -17,6 +17,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/own_file.h"
@@ -32,8 +33,6 @@ constexpr mode_t kOthersWrite = 0022;
 constexpr mode_t kPermissions = 07777;
 constexpr Duration kLookAgain = std::chrono::milliseconds(200);
 
-Error bad_secret_file(std::string text) { return Error(ErrorKind::Config, std::move(text)); }
-
 bool is_mounted_secret(int fd) {
   struct statfs system {};
   struct statvfs mount {};
@@ -43,7 +42,7 @@ bool is_mounted_secret(int fd) {
 
 Result<std::string> random_text() {
   const std::string text = os::random_hex(32);
-  if (text.empty()) return bad_secret_file("the system gives no random bytes");
+  if (text.empty()) return config_error("the system gives no random bytes");
   return text + "\n";
 }
 
@@ -54,19 +53,19 @@ Result<MadeSecret> make_unless_there(const std::string& path) {
   const Result<std::string> text = random_text();
   if (!text) return text.error();
   const Result<os::Place> place = os::find_place(path, os::Folders::AreMade, 0700);
-  if (!place) return bad_secret_file(place.error().message());
+  if (!place) return config_error(place.error().message());
   const int folder = place->folder.get();
   const std::string unfinished = place->name + "." + os::random_hex(8);
   const os::UniqueFd file(
       ::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return bad_secret_file(show(path) + ": " + errno_text(errno));
+  if (!file) return sys_error(ErrorKind::Config, show(path), errno);
   const bool written = ::fchmod(file.get(), 0600) == 0 && os::write_all(file.get(), *text) && ::fsync(file.get()) == 0;
   const bool named = written && ::linkat(folder, unfinished.c_str(), folder, place->name.c_str(), 0) == 0;
   const int why = errno;
   ::unlinkat(folder, unfinished.c_str(), 0);
   if (named) return MadeSecret::Now;
   if (written && why == EEXIST) return MadeSecret::Before;
-  return bad_secret_file(show(path) + ": " + errno_text(why));
+  return sys_error(ErrorKind::Config, show(path), why);
 }
 
 }  // namespace
@@ -74,24 +73,23 @@ Result<MadeSecret> make_unless_there(const std::string& path) {
 std::optional<Error> refuse_secret_file(const SecretFileFacts& facts, SecretKind kind, uid_t self) {
   const bool named = kind == SecretKind::Named;
   const auto mode = facts.mode & kPermissions;
-  if (!S_ISREG(facts.mode) && !(named && S_ISFIFO(facts.mode))) return bad_secret_file("is no file");
+  if (!S_ISREG(facts.mode) && !(named && S_ISFIFO(facts.mode))) return config_error("is no file");
   if (facts.owner != self && !(named && facts.owner == 0)) {
-    return bad_secret_file(fmt::format("belongs to user {}, who can read and change it", facts.owner));
+    return config_error("belongs to user {}, who can read and change it", facts.owner);
   }
   const bool readable = (mode & kOthersRead) != 0 && !(named && facts.is_mounted_secret);
   if ((mode & kOthersWrite) == 0 && !readable) return std::nullopt;
-  return bad_secret_file(
-             fmt::format("others can {} it (mode {:04o}), and who knows the secret can act as a host of the job",
-                         (mode & kOthersWrite) != 0 ? "write to" : "read", mode))
+  return config_error("others can {} it (mode {:04o}), and who knows the secret can act as a host of the job",
+                      (mode & kOthersWrite) != 0 ? "write to" : "read", mode)
       .with_hint("chmod 600 closes it; then make another secret if somebody may have read this one");
 }
 
 Result<std::string> read_secret_file(const std::string& path, SecretKind kind) {
   const int follow = kind == SecretKind::Default ? O_NOFOLLOW : 0;
   const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow));
-  if (!file) return bad_secret_file(errno == ELOOP && follow != 0 ? "is a link" : errno_text(errno));
+  if (!file) return config_error(errno == ELOOP && follow != 0 ? "is a link" : errno_text(errno));
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return bad_secret_file(errno_text(errno));
+  if (::fstat(file.get(), &status) != 0) return config_error(errno_text(errno));
   const SecretFileFacts facts{status.st_mode, status.st_uid, is_mounted_secret(file.get())};
   if (std::optional<Error> refused = refuse_secret_file(facts, kind, ::geteuid())) return std::move(*refused);
   Result<std::string> text = read_to_end(file.get(), kMostSecret);
@@ -106,7 +104,7 @@ Result<void> make_secret_file(const std::string& path) {
   const Result<MadeSecret> made = make_unless_there(path);
   if (!made) return made.error();
   if (*made == MadeSecret::Now) return {};
-  return bad_secret_file(show(path) + " is there already")
+  return config_error(show(path) + " is there already")
       .with_hint("hosts that have it would be shut out: remove it first");
 }
 

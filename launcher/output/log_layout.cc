@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 
 namespace sml::output {
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::string_view kByLargest = "rank:0";  // padded to the digits of the largest rank
 constexpr std::string_view kWords = "{rank}, {local_rank}, {host}, {stream}, {job} and {restart}";
-
-Error bad(const std::string& why) { return {ErrorKind::Usage, why}; }
 
 bool dots_alone(std::string_view component) { return component == "." || component == ".."; }
 
@@ -53,12 +52,12 @@ void for_each_component(std::string_view path, Visit visit) {
 }  // namespace
 
 Result<LogLayout> LogLayout::parse(std::string_view text) {
-  if (text.starts_with('/')) return bad("must be relative to the folder of --log-dir");
+  if (text.starts_with('/')) return usage_error("must be relative to the folder of --log-dir");
   bool good = text.find('\0') == std::string_view::npos;
   for_each_component(text, [&good](std::size_t, std::string_view component) {
     good = good && !component.empty() && !dots_alone(component);
   });
-  if (!good) return bad("must be names with one / between them, neither . nor ..");
+  if (!good) return usage_error("must be names with one / between them, neither . nor ..");
   LogLayout layout;
   for (std::size_t at = 0; at < text.size();) {
     const bool doubled = at + 1 < text.size() && text[at] == text[at + 1];
@@ -70,7 +69,7 @@ Result<LogLayout> LogLayout::parse(std::string_view text) {
       if (!end) return end.error();
       at = *end;
     } else if (text[at] == '}') {
-      return bad("has a } without a {; write }} for the character itself");
+      return usage_error("has a } without a {; write }} for the character itself");
     } else {
       layout.add_literal(text.substr(at++, 1));
     }
@@ -87,10 +86,10 @@ Result<std::size_t> LogLayout::add_word(std::string_view text, std::size_t at) {
                                                                             {"job", Word::Job},
                                                                             {"restart", Word::Restart}}};
   const std::size_t end = text.find('}', at);
-  if (end == std::string_view::npos) return bad("has a { without a }; write {{ for the character itself");
+  if (end == std::string_view::npos) return usage_error("has a { without a }; write {{ for the character itself");
   const std::string_view name = text.substr(at + 1, end - at - 1);
   const auto* known = std::find_if(kKnown.begin(), kKnown.end(), [name](const auto& row) { return row.first == name; });
-  if (known == kKnown.end()) return bad("has {" + show(name, 40) + "}; the words are " + std::string(kWords));
+  if (known == kKnown.end()) return usage_error("has {" + show(name, 40) + "}; the words are " + std::string(kWords));
   parts_.push_back({known->second, name == kByLargest ? std::string(name) : ""});
   return end + 1;
 }
@@ -129,14 +128,14 @@ Result<void> check_distinct(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
   const auto same = std::adjacent_find(paths.begin(), paths.end());
   if (same != paths.end()) {
-    return bad("gives " + show(*same) + " to more than one stream; use {rank} and {stream} to tell them apart");
+    return usage_error("gives " + show(*same) + " to more than one stream; use {rank} and {stream} to tell them apart");
   }
   for (const std::string& path : paths) {
     const std::size_t dot = path.find_last_not_of("0123456789");
     if (dot == std::string::npos || path[dot] != '.' || dot + 1 == path.size()) continue;
     if (std::binary_search(paths.begin(), paths.end(), path.substr(0, dot))) {
-      return bad("gives " + show(path) + ", which is also a name for what rotation leaves of " +
-                 show(path.substr(0, dot)));
+      return usage_error("gives " + show(path) + ", which is also a name for what rotation leaves of " +
+                         show(path.substr(0, dot)));
     }
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 
 namespace sml::output {
@@ -11,10 +12,6 @@ namespace sml::output {
 namespace {
 
 constexpr std::size_t kMaxWidth = 20;
-
-Error bad_template(std::string_view what, std::size_t column) {
-  return Error(ErrorKind::Usage, fmt::format("column {}: {}", column, what));
-}
 
 std::size_t digits(std::uint32_t number) { return std::to_string(number).size(); }
 
@@ -46,26 +43,26 @@ Result<TagTemplate> TagTemplate::parse(std::string_view text) {
     out.add_text(text.substr(at, brace - at));
     if (brace == text.size()) break;
     const char c = text[brace];
-    const std::size_t column = brace + 1;
+    const std::string column = fmt::format("column {}", brace + 1);
     if (brace + 1 < text.size() && text[brace + 1] == c) {
       out.add_text(text.substr(brace, 1));
       at = brace + 2;
       continue;
     }
-    if (c == '}') return bad_template("a } without its {; write }} for a brace", column);
+    if (c == '}') return usage_error("a } without its {; write }} for a brace").in(column);
     const std::size_t end = text.find_first_of("{}", brace + 1);
     if (end == std::string_view::npos || text[end] == '{') {
-      return bad_template("a { without its }; write {{ for a brace", column);
+      return usage_error("a { without its }; write {{ for a brace").in(column);
     }
-    Result<Part> part = parse_word(text.substr(brace + 1, end - brace - 1), column);
-    if (!part) return part.error();
+    Result<Part> part = parse_word(text.substr(brace + 1, end - brace - 1));
+    if (!part) return Error(part.error()).in(column);
     out.parts_.push_back(std::move(*part));
     at = end + 1;
   }
   return out;
 }
 
-Result<TagTemplate::Part> TagTemplate::parse_word(std::string_view inside, std::size_t column) {
+Result<TagTemplate::Part> TagTemplate::parse_word(std::string_view inside) {
   constexpr std::pair<std::string_view, Word> kWords[] = {{"rank", Word::Rank},     {"local_rank", Word::LocalRank},
                                                           {"role", Word::Role},     {"host", Word::Host},
                                                           {"stream", Word::Stream}, {"time", Word::Time}};
@@ -74,20 +71,18 @@ Result<TagTemplate::Part> TagTemplate::parse_word(std::string_view inside, std::
   const auto* const found =
       std::find_if(std::begin(kWords), std::end(kWords), [name](const auto& row) { return row.first == name; });
   if (found == std::end(kWords)) {
-    return bad_template(fmt::format("{{{}}} is none of {{rank}} {{local_rank}} {{role}} {{host}} {{stream}} {{time}}",
-                                    show(inside, 40)),
-                        column);
+    return usage_error("{{{}}} is none of {{rank}} {{local_rank}} {{role}} {{host}} {{stream}} {{time}}",
+                       show(inside, 40));
   }
   Part part{found->second, "", 1};
   if (colon == std::string_view::npos) return part;
   if (part.word != Word::Rank && part.word != Word::LocalRank) {
-    return bad_template(fmt::format("{{{}}} takes no width; write {{{}}}", show(inside, 40), name), column);
+    return usage_error("{{{}}} takes no width; write {{{}}}", show(inside, 40), name);
   }
   const std::string_view width = inside.substr(colon + 1);
   part.width = parse_number<std::uint32_t>(width).value_or(kMaxWidth + 1);
   if (part.width > kMaxWidth) {
-    return bad_template(fmt::format("\"{}\" is not a width from 0 to {}, as in {{rank:4}}", show(width, 40), kMaxWidth),
-                        column);
+    return usage_error("\"{}\" is not a width from 0 to {}, as in {{rank:4}}", show(width, 40), kMaxWidth);
   }
   return part;
 }

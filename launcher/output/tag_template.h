@@ -67,7 +67,7 @@ class TagTemplate {
     std::size_t width = 1;  // of a number; 0: as wide as the largest
     bool operator==(const Part&) const = default;
   };
-  static Result<Part> parse_word(std::string_view inside, std::size_t column);
+  static Result<Part> parse_word(std::string_view inside);
   void add_text(std::string_view text);
 
   std::vector<Part> parts_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/resource_config.h"
 
@@ -16,14 +17,10 @@ namespace {
 constexpr std::size_t kMostOfContract = std::size_t{4} << 20;
 constexpr std::string_view kConfig = "/input/config/";
 
-Error bad(std::string_view path, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), what));
-}
-
 Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
   if (!files.exists(path)) return std::optional<std::string>();
   Result<std::string> text = read_job_file(files, path, kMostOfContract);
-  if (!text) return bad(path, text.error().message());
+  if (!text) return file_error(path, text.error().message());
   return std::optional(std::move(*text));
 }
 
@@ -32,9 +29,9 @@ Result<Object> read_object(const Files& files, const std::string& path) {
   if (!text) return text.error();
   if (!*text) return Object{};
   Result<Value> value = parse_json(**text);
-  if (!value) return bad(path, fmt::format("is not JSON ({})", value.error().message()));
+  if (!value) return file_error(path, fmt::format("is not JSON ({})", value.error().message()));
   auto* object = std::get_if<Object>(&value->data);
-  if (object == nullptr) return bad(path, "is no JSON object");
+  if (object == nullptr) return file_error(path, "is no JSON object");
   return std::move(*object);
 }
 
@@ -45,27 +42,27 @@ Result<std::string> text_of(const Object& object, std::string_view key, std::str
   if (value == nullptr || std::holds_alternative<None>(value->data)) return std::string(absent);
   const auto* text = std::get_if<std::string>(&value->data);
   if (text != nullptr && text->find('\0') == std::string::npos) return *text;
-  return bad(path, fmt::format("\"{}\" is no string", key));
+  return file_error(path, fmt::format("\"{}\" is no string", key));
 }
 
 Result<InstanceGroup> read_group(const Value& value, std::size_t index, const Contract& contract) {
   const std::string what = fmt::format("\"instance_groups\"[{}]", index);
   const auto* object = std::get_if<Object>(&value.data);
-  if (object == nullptr) return bad(contract.source, what + " is no object");
+  if (object == nullptr) return file_error(contract.source, what + " is no object");
   Result<std::string> name = text_of(*object, "instance_group_name", "", contract.source);
   if (!name) return name.error();
   Result<std::string> type = text_of(*object, "instance_type", "", contract.source);
   if (!type) return type.error();
-  if (name->empty()) return bad(contract.source, what + " has no \"instance_group_name\"");
+  if (name->empty()) return file_error(contract.source, what + " has no \"instance_group_name\"");
   InstanceGroup group{std::move(*name), std::move(*type), {}};
   const Value* hosts = find(*object, "hosts");
   const auto* list = hosts == nullptr ? nullptr : std::get_if<List>(&hosts->data);
-  if (list == nullptr) return bad(contract.source, what + " has no array \"hosts\"");
+  if (list == nullptr) return file_error(contract.source, what + " has no array \"hosts\"");
   for (const Value& host : *list) {
     const auto* text = std::get_if<std::string>(&host.data);
     const bool known =
         text != nullptr && std::find(contract.hosts.begin(), contract.hosts.end(), *text) != contract.hosts.end();
-    if (!known) return bad(contract.source, what + " names a host that is not in \"hosts\"");
+    if (!known) return file_error(contract.source, what + " names a host that is not in \"hosts\"");
     group.hosts.push_back(*text);
   }
   return group;
@@ -75,7 +72,7 @@ Result<void> read_groups(Contract& contract) {
   const Value* value = find(contract.resource_config, "instance_groups");
   if (value == nullptr || std::holds_alternative<None>(value->data)) return {};
   const auto* list = std::get_if<List>(&value->data);
-  if (list == nullptr) return bad(contract.source, "\"instance_groups\" is no array");
+  if (list == nullptr) return file_error(contract.source, "\"instance_groups\" is no array");
   for (const Value& item : *list) {
     Result<InstanceGroup> group = read_group(item, contract.groups.size(), contract);
     if (!group) return group.error();
@@ -127,7 +124,7 @@ Result<void> read_inputs(Contract& contract, const Files& files) {
   for (const auto& [name, value] : contract.input_data_config) {
     const bool valid =
         !name.empty() && name != "." && name != ".." && name.find_first_of(std::string("/\0", 2)) == name.npos;
-    if (!valid) return bad(channels, fmt::format("\"{}\" is no name of a channel", show(name, 60)));
+    if (!valid) return file_error(channels, fmt::format("\"{}\" is no name of a channel", show(name, 60)));
   }
   const std::string path = contract.folder + std::string(kConfig) + "hyperparameters.json";
   const Result<std::optional<std::string>> text = read_if_there(files, path);

@@ -6,7 +6,9 @@
 #include <array>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "common/plan/machine/host.h"
 #include "common/plan/ranks/job_map.h"
 
@@ -14,22 +16,19 @@ namespace sml::sagemaker {
 
 namespace {
 
-Error bad(std::string_view key, std::string_view text, std::string_view expected) {
-  return Error(ErrorKind::Config, fmt::format("{}: \"{}\" is not {}", key, show(text, 60), expected));
-}
-
 Result<bool> switched_on(const Contract& contract, std::string_view key) {
   const std::string text = parameter_text(contract, key).value_or("");
   if (text == "True" || text == "true" || text == "1") return true;
   if (text.empty() || text == "False" || text == "false" || text == "0") return false;
-  return bad(key, text, "true or false");
+  return config_error("{}: \"{}\" is not true or false", key, show(text, 60));
 }
 
 Result<std::optional<std::uint32_t>> count(std::string_view key, const std::optional<std::string>& text,
                                            std::uint32_t most) {
   if (!text) return std::optional<std::uint32_t>();
   const auto value = parse_number<std::uint32_t>(*text);
-  if (!value || *value == 0 || *value > most) return bad(key, *text, fmt::format("a whole number from 1 to {}", most));
+  if (!value || *value == 0 || *value > most)
+    return config_error("{}: \"{}\" is not a whole number from 1 to {}", key, show(*text, 60), most);
   return value;
 }
 
@@ -53,7 +52,8 @@ Result<void> read_groups(const Contract& contract, Distribution& out) {
   const Value* value = find(contract.hyperparameters, kKey);
   if (value == nullptr || std::holds_alternative<None>(value->data)) return {};
   const auto* list = std::get_if<List>(&value->data);
-  if (list == nullptr) return bad(kKey, to_str(*value), "a list of instance groups");
+  if (list == nullptr)
+    return config_error("{}: \"{}\" is not a list of instance groups", kKey, show(to_str(*value), 60));
   for (const Value& name : *list) out.groups.push_back(to_str(name));
   return {};
 }
@@ -86,7 +86,7 @@ Result<void> read_custom_options(const Contract& contract, Distribution& out) {
 Result<std::vector<std::string>> words_of(const Value& value, const std::string& source) {
   std::vector<std::string> words;
   const auto* list = std::get_if<List>(&value.data);
-  if (list == nullptr) return bad(source, "mpi_additional_options", "a list of words");
+  if (list == nullptr) return config_error("{}: \"mpi_additional_options\" is not a list of words", source);
   for (const Value& word : *list) words.push_back(to_str(word));
   return words;
 }
@@ -94,9 +94,9 @@ Result<std::vector<std::string>> words_of(const Value& value, const std::string&
 Result<Distribution> read_v3(const std::string& text, std::string source) {
   Distribution out;
   const Result<Value> root = parse_json(text);
-  if (!root) return Error(ErrorKind::Config, fmt::format("{}: is not JSON ({})", show(source), root.error().message()));
+  if (!root) return file_error(source, fmt::format("is not JSON ({})", root.error().message()));
   const auto* object = std::get_if<Object>(&root->data);
-  if (object == nullptr) return Error(ErrorKind::Config, show(source) + ": is no JSON object");
+  if (object == nullptr) return file_error(source, "is no JSON object");
   if (object->empty()) return out;
   out.source = std::move(source);
   out.framework = Framework::TorchDistributed;
@@ -129,7 +129,7 @@ Result<Distribution> read_v3_if_there(const Contract& contract, const plan::Envi
   const std::string path = contract.folder + std::string(kV3Scripts) + "/distributed.json";
   if (!files.exists(path)) return Distribution{};
   const Result<std::string> text = read_job_file(files, path, kMostOfConfig);
-  if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(path), text.error().message()));
+  if (!text) return file_error(path, text.error().message());
   return read_v3(*text, path);
 }
 
@@ -175,9 +175,8 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
   const std::vector<std::string> known = names_of(contract.groups);
   std::vector<std::string> chosen = distribution.groups;
   if (chosen.empty() && known.size() > 1 && distribution.framework != Framework::None) {
-    return Error(ErrorKind::Config,
-                 fmt::format("the job has the instance groups {}, and does not say which of them {} is for",
-                             show(fmt::format("{}", fmt::join(known, ", "))), distribution.source))
+    return config_error("the job has the instance groups {}, and does not say which of them {} is for",
+                        show(fmt::format("{}", fmt::join(known, ", "))), distribution.source)
         .with_hint("name them as \"instance_groups\" of the distribution, or with --group");
   }
   if (chosen.empty()) chosen = known;
@@ -186,8 +185,8 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
     const auto group = std::find_if(contract.groups.begin(), contract.groups.end(),
                                     [&](const InstanceGroup& g) { return g.name == name; });
     if (group == contract.groups.end()) {
-      return bad(distribution.groups_from, name,
-                 fmt::format("one of the job's instance groups: {}", show(fmt::format("{}", fmt::join(known, ", ")))));
+      return config_error("{}: \"{}\" is not one of the job's instance groups: {}", distribution.groups_from,
+                          show(name, 60), show(fmt::format("{}", fmt::join(known, ", "))));
     }
     members.insert(members.end(), group->hosts.begin(), group->hosts.end());
   }

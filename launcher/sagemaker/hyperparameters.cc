@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 
 namespace sml::sagemaker {
 
@@ -66,12 +67,11 @@ std::string v3_value(const Hyperparameter& hyperparameter) {
 }  // namespace
 
 Result<Hyperparameters> parse_hyperparameters(std::string_view text, std::string_view path) {
-  const auto bad = [path](const std::string& what) { return Error(ErrorKind::Config, show(path) + ": " + what); };
-  if (text.size() > kLongestHyperparameters) return bad("is larger than 4 MiB");
+  if (text.size() > kLongestHyperparameters) return file_error(path, "is larger than 4 MiB");
   const Result<Value> root = parse_json(text);
-  if (!root) return bad("is not JSON (" + root.error().message() + ")");
+  if (!root) return file_error(path, "is not JSON (" + root.error().message() + ")");
   const auto* object = std::get_if<Object>(&root->data);
-  if (object == nullptr) return bad("is no JSON object; expected {\"name\": \"value\", ...}");
+  if (object == nullptr) return file_error(path, "is no JSON object; expected {\"name\": \"value\", ...}");
   Hyperparameters out;
   for (const auto& [name, written] : *object) out.push_back({name, written, decoded(written)});
   return out;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "common/os/fd.h"
 #include "common/os/own_file.h"
@@ -33,8 +34,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".sml-sources-";
-
-Error bad(std::string what) { return Error(ErrorKind::Config, std::move(what)); }
 
 // ---- programs
 
@@ -79,7 +78,7 @@ Result<void> expect_success(const std::string& file, const std::vector<std::stri
   if (!status) return status.error();
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == 0) return {};
-  return bad(fmt::format("{} {}", argv.front(), describe(*status)));
+  return config_error("{} {}", argv.front(), describe(*status));
 }
 
 // ---- S3
@@ -96,7 +95,7 @@ constexpr std::string_view kFetchScript =
     "s3.Bucket(bucket).download_file(key, sys.argv[2])\n";
 
 Result<void> fetch(const std::string& uri, const std::string& file, const ThisHost& here) {
-  if (uri.find('\0') != std::string::npos) return bad("the name holds a NUL byte");
+  if (uri.find('\0') != std::string::npos) return config_error("the name holds a NUL byte");
   const std::string region = variable(here, "AWS_REGION");
   const std::string endpoint = variable(here, "S3_ENDPOINT_URL");
   if (const std::string aws = find_helper("aws", here); !aws.empty()) {
@@ -106,7 +105,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const ThisHo
     argv.insert(argv.end(), {uri, file});
     return expect_success(aws, argv, here);
   }
-  Error neither = bad("there is neither the program aws nor Python's boto3 to fetch it with");
+  Error neither = config_error("there is neither the program aws nor Python's boto3 to fetch it with");
   const std::string python = find_helper("python3", here);
   if (python.empty()) return neither;
   const Result<ExitStatus> status =
@@ -115,7 +114,7 @@ Result<void> fetch(const std::string& uri, const std::string& file, const ThisHo
   const auto* exited = std::get_if<Exited>(&*status);
   if (exited != nullptr && exited->code == kNoBoto3) return neither;
   if (exited != nullptr && exited->code == 0) return {};
-  return bad("python3, with boto3, " + describe(*status));
+  return config_error("python3, with boto3, " + describe(*status));
 }
 
 // A temporary folder; removed with its contents by the destructor.
@@ -133,7 +132,7 @@ class Scratch {
     const Result<void> trusted = os::check_trust(made->path_);
     if (trusted) return made;
     ::rmdir(std::exchange(made->path_, {}).c_str());  // not what another may have put in its place
-    return bad(fmt::format("nothing is put into {}, as {}", show(where), trusted.error().message()));
+    return config_error("nothing is put into {}, as {}", show(where), trusted.error().message());
   }
   Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   Scratch(const Scratch&) = delete;
@@ -169,10 +168,10 @@ Result<void> check_entry(const fs::path& path, const fs::path& root, Links& link
     const fs::path target = fs::read_symlink(path, error);
     const fs::path whole = (path.parent_path() / target).lexically_normal();
     if (!error && target.is_relative() && is_below(whole, root)) return {};
-    return bad(fmt::format("{} is a link that leads out of the folder", shown()));
+    return config_error("{} is a link that leads out of the folder", shown());
   }
   if (S_ISDIR(status.st_mode)) return {};
-  if (!S_ISREG(status.st_mode)) return bad(fmt::format("{} is no file, folder or link", shown()));
+  if (!S_ISREG(status.st_mode)) return config_error("{} is no file, folder or link", shown());
   if (status.st_nlink > 1) {
     auto& [found, all] = links[{status.st_dev, status.st_ino}];
     found += 1;
@@ -189,9 +188,9 @@ Result<void> check_tree(const fs::path& root) {
   for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
     if (Result<void> checked = check_entry(at->path(), root, links); !checked) return checked;
   }
-  if (error) return bad(error.message());
+  if (error) return config_error(error.message());
   for (const auto& [file, counts] : links) {
-    if (counts.first != counts.second) return bad("it holds a link to a file outside");
+    if (counts.first != counts.second) return config_error("it holds a link to a file outside");
   }
   return {};
 }
@@ -202,9 +201,9 @@ Result<void> unpack(const std::string& archive, const std::string& folder, const
   const fs::path tree = fs::path(scratch.path()) / "tree";
   std::error_code error;
   fs::create_directory(tree, error);
-  if (error) return bad(error.message());
+  if (error) return config_error(error.message());
   const std::string tar = find_helper("tar", here);
-  if (tar.empty()) return bad("there is no program tar to unpack it with");
+  if (tar.empty()) return config_error("there is no program tar to unpack it with");
   Result<void> unpacked = expect_success(tar, {"tar", "-x", "-z", "-o", "-f", archive, "-C", tree.string()}, here);
   if (!unpacked) return unpacked;
   if (Result<void> checked = check_tree(tree); !checked) return checked;
@@ -212,7 +211,7 @@ Result<void> unpack(const std::string& archive, const std::string& folder, const
     fs::rename(at->path(), fs::path(folder) / at->path().filename(), error);
     if (error) break;
   }
-  return error ? Result<void>(bad(error.message())) : Result<void>();
+  return error ? Result<void>(config_error(error.message())) : Result<void>();
 }
 
 // True if the folder has nothing but remains of an interrupted attempt.
@@ -236,21 +235,21 @@ bool close_to_others(int folder, struct stat status) {
 // rejected. So is one below a folder that others can change, other than SageMaker's own.
 Result<void> claim_folder(const std::string& folder) {
   const Result<os::Place> place = os::find_place(folder + "/" + std::string(kUnfinished), os::Folders::AreMade);
-  if (!place) return bad(place.error().message());
+  if (!place) return config_error(place.error().message());
   struct stat status {};
   const int fd = place->folder.get();
-  if (::fstat(fd, &status) != 0) return bad(fmt::format("{}: {}", show(folder), errno_text(errno)));
+  if (::fstat(fd, &status) != 0) return config_error("{}: {}", show(folder), errno_text(errno));
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return bad(fmt::format("{} belongs to user {}, who could change the program", show(folder), status.st_uid));
+    return config_error("{} belongs to user {}, who could change the program", show(folder), status.st_uid);
   }
   if (os::others_can_write(fd, status)) {
     const bool shared = (status.st_mode & S_ISVTX) != 0;
     if (shared || !close_to_others(fd, status)) {
-      return bad(fmt::format("others can write in {}, and so change the program", show(folder)));
+      return config_error("others can write in {}, and so change the program", show(folder));
     }
   }
   const Result<void> trusted = hosts::belongs_to_sagemaker(folder) ? Result<void>() : os::check_trust(folder);
-  return trusted ? trusted : bad("others could change the program, as " + trusted.error().message());
+  return trusted ? trusted : config_error("others could change the program, as " + trusted.error().message());
 }
 
 Result<void> put_sources(const std::string& archive, const std::string& folder, const ThisHost& here) {
@@ -293,13 +292,13 @@ Result<std::vector<std::string>> fetch_sources(const Options& options, const Thi
   }
   const std::string folder = contract->folder + "/code";
   if (!is_empty(folder)) {
-    return bad(fmt::format("{} is not fetched: {} is not empty, and has no program of that name", what, show(folder)));
+    return config_error("{} is not fetched: {} is not empty, and has no program of that name", what, show(folder));
   }
   if (options.dry_run || options.check == Preflight::Yes) {
-    return bad(fmt::format("{}: --dry-run and --check fetch nothing, and the program is in there", what));
+    return config_error("{}: --dry-run and --check fetch nothing, and the program is in there", what);
   }
   if (Result<void> put = put_sources(archive.name, folder, here); !put) {
-    return Error(ErrorKind::Config, fmt::format("{}: {}", what, put.error().message()))
+    return config_error("{}: {}", what, put.error().message())
         .with_hint("put the sources into the image's /opt/ml/code, or into an input channel named code");
   }
   return warnings;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <set>
 
+#include "common/core/input_error.h"
 #include "tests/support/catch.h"
 
 using namespace sml;
@@ -55,4 +56,12 @@ TEST_CASE("errno reads as a clause in lower case") {
   CHECK(errno_text(123456) == "error 123456");
   CHECK(sys_error(ErrorKind::Io, "cannot write the log", ENOSPC).message() ==
         "cannot write the log: no space left on device");
+}
+
+TEST_CASE("the text of an error about what the user gave is formatted only if values follow") {
+  CHECK(usage_error("\"{}\" is not {}", "x", 2).message() == "\"x\" is not 2");
+  CHECK(usage_error("write {{ for a {").message() == "write {{ for a {");
+  CHECK(config_error("{}: {}", std::string("R"), "names no host").message() == "R: names no host");
+  CHECK(usage_error("x").kind() == ErrorKind::Usage);
+  CHECK(config_error("{}", 1).kind() == ErrorKind::Config);
 }

@@ -12,16 +12,14 @@ namespace {
 
 constexpr std::uint32_t kMaxCore = kMaxSlotsPerHost - 1;
 
-Error bad_groups(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
-
 Result<CoreRange> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_index(text.substr(0, dash), kMaxCore);
   const auto last = dash == std::string_view::npos ? first : parse_index(text.substr(dash + 1), kMaxCore);
   if (!first || !last) {
-    return bad_groups("has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
+    return Error(ErrorKind::Usage, "has \"" + show(text, 40) + "\" for a core; expected numbers from 0, as in 0-3,6");
   }
-  if (*last < *first) return bad_groups("has the range " + show(text, 40) + " that ends before it begins");
+  if (*last < *first) return Error(ErrorKind::Usage, "has the range " + show(text, 40) + " that ends before it begins");
   return CoreRange{*first, *last};
 }
 
@@ -31,8 +29,9 @@ Result<CoreGroup> parse_group(std::string_view text) {
     group.socket = parse_index(text.substr(0, colon), kMaxCore);
     if (!group.socket) {
       const bool physical = text.front() == 'p' || text.front() == 'P';
-      return bad_groups("has \"" + show(text.substr(0, colon), 40) + "\" for a socket; expected " +
-                        (physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
+      return Error(ErrorKind::Usage,
+                   "has \"" + show(text.substr(0, colon), 40) + "\" for a socket; expected " +
+                       (physical ? "a logical number, without \"p\"" : "a number from 0, as in 0:0-3"));
     }
     text.remove_prefix(colon + 1);
   }
@@ -53,7 +52,8 @@ std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t mo
 }
 
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text) {
-  if (text.empty()) return bad_groups("names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
+  if (text.empty())
+    return Error(ErrorKind::Usage, "names no core; expected cores such as 0-3, or socket and cores such as 0:0-3");
   std::vector<CoreGroup> groups;
   for (const std::string_view word : split(text, ';')) {
     Result<CoreGroup> group = parse_group(word);

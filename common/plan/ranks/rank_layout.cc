@@ -1,13 +1,12 @@
 #include "common/plan/ranks/rank_layout.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/core/input_error.h"
 #include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/plan/machine/host.h"
@@ -28,10 +27,6 @@ std::vector<std::string> modifiers_of(std::string_view text) {
 }
 
 bool is_host(std::string_view word) { return word == "host" || word == "node"; }
-
-Error bad_layout(std::string_view text, std::string_view clause) {
-  return Error(ErrorKind::Usage, fmt::format("\"{}\" {}", show(text, 80), clause));
-}
 
 std::optional<std::uint32_t> count(std::string_view text) {
   const auto value = parse_number<std::uint32_t>(text);
@@ -59,7 +54,8 @@ Result<void> apply_modifier(std::string_view word, MapByText& out) {
   constexpr std::string_view kCores = "pe=";
   if (word.starts_with(kCores)) out.cores_per_rank = count(word.substr(kCores.size()));
   if (out.cores_per_rank) return {};
-  return bad_layout(word, "is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N");
+  return usage_error("\"{}\" is no modifier that is known; expected oversubscribe, nooversubscribe, span or pe=N",
+                     show(word, 80));
 }
 
 }  // namespace
@@ -75,19 +71,20 @@ Result<MapByText> parse_map_by(std::string_view text) {
     if (by_host) out.per_host = count(words[1]);
     if (out.part != BindTo::None) out.per_part = count(words[1]);
     if (!out.per_host && !out.per_part) {
-      return bad_layout(text,
-                        fmt::format("gives no number of workers for each host or part of it; expected ppr:N:host or "
-                                    "ppr:N:socket, numa, l3, core or hwthread, N from 1 to {}",
-                                    kMaxSlotsPerHost));
+      return usage_error(
+          "\"{}\" gives no number of workers for each host or part of it; expected ppr:N:host or "
+          "ppr:N:socket, numa, l3, core or hwthread, N from 1 to {}",
+          show(text, 80), kMaxSlotsPerHost);
     }
   } else if (is_host(words[0])) {
     out.map_by = MapBy::Host;
   } else if (words[0] == "rounds") {
     out.map_by = MapBy::Rounds;
   } else if (out.part = part_named(words[0]); out.part == BindTo::None && words[0] != "slot") {
-    return bad_layout(text,
-                      "is an unknown placement; expected slot, host, socket, numa, l3, core, hwthread or "
-                      "ppr:N:host");
+    return usage_error(
+        "\"{}\" is an unknown placement; expected slot, host, socket, numa, l3, core, hwthread or "
+        "ppr:N:host",
+        show(text, 80));
   }
   for (std::size_t i = modifiers; i < words.size(); ++i) {
     if (Result<void> applied = apply_modifier(words[i], out); !applied) return applied.error();

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/letters.h"
 #include "common/core/text.h"
 #include "common/core/text_cursor.h"
@@ -16,17 +17,14 @@ namespace sml::plan {
 
 namespace {
 
-Error bad_rankfile(std::string clause) { return Error(ErrorKind::Usage, std::move(clause)); }
-
 Result<void> read_host(std::string_view word, RankfileEntry& entry) {
   if (word.starts_with("+n") || word.starts_with("+N")) {
     entry.host_index = parse_index(word.substr(2), kMaxHosts);
     if (entry.host_index) return {};
-    return bad_rankfile(
-        fmt::format("\"{}\" names no host; expected +n0 for the first of the host list, +n1, ...", show(word, 60)));
+    return usage_error("\"{}\" names no host; expected +n0 for the first of the host list, +n1, ...", show(word, 60));
   }
   if (!valid_host_name(word)) {
-    return bad_rankfile(fmt::format("\"{}\" is no host name; expected rank N=HOST slot=CORES", show(word, 60)));
+    return usage_error("\"{}\" is no host name; expected rank N=HOST slot=CORES", show(word, 60));
   }
   entry.host = word;
   return {};
@@ -37,11 +35,11 @@ Result<void> read_cores(std::string_view rest, RankfileEntry& entry) {
   drop_blanks(rest);
   const bool is_slot = equal_ignoring_case(key, "slot") || equal_ignoring_case(key, "slots");
   if (!is_slot || !rest.starts_with('=')) {
-    return bad_rankfile(fmt::format("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60)));
+    return usage_error("\"{}\" follows the host; expected slot=CORES, as in slot=0:0-3", show(key, 60));
   }
   std::ranges::remove_copy_if(rest.substr(1), std::back_inserter(entry.cores), is_blank);
   const Result<std::vector<CoreGroup>> groups = parse_core_groups(entry.cores);
-  if (!groups) return bad_rankfile(fmt::format("\"slot={}\" {}", show(entry.cores, 60), groups.error().message()));
+  if (!groups) return usage_error("\"slot={}\" {}", show(entry.cores, 60), groups.error().message());
   return {};
 }
 
@@ -51,13 +49,11 @@ Result<RankfileEntry> parse_line(std::string_view line) {
   const std::string_view keyword = take_word(line, '=');
   const std::string_view rank = trim(take_while(line, [](char c) { return c != '='; }));
   if (!equal_ignoring_case(keyword, "rank") || line.empty()) {
-    return bad_rankfile(
-        fmt::format("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60)));
+    return usage_error("\"{}\" is no line of a rankfile; expected rank N=HOST slot=CORES", show(whole, 60));
   }
   const auto parsed = parse_index(rank, kMaxWorldSize - 1);
   if (!parsed) {
-    return bad_rankfile(
-        fmt::format("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1));
+    return usage_error("\"{}\" is no rank; expected a number from 0 to {}", show(rank, 60), kMaxWorldSize - 1);
   }
   entry.rank = *parsed;
   line.remove_prefix(1);
@@ -101,9 +97,7 @@ Result<Rankfile> parse_rankfile(std::string_view text, std::string_view path) {
     entry->line = static_cast<std::uint32_t>(at.line());
     file.entries.push_back(std::move(*entry));
   }
-  if (file.entries.empty()) {
-    return file_error(path, "names no rank; expected lines such as rank 0=HOST slot=0:0-1");
-  }
+  if (file.entries.empty()) return file_error(path, "names no rank; expected lines such as rank 0=HOST slot=0:0-1");
   return in_order(std::move(file));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/text.h"
+#include "common/core/text_cursor.h"
 #include "launcher/hosts/batch/batch_systems.h"
 #include "launcher/hosts/batch/slurm.h"
 #include "launcher/hosts/fields.h"
@@ -18,10 +19,6 @@ namespace sml::hosts {
 namespace {
 
 using Json = nlohmann::json;
-
-Error bad_flux(std::string_view source, std::string_view what) {
-  return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), what));
-}
 
 // Parses "0-3,7" into numbers below `limit`; empty if the text is no such set.
 std::vector<std::size_t> parse_idset(std::string_view text, std::size_t limit) {
@@ -69,10 +66,10 @@ Result<plan::HostList> parse_flux_resources(std::string_view text, std::string_v
     const Result<std::vector<std::string>> names =
         expand_slurm_hostlist(item.is_string() ? item.get<std::string>() : "");
     if (!names) return Error(names.error()).in(source);
-    if (list.hosts.size() + names->size() > plan::kMaxHosts) return bad_flux(source, "names too many hosts");
+    if (list.hosts.size() + names->size() > plan::kMaxHosts) return file_error(source, "names too many hosts");
     for (const std::string& name : *names) list.hosts.push_back({name, {}, 0});
   }
-  if (list.hosts.empty()) return bad_flux(source, "has no execution.nodelist; expected Flux's resource set R");
+  if (list.hosts.empty()) return file_error(source, "has no execution.nodelist; expected Flux's resource set R");
   for (const Json& group : execution(*root, "R_lite")) {
     const auto slots = static_cast<std::uint32_t>(slots_of(group));
     for (const std::size_t rank : parse_idset(text_at(group, "rank", nullptr), list.hosts.size())) {

@@ -15,6 +15,7 @@
 // pod runs sml-run and connects to the others by SSH.
 #include <fmt/format.h>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "common/core/text_cursor.h"
 #include "launcher/hosts/batch/batch_systems.h"
@@ -27,15 +28,12 @@ namespace {
 constexpr std::size_t kMaxEtcHosts = 1 << 20;
 constexpr const char* kAlone = "--host-source local runs a job of its own in this pod";
 
-Error bad_kubernetes(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
-
 // The number of hosts in a variable; "1:4" (elastic) is 4.
 Result<std::size_t> count_of(std::string_view name, std::string_view value) {
   const std::size_t colon = value.rfind(':');
   const auto count = whole_number(colon == std::string_view::npos ? value : value.substr(colon + 1));
   if (count && *count >= 1 && *count <= plan::kMaxHosts) return static_cast<std::size_t>(*count);
-  return bad_kubernetes(
-      fmt::format("{}: \"{}\" is no number of hosts; expected 1 to {}", name, show(value, 40), plan::kMaxHosts));
+  return config_error("{}: \"{}\" is no number of hosts; expected 1 to {}", name, show(value, 40), plan::kMaxHosts);
 }
 
 // The text after this host's name in /etc/hosts, as in "10.0.0.3 job-0.svc.ns.svc.cluster.local job-0"; empty if no
@@ -56,8 +54,7 @@ std::string domain_of(std::string_view host, std::string_view etc_hosts) {
 FoundHosts numbered(std::vector<std::string> names, std::string source) {
   plan::HostList list{{}, std::move(source)};
   for (std::string& name : names) {
-    if (!plan::valid_host_name(name))
-      return bad_kubernetes(fmt::format("{}: \"{}\" is no host name", list.source, show(name)));
+    if (!plan::valid_host_name(name)) return config_error("{}: \"{}\" is no host name", list.source, show(name));
     list.hosts.push_back({std::move(name), {}, std::nullopt});
   }
   return std::optional(std::move(list));
@@ -78,9 +75,8 @@ Result<std::optional<std::uint32_t>> pet_slots(const SourceContext& s) {
   if (text == "auto" || text == "gpu" || text == "cpu") return Slots();
   const auto slots = whole_number(text);
   if (slots && *slots >= 1 && *slots <= plan::kMaxSlotsPerHost) return Slots(static_cast<std::uint32_t>(*slots));
-  return bad_kubernetes(
-      fmt::format("PET_NPROC_PER_NODE: \"{}\" is no number of workers; expected 1 to {}, auto, gpu or cpu",
-                  show(text, 40), plan::kMaxSlotsPerHost));
+  return config_error("PET_NPROC_PER_NODE: \"{}\" is no number of workers; expected 1 to {}, auto, gpu or cpu",
+                      show(text, 40), plan::kMaxSlotsPerHost);
 }
 
 // The names of a job's pods, derived from that of the first; empty if they cannot be derived.
@@ -152,21 +148,19 @@ plan::CallingHosts calls_of(const SourceContext& s, const Pods& pods, const plan
 Error not_named(std::size_t count, const std::string& first) {
   const std::string why =
       first.empty() ? "nothing names them" : "from " + show(first, 100) + " the others' names do not follow";
-  return bad_kubernetes(
-             fmt::format(
-                 "PET_NNODES: it counts {} hosts, and {}; name them with --hosts, or start sml-run on each with "
-                 "the same SML_JOB_SECRET, and they call {}",
-                 count, why, first.empty() ? "the one of --head" : "that one"))
+  return config_error(
+             "PET_NNODES: it counts {} hosts, and {}; name them with --hosts, or start sml-run on each with "
+             "the same SML_JOB_SECRET, and they call {}",
+             count, why, first.empty() ? "the one of --head" : "that one")
       .with_hint(kAlone);
 }
 
 // The error for a pod other than the first, without a secret.
 Error only_in_the_first(std::string_view this_one, std::string_view first) {
-  return Error(
-             ErrorKind::Usage,
-             fmt::format("this is {}, and there is no secret: with the same SML_JOB_SECRET in every pod they call {}, "
-                         "without one start sml-run in {} alone",
-                         this_one, first, first))
+  return usage_error(
+             "this is {}, and there is no secret: with the same SML_JOB_SECRET in every pod they call {}, "
+             "without one start sml-run in {} alone",
+             this_one, first, first)
       .with_hint(kAlone);
 }
 
@@ -177,7 +171,7 @@ FoundHosts kubernetes_hosts(const SourceContext& s) {
   const auto hosts = s.variable("SML_NUM_HOSTS");
   const bool secret = s.job_secret == JobSecret::Given;
   if (index && !hosts && secret) {
-    return bad_kubernetes(
+    return config_error(
                "JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
                "SML_NUM_HOSTS")
         .with_hint(kAlone);
@@ -188,14 +182,14 @@ FoundHosts kubernetes_hosts(const SourceContext& s) {
   if (*index != "0" && !secret) return only_in_the_first("pod " + show(*index, 20) + " of the job", "pod 0");
   const auto place = whole_number(*index);
   if (!place || *place >= *count) {
-    return bad_kubernetes(fmt::format("JOB_COMPLETION_INDEX: \"{}\" is no pod of the {} that SML_NUM_HOSTS counts",
-                                      show(*index, 40), *count));
+    return config_error("JOB_COMPLETION_INDEX: \"{}\" is no pod of the {} that SML_NUM_HOSTS counts", show(*index, 40),
+                        *count);
   }
   if (!s.host_name.ends_with("-" + *index)) {
-    return bad_kubernetes(
-        fmt::format("JOB_COMPLETION_INDEX: it is {}, but the host name {} does not end in -{}; name the hosts "
-                    "with --hosts",
-                    *index, show(s.host_name), *index));
+    return config_error(
+        "JOB_COMPLETION_INDEX: it is {}, but the host name {} does not end in -{}; name the hosts "
+        "with --hosts",
+        *index, show(s.host_name), *index);
   }
   const Result<std::string> etc_hosts = s.read_file("/etc/hosts", kMaxEtcHosts);
   const std::string domain = etc_hosts ? domain_of(s.host_name, *etc_hosts) : std::string();

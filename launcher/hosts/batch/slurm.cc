@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/core/input_error.h"
 #include "common/core/text.h"
 #include "launcher/hosts/batch/batch_systems.h"
 #include "launcher/hosts/fields.h"
@@ -17,12 +18,6 @@
 namespace sml::hosts {
 
 namespace {
-
-Error bad_slurm(std::string message) { return Error(ErrorKind::Config, std::move(message)); }
-
-Error bad_counts(std::string_view text) {
-  return bad_slurm(fmt::format("\"{}\" is no list of counts; expected one such as 8(x2),4", show(text, 100)));
-}
 
 // "8" or "8(x2)".
 struct RepeatedCount {
@@ -130,7 +125,7 @@ Result<plan::HostList> collect(const std::vector<std::string>& names, const Slot
     plan::Host host{names[i], {}, std::nullopt};
     if (!slots.counts.empty()) host.slots = slots.counts[i];
     const Result<void> added = collector.add(std::move(host));
-    if (!added) return bad_slurm(fmt::format("{}: {}", source, added.error().message()));
+    if (!added) return config_error("{}: {}", source, added.error().message());
   }
   return plan::HostList{std::move(collector).take(), source, slots.are};
 }
@@ -146,9 +141,9 @@ Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text) {
     if (item.empty()) continue;
     Result<std::vector<std::string>> more =
         expand_name_pattern(item, PatternOrder::Slurm, plan::kMaxHosts - names.size());
-    if (!more) return bad_slurm(fmt::format("\"{}\" {}", show(item, 100), more.error().message()));
+    if (!more) return config_error("\"{}\" {}", show(item, 100), more.error().message());
     if (!std::all_of(more->begin(), more->end(), plan::valid_host_name)) {
-      return bad_slurm(fmt::format("\"{}\" is no host name", show(item, 100)));
+      return config_error("\"{}\" is no host name", show(item, 100));
     }
     std::move(more->begin(), more->end(), std::back_inserter(names));
   }
@@ -160,15 +155,14 @@ Result<std::vector<std::uint32_t>> expand_slurm_counts(std::string_view text, st
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::optional<RepeatedCount> item = parse_count(take_until(rest, ','));
-    if (!item) return bad_counts(text);
+    if (!item) return config_error("\"{}\" is no list of counts; expected one such as 8(x2),4", show(text, 100));
     if (item->times > hosts - counts.size()) {
-      return bad_slurm(fmt::format("\"{}\" counts for more than the {} hosts of the job", show(text, 100), hosts));
+      return config_error("\"{}\" counts for more than the {} hosts of the job", show(text, 100), hosts);
     }
     counts.insert(counts.end(), item->times, item->count);
   }
   if (counts.size() == hosts) return counts;
-  return bad_slurm(
-      fmt::format("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts));
+  return config_error("\"{}\" counts for {} of the {} hosts of the job", show(text, 100), counts.size(), hosts);
 }
 
 FoundHosts slurm_job_hosts(const SourceContext& s) {
@@ -177,7 +171,7 @@ FoundHosts slurm_job_hosts(const SourceContext& s) {
   if (!list) return std::optional<plan::HostList>();
   const Result<std::vector<std::string>> names = expand_slurm_hostlist(list->value);
   if (!names) return Error(names.error()).in(list->name);
-  if (names->empty()) return bad_slurm(list->name + ": names no host");
+  if (names->empty()) return config_error(list->name + ": names no host");
   const Result<Slots> slots = slots_of(s, names->size());
   if (!slots) return slots.error();
   Result<plan::HostList> hosts = collect(*names, *slots, list->name);
@@ -188,9 +182,8 @@ FoundHosts slurm_job_hosts(const SourceContext& s) {
 
 FoundHosts slurm_hosts(const SourceContext& s) {
   if (!one_of_many_tasks(s)) return slurm_job_hosts(s);
-  return Error(ErrorKind::Usage,
-               fmt::format("srun has started sml-run {} times; start it once, from salloc or sbatch without srun",
-                           s.variable("SLURM_STEP_NUM_TASKS").value_or("")))
+  return usage_error("srun has started sml-run {} times; start it once, from salloc or sbatch without srun",
+                     s.variable("SLURM_STEP_NUM_TASKS").value_or(""))
       .with_hint("--host-source local runs a job of its own in each task");
 }
 
