@@ -13,17 +13,6 @@ namespace sml::hosts {
 
 namespace {
 
-// The position of the next comma outside of brackets, or the end.
-std::size_t end_of_item(std::string_view text, std::size_t from) {
-  bool inside = false;
-  for (std::size_t i = from; i < text.size(); ++i) {
-    if (text[i] == ',' && !inside) return i;
-    if (text[i] == '[') inside = true;
-    if (text[i] == ']') inside = false;
-  }
-  return text.size();
-}
-
 Result<void> add_item(std::string_view item, HostCollector& collector) {
   Result<AlikeHosts> hosts = parse_host_expression(item, collector.room());
   if (!hosts) return usage_error("\"{}\" {}", show(item, 100), hosts.error().message());
@@ -38,7 +27,7 @@ Result<std::vector<plan::Host>> parse_host_list(std::string_view text) {
   if (trim(text).empty()) return Error(ErrorKind::Usage, "the host list is empty; expected NAME[:SLOTS],...");
   HostCollector collector;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = end_of_item(text, at);
+    const std::size_t comma = at + end_of_item(text.substr(at), ",");
     const std::string_view item = trim(text.substr(at, comma - at));
     if (item.empty()) {
       const std::string_view where = comma == text.size()

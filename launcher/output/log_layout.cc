@@ -39,24 +39,12 @@ std::string inside(std::string_view component) {
   return std::string(component);
 }
 
-// Calls `visit` for each component between slashes, with its position.
-template <class Visit>
-void for_each_component(std::string_view path, Visit visit) {
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    visit(at, path.substr(at, end - at));
-    at = end + 1;
-  }
-}
-
 }  // namespace
 
 Result<LogLayout> LogLayout::parse(std::string_view text) {
   if (text.starts_with('/')) return usage_error("must be relative to the folder of --log-dir");
   bool good = text.find('\0') == std::string_view::npos;
-  for_each_component(text, [&good](std::size_t, std::string_view component) {
-    good = good && !component.empty() && !dots_alone(component);
-  });
+  for (const std::string_view component : split(text, '/')) good = good && !component.empty() && !dots_alone(component);
   if (!good) return usage_error("must be names with one / between them, neither . nor ..");
   LogLayout layout;
   for (std::size_t at = 0; at < text.size();) {
@@ -117,10 +105,7 @@ std::string LogLayout::path(const Place& place) const {
     }
   }
   std::string safe;
-  for_each_component(out, [&safe](std::size_t at, std::string_view component) {
-    if (at > 0) safe += '/';
-    safe += inside(component);
-  });
+  for (const std::string_view component : split(out, '/')) safe += (safe.empty() ? "" : "/") + inside(component);
   return safe;
 }
 

@@ -36,16 +36,6 @@ std::optional<RepeatedCount> parse_count(std::string_view item) {
   return RepeatedCount{static_cast<std::uint32_t>(*count), static_cast<std::size_t>(*times)};
 }
 
-std::size_t end_of_item(std::string_view text) {
-  bool inside = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!inside && std::string_view(", \t\r\n").find(text[i]) != std::string_view::npos) return i;
-    if (text[i] == '[') inside = true;
-    if (text[i] == ']') inside = false;
-  }
-  return text.size();
-}
-
 // True if srun started sml-run once for each of several tasks: each of them would start a whole job.
 bool one_of_many_tasks(const SourceContext& s) {
   const auto tasks = s.variable("SLURM_STEP_NUM_TASKS");
@@ -135,7 +125,7 @@ Result<plan::HostList> collect(const std::vector<std::string>& names, const Slot
 Result<std::vector<std::string>> expand_slurm_hostlist(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
-    const std::size_t end = end_of_item(text);
+    const std::size_t end = end_of_item(text, ", \t\r\n");
     const std::string_view item = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (item.empty()) continue;
