@@ -48,7 +48,7 @@ AttemptProtocolValidator::AttemptProtocolValidator(const wire::Prepare& prepare)
       reports_bindings_(prepare.binding.report != plan::ReportBindings::No),
       looks_for_mpi_(prepare.mpi.look == wire::MpiLook::Yes),
       looks_(prepare.usage == UsageLook::Yes),
-      answers_(prepare.torch_traces),
+      records_(prepare.torch_traces == wire::TorchTraces::Yes),
       members_(prepare.mpi.pmi_mode == plan::PmiMode::None ? 0 : prepare.mpi.shape.size()) {
   for (const wire::Worker& worker : prepare.workers) ranks_.push_back({worker.rank});
   std::sort(ranks_.begin(), ranks_.end(), [](const RankEntry& a, const RankEntry& b) { return a.rank < b.rank; });
@@ -311,6 +311,40 @@ ValidationResult AttemptProtocolValidator::validate(const wire::LogFailed&) {
 
 ValidationResult AttemptProtocolValidator::validate(const wire::FifoFailed&) {
   return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
+}
+
+ValidationResult AttemptProtocolValidator::validate(const wire::Trace& m) {
+  const auto asked = traces_asked_.find(m.id);
+  if (asked == traces_asked_.end()) return broken("sent where a worker is, which nobody had asked for");
+  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
+  if (!asked->second.insert(m.rank).second) {
+    return broken("sent twice where rank " + number(m.rank.value()) + " is");
+  }
+  const ProcessTrace& process = m.process;
+  if (ValidationResult few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
+  return at_most(process.sockets.size(), kMostSockets, "sockets");
+}
+
+ValidationResult AttemptProtocolValidator::validate(const wire::Traced& m) {
+  if (traces_asked_.erase(m.id) == 1) return {};
+  return broken("sent where its workers are, which nobody had asked for");
+}
+
+ValidationResult AttemptProtocolValidator::validate(const wire::Recorded& m) {
+  const auto asked = records_asked_.find(m.id);
+  if (asked == records_asked_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
+  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
+  if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
+  Records& records = asked->second;
+  const std::size_t of_rank_so_far = records.bytes[m.rank] += m.bytes.size();
+  records.of_all += m.bytes.size();
+  if (of_rank_so_far <= wire::kMaxRecorded && records.of_all <= wire::kMaxRecordedOfHost) return {};
+  return broken("sent more of what was recorded than it may");
+}
+
+ValidationResult AttemptProtocolValidator::validate(const wire::RecordedAll& m) {
+  if (records_asked_.erase(m.id) == 1) return {};
+  return broken("sent the end of a recording that nobody had asked for");
 }
 
 }  // namespace sml::transport

@@ -14,7 +14,6 @@
 #include "common/core/error.h"
 #include "common/core/strong.h"
 #include "common/wire/messages.h"
-#include "launcher/transport/session/answer_validator.h"
 #include "launcher/transport/session/validation_result.h"
 
 namespace sml::transport {
@@ -32,9 +31,8 @@ class AttemptProtocolValidator {
   void note(const wire::AddWorkers& m);
   void note(const wire::StartAdded& m);
   void note(const wire::SpawnAnswer& m);
-  template <class Message>
-  requires requires(AnswerValidator answers, const Message& m) { answers.note(m); }
-  void note(const Message& m) { answers_.note(m); }
+  void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
+  void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
 
   // Call for each message that arrives. Error (Protocol): the broken rule, as a part of a sentence without the host's
   // name.
@@ -57,11 +55,10 @@ class AttemptProtocolValidator {
   Result<void> validate(const wire::SpawnRequest& m);
   Result<void> validate(const wire::Added& m);
   Result<void> validate(const wire::HostUsed& m);
-  template <class Message>
-  requires requires(AnswerValidator answers, const Message& m) { answers.validate(m, AnswerValidator::Belongs()); }
-  Result<void> validate(const Message& m) {
-    return answers_.validate(m, [this](Rank rank) { return belongs(rank); });
-  }
+  Result<void> validate(const wire::Trace& m);
+  Result<void> validate(const wire::Traced& m);
+  Result<void> validate(const wire::Recorded& m);
+  Result<void> validate(const wire::RecordedAll& m);
 
   // The same for a message that has no rule of its own: every rank in it is one of this host, and occurs once.
   template <class Message>
@@ -81,6 +78,10 @@ class AttemptProtocolValidator {
     bool error_file = false;      // it has arrived
     std::uint64_t input_out = 0;  // bytes of input that were sent to it, and that it has not taken
   };
+  struct Records {
+    std::map<Rank, std::size_t> bytes;  // received so far, by rank
+    std::size_t of_all = 0;             // bytes of all ranks
+  };
 
   Result<RankEntry*> of_rank(Rank rank);  // fails unless the rank is one of this host
   Result<void> belongs(Rank rank);        // the same, without the entry
@@ -93,8 +94,8 @@ class AttemptProtocolValidator {
   bool chooses_interfaces_;                     // whether Prepared may have addresses
   bool reports_bindings_;
   bool looks_for_mpi_;
-  bool looks_;  // whether it reports how much of the host is in use
-  AnswerValidator answers_;
+  bool looks_;             // whether it reports how much of the host is in use
+  bool records_;           // whether torch records what the workers do
   std::uint32_t members_;  // ranks in the worlds of its services
 
   std::vector<RankEntry> ranks_;  // sorted
@@ -110,6 +111,8 @@ class AttemptProtocolValidator {
   std::set<Rank> faults_;                                               // ranks with a RankFault
   std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // pending fences: bytes from this host
   std::size_t fence_bytes_ = 0;                                         // of all these fences
+  std::map<std::uint32_t, std::set<Rank>> traces_asked_;                // pending queries by id: ranks with a Trace
+  std::map<std::uint32_t, Records> records_asked_;                      // pending queries by id
   std::uint64_t relays_ = 0;                                            // Relay messages
   std::uint64_t relayed_ = 0;                                           // their bytes
   std::uint64_t uses_ = 0;                                              // HostUsed messages
