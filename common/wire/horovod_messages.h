@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/core/strong.h"
+#include "common/wire/limits.h"
 #include "common/wire/message_rules.h"
 
 namespace sml::wire {
@@ -19,7 +20,13 @@ struct HorovodNews {
   std::string slot;            // "HOST:LOCAL_RANK", as the worker sends it
   std::string registration{};  // with Registered: how notices reach the worker; empty: too long
   void fields(auto& a) { a(attempt, step, slot, registration); }
-  static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
+  static constexpr Rules kRules{.phase = Phase::Connection,
+                                .text_size = TextSize::OwnLimits,
+                                .attempt = OfAttempt::Any,
+                                .most_in_all = {"words of Horovod's workers", 1'000'000}};
+  void amounts(const auto& at_most) const {
+    at_most(registration.size(), Most{"bytes by which a worker registers", kMaxRegistration});
+  }
 };
 
 // The numbers of one worker in a round.
@@ -56,7 +63,11 @@ struct HorovodAnswer {
   Rank rank;
   std::string answer;  // of the worker; empty: it sent none
   void fields(auto& a) { a(attempt, rank, answer); }
-  static constexpr Rules kRules{.phase = Phase::Connection, .text_size = TextSize::OwnLimits};
+  static constexpr Rules kRules{
+      .phase = Phase::Connection, .text_size = TextSize::OwnLimits, .attempt = OfAttempt::Any, .ranks = Ranks::OwnRule};
+  void amounts(const auto& at_most) const {
+    at_most(answer.size(), Most{"bytes of a worker's answer", kMaxHorovodAnswer});
+  }
 };
 
 }  // namespace sml::wire

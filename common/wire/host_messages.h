@@ -51,6 +51,8 @@ struct HostUsed {
   std::uint64_t at_ns = 0;
   HostUse use;
   void fields(auto& a) { a(at_ns, use); }
+  static constexpr Rules kRules{.most = {"looks at its use", 32'000'000}};  // one per second for a year
+  void amounts(const auto& at_most) const { at_most(use.accelerators.size(), Most{"accelerators", kMostAccelerators}); }
 };
 
 struct RankUse {
@@ -97,6 +99,7 @@ struct Health {
   std::vector<std::string> problems;  // why no worker should start, as parts of sentences; empty: the host is healthy
   void fields(auto& a) { a(id, problems); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const { at_most(problems.size(), Most{"faults", 100}); }
   using Answers = AskHealth;
 };
 

@@ -7,6 +7,7 @@ namespace sml::wire {
 
 inline constexpr std::size_t kMaxText = std::size_t{64} << 10;  // bytes of one text
 inline constexpr std::size_t kMaxLeft = 256;                    // processes that a Cleared or LeftEnded names
+inline constexpr std::size_t kMostPreflightErrors = 100;        // preflight errors that belong to no rank
 
 inline constexpr std::size_t kMaxPiece = std::size_t{512} << 10;        // bytes of a FenceData or a Relay
 inline constexpr std::size_t kMaxFenceName = 512;                       // bytes

@@ -8,6 +8,7 @@
 #include "common/core/strong.h"
 #include "common/core/usage.h"
 #include "common/plan/host_facts.h"
+#include "common/wire/limits.h"
 #include "common/wire/message_rules.h"
 #include "common/wire/messages_to_agent.h"
 
@@ -25,6 +26,7 @@ struct HelloAck {
   std::string scratch{};               // the agent's folder; empty: none
   std::string reconnect_socket{};      // where a reconnect helper finds the agent; empty: nowhere
   void fields(auto& a) { a(version, build_id, pid, now_ns, addresses, machine, cgroup, scratch, reconnect_socket); }
+  using Answers = Hello;
 };
 
 // Why a worker cannot run here, found before anything is started.
@@ -54,6 +56,8 @@ struct MpiUse {
   std::string library;
   MpiOffer offer = MpiOffer::None;
   void fields(auto& a) { a(rank, pid, program, library, offer); }
+  static constexpr Rules kRules{
+      .most = {.items = "programs that speak MPI", .per_rank = 1, .only_if = If::LooksForMpi}};
 };
 
 // A service of Prepare::services, with its port.
@@ -74,6 +78,13 @@ struct Prepared {
   std::string pmix{};                    // the library that serves the ranks, and its version; empty: none
   ReportedLimits limits{};               // of the workers
   void fields(auto& a) { a(errors, services, addresses, warnings, bindings, mpi, pmix, limits); }
+  static constexpr Rules kRules{.ranks = Ranks::OfHost};
+  void amounts(const auto& at_most) const {
+    at_most(errors.size(), Most{"obstacles", kMostPreflightErrors, 1, 1});
+    at_most(warnings.size(), Most{"warnings", 1000, 1});
+    at_most(bindings.size(), Most{.items = "bindings", .per_rank = 1, .only_if = If::ReportsBindings});
+    at_most(mpi.size(), Most{.items = "programs that speak MPI", .per_program = 1, .only_if = If::LooksForMpi});
+  }
 };
 
 struct ProbeResult {
@@ -96,6 +107,7 @@ struct StartedWorker {
 struct Started {  // the running workers; those that could not be started follow as ExitedWorker
   std::vector<StartedWorker> workers;
   void fields(auto& a) { a(workers); }
+  static constexpr Rules kRules{.ranks = Ranks::OwnRule};
 };
 
 struct Output {  // sent only within credit; keeps the order of each rank and stream
@@ -104,7 +116,7 @@ struct Output {  // sent only within credit; keeps the order of each rank and st
   std::string_view bytes;   // not owned: in a decoded message, valid until its decoder is used again
   std::uint64_t at_ns = 0;  // when the agent read them
   void fields(auto& a) { a(rank, stream, at_ns, bytes); }
-  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits, .ranks = Ranks::Started};
 };
 
 enum class EndedBy : std::uint8_t { Itself, Us };  // Us: after the agent had begun to stop it
@@ -118,6 +130,7 @@ struct ExitedWorker {  // sent at once, while output may still be in flight
   std::uint64_t at_ns = 0;
   Usage usage{};
   void fields(auto& a) { a(rank, how, value, detail, ended_by, at_ns, usage); }
+  static constexpr Rules kRules{.ranks = Ranks::Started};
 };
 
 // Eof: all ends of its pipes are closed. Quiet: another process still holds one, and the agent has stopped to read.
@@ -126,6 +139,7 @@ struct Drained {  // no more output of this rank will follow
   Rank rank;
   DrainEnd end = DrainEnd::Eof;
   void fields(auto& a) { a(rank, end); }
+  static constexpr Rules kRules{.ranks = Ranks::Started};
 };
 
 enum class LogLevel : std::uint8_t { Warning, Info, Debug };
@@ -134,7 +148,7 @@ struct AgentLog {
   LogLevel level = LogLevel::Info;
   std::string text;
   void fields(auto& a) { a(level, text); }
-  static constexpr Rules kRules{.phase = Phase::Connection};
+  static constexpr Rules kRules{.phase = Phase::Connection, .most_in_all = {"remarks", 100'000}};
 };
 
 // The agent's guardian has ended, and another one guards it. If the pipe ends with the guardian (PipeEnd), this is the
@@ -156,14 +170,17 @@ struct StdinCredit {
   Rank rank;
   std::uint64_t bytes = 0;
   void fields(auto& a) { a(rank, bytes); }
+  static constexpr Rules kRules{.ranks = Ranks::Started};
 };
 
+inline constexpr Most kMostLeft{"processes that are left", kMaxLeft};
 // The attempt is over: every worker and all its descendants are gone, or are named in `left`. Services for other hosts
 // continue until the next Prepare or Leave.
 struct Cleared {
   std::uint32_t attempt = 1;
   std::vector<std::string> left;  // "pid 4711 (python3), state D, in nfs_wait": could not be ended
   void fields(auto& a) { a(attempt, left); }
+  void amounts(const auto& at_most) const { at_most(left.size(), kMostLeft); }
 };
 
 // The last message: after Leave, or for a reason of the agent's own.
@@ -177,8 +194,10 @@ struct ErrorFile {
   std::string text;  // at most kMaxErrorFile bytes
   Rank rank;
   void fields(auto& a) { a(text, rank); }
+  static constexpr Rules kRules{.ranks = Ranks::Started, .once = "an error file"};
 };
 inline constexpr std::size_t kMaxErrorFile = std::size_t{64} << 10;
+static_assert(kMaxErrorFile <= kMaxText);
 
 // The kernel has killed processes in the agent's cgroup for lack of memory, since the last such message or the start;
 // sent before the ExitedWorker of a worker that was killed by SIGKILL.
@@ -186,6 +205,7 @@ struct OutOfMemory {
   std::uint64_t kills = 0;  // processes
   std::string evidence;     // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
   void fields(auto& a) { a(kills, evidence); }
+  static constexpr Rules kRules{.most = {.items = "words on lack of memory", .per_rank = 1}};
 };
 
 struct Joined {
@@ -198,6 +218,7 @@ struct Joined {
   std::uint64_t with_torch = 0;      // with TorchLook::Yes: workers here that have torch's library loaded
   void fields(auto& a) { a(count, since_first_ms, missing, with_torch); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const { at_most(with_torch, Most{.items = "workers with torch", .per_rank = 1}); }
   using Answers = AskJoined;
 };
 
@@ -207,6 +228,7 @@ struct AskPeerOwnership {
   std::vector<Caller> callers;
   void fields(auto& a) { a(callers); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const { at_most(callers.size(), Most{"callers at once", kMaxCallers}); }
 };
 
 // The reply to CheckPeerOwnership; its verdicts may come in several of these messages.
@@ -216,16 +238,19 @@ struct PeerVerdictsOfHost {
   static constexpr Rules kRules{.phase = Phase::Connection};
 };
 
+inline constexpr Most kMostFailures{"failures", 1000, 2};
 // A file of Worker::stdout_log or stderr_log cannot be written and is given up; the worker goes on.
 struct LogFailed {
   std::string why;
   void fields(auto& a) { a(why); }
+  static constexpr Rules kRules{.most = kMostFailures};
 };
 
 // A channel of Prepare::fifos cannot be fed any more: the job cannot go on.
 struct FifoFailed {
   std::string why;  // names channel, epoch and position
   void fields(auto& a) { a(why); }
+  static constexpr Rules kRules{.most = kMostFailures};
 };
 
 struct Inspected {
@@ -234,6 +259,11 @@ struct Inspected {
   std::uint64_t unix_ns = 0;  // the time of day at at_ns
   void fields(auto& a) { a(facts, at_ns, unix_ns); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const {
+    constexpr Most kMost{.items = "programs", .per_program = 1};
+    at_most(facts.programs.size(), kMost);
+    at_most(facts.mpi.size(), kMost);
+  }
   using Answers = Inspect;
 };
 
@@ -242,6 +272,7 @@ struct LeftEnded {
   std::vector<std::string> left;  // as in Cleared
   void fields(auto& a) { a(count, left); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const { at_most(left.size(), kMostLeft); }
   using Answers = EndLeft;
 };
 
@@ -258,6 +289,7 @@ struct RankFault {
   std::string why;        // the rest of a sentence that begins with "rank 3 on algo-1"
   std::uint64_t at_ns = 0;
   void fields(auto& a) { a(attempt, rank, kind, code, why, at_ns); }
+  static constexpr Rules kRules{.ranks = Ranks::Started, .once = "a fault"};
 };
 
 // Whether the workers of an AddWorkers can be started here.
@@ -266,6 +298,7 @@ struct Added {
   Rank first;
   std::vector<PreflightError> errors;
   void fields(auto& a) { a(attempt, first, errors); }
+  static constexpr Rules kRules{.ranks = Ranks::OwnRule};
 };
 
 }  // namespace sml::wire

@@ -30,6 +30,10 @@ struct Trace {
   ProcessTrace process;
   void fields(auto& a) { a(id, rank, process); }
   static constexpr Rules kRules{.phase = Phase::Connection};
+  void amounts(const auto& at_most) const {
+    at_most(process.threads.size(), Most{"threads", kMostThreads});
+    at_most(process.sockets.size(), Most{"sockets", kMostSockets});
+  }
 };
 
 // The end of the replies to AskTraces.

@@ -7,6 +7,7 @@
 
 #include "common/core/strong.h"
 #include "common/plan/ranks/spawn_map.h"
+#include "common/wire/limits.h"
 #include "common/wire/message_rules.h"
 
 namespace sml::wire {
@@ -27,7 +28,7 @@ struct FenceData {
   Piece piece = Piece::Last;
   std::string bytes;  // at most kMaxPiece; the pieces of a host are concatenated
   void fields(auto& a) { a(attempt, service, fence, ranks, piece, bytes); }
-  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits, .ranks = Ranks::OwnRule};
 };
 
 // The data of all hosts of a fence; sent to each of them once it is complete.
@@ -52,7 +53,9 @@ struct Relay {
   static constexpr Rules kRules{.receiver = Receiver::Services,
                                 .peer_check = PeerCheck::Unchecked,
                                 .phase = Phase::Connection,
-                                .text_size = TextSize::OwnLimits};
+                                .text_size = TextSize::OwnLimits,
+                                .ranks = Ranks::OwnRule,
+                                .most = {"words for other hosts", kMaxRelays}};
 };
 
 // ---- spawning (MPI_Comm_spawn)
@@ -75,7 +78,7 @@ struct SpawnRequest {
   std::vector<plan::SpawnProgram> programs;
   std::vector<SpawnKey> keys;
   void fields(auto& a) { a(attempt, service, from, call, programs, keys); }
-  static constexpr Rules kRules{.text_size = TextSize::OwnLimits};
+  static constexpr Rules kRules{.text_size = TextSize::OwnLimits, .ranks = Ranks::Started};
 };
 
 enum class Go : std::uint8_t { No, Yes };

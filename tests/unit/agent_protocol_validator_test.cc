@@ -141,6 +141,12 @@ TEST_CASE("conduct: ranks of other hosts") {
   host.may_not(wire::Prepared{.errors = {}, .bindings = {{Rank(3), "x"}}}, rule);
   host.validator.asked(wire::AskJoined{});
   host.may_not(wire::Joined{.count = 0, .since_first_ms = 0, .missing = {Rank(3)}, .with_torch = 0}, rule);
+  host.validator.asked(wire::AskJoined{});
+  host.may_not(wire::Joined{.count = 0, .since_first_ms = 0, .missing = {Rank(2), Rank(2)}, .with_torch = 0},
+               "named rank 2 twice in one message");
+  host.validator.asked(wire::AskJoined{});
+  host.may_not(wire::Joined{.count = 0, .since_first_ms = 0, .missing = {}, .with_torch = 3},
+               "sent 3 workers with torch, more than 2");
   host.start();
   for (const wire::ToLauncher& message :
        {wire::ToLauncher(output(3, "x")), wire::ToLauncher(exited(3)), wire::ToLauncher(drained(3)),
@@ -173,7 +179,7 @@ TEST_CASE("conduct: answers that nobody asked for") {
   host.may_not(wire::Probed{{{"10.0.0.2", 0}, {"10.0.0.2", 0}, {"10.0.0.2", 0}}},
                "sent 3 results of probes, more than 2");
   host.may(wire::HelloAck{});
-  host.may_not(wire::HelloAck{}, "greeted twice");
+  host.may_not(wire::HelloAck{}, "sent an answer that nobody had asked for: HelloAck");
   host.start();
   host.validator.asked(wire::StdinData{Rank(2), "123"});
   host.may_not(wire::StdinCredit{Rank(2), 4}, "took 4 bytes of input for rank 2, and had been sent 3");
@@ -226,8 +232,9 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
     host.may(exited(rank));
     host.may(drained(rank));
   }
-  host.may_not(wire::Cleared{2, {}}, "sent the end of attempt 2, which it is not at");
+  host.may_not(wire::Cleared{2, {}}, "named attempt 2, which it is not at");
   host.may(wire::Cleared{1, {}});
+  for (int i = 0; i < 2; ++i) host.may(wire::OutOfMemory{1, ""});
   wire::Prepare next;
   next.attempt = 2;
   next.apps.resize(1);
@@ -237,6 +244,8 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
   host.may(wire::StdinCredit{Rank(2), 2});  // was under way
   host.may(wire::Prepared{});
   host.may_not(wire::StdinCredit{Rank(2), 0}, "sent news of rank 2 before it had started its workers");
+  host.may(wire::OutOfMemory{1, ""});  // counted anew
+  host.may_not(wire::OutOfMemory{1, ""}, "sent 2 words on lack of memory, more than 1");
   host.may(wire::Started{{{Rank(7), 10}}});
   host.may_not(exited(5), "named rank 5, which is not on this host");
   host.may(exited(7));
@@ -250,6 +259,16 @@ TEST_CASE("conduct: remarks without end") {
   for (int i = 0; i < 100'000; ++i) refused += host.validator.check(wire::AgentLog{}).has_value() ? 0 : 1;
   CHECK(refused == 0);
   host.may_not(wire::AgentLog{}, "sent 100001 remarks, more than 100000");
+  host.validator.asked(wire::Prepare{});  // a further attempt changes nothing
+  host.may(wire::Prepared{});
+  host.may_not(wire::AgentLog{}, "sent 100002 remarks, more than 100000");
+}
+
+TEST_CASE("conduct: files and channels that failed are counted together") {
+  Host host;
+  for (int i = 0; i < 1002; ++i) host.may(wire::LogFailed{});
+  for (int i = 0; i < 2; ++i) host.may(wire::FifoFailed{});
+  host.may_not(wire::FifoFailed{}, "sent 1005 failures, more than 1004");
 }
 
 TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
@@ -268,7 +287,6 @@ TEST_CASE("conduct: of Horovod's workers tells who serves their store") {
   host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may_not(wire::HorovodAnswer{1, Rank(0), std::string(16385, 'x')},
                "sent 16385 bytes of a worker's answer, more than 16384");
-  host.validator.asked(wire::HorovodCall{1, Rank(0), 40123, "news"});
   host.may(answer);
   host.may_not(answer, "sent an answer of a worker that was not called");
 }
@@ -404,6 +422,7 @@ TEST_CASE("conduct: ranks that come later are its own from their start on") {
   host.may_not(added, "sent an answer about ranks that it was not asked about");
   host.validator.asked(wire::AddWorkers{.first = Rank(6), .apps = {}, .workers = {worker(6)}, .shape = {}, .keys = {}});
   host.may_not(wire::Started{{{Rank(6), 12}}}, "started its workers twice");
+  host.may_not(wire::Added{.attempt = 7, .first = Rank(6), .errors = {}}, "named attempt 7, which it is not at");
   host.may(added);
   host.may_not(added, "sent an answer about ranks that it was not asked about");
   host.validator.asked(go);

@@ -11,14 +11,14 @@ namespace sml::transport {
 
 namespace {
 
-// More than a genuine agent sends.
-constexpr std::size_t kMostRemarksOfAgent = 100'000;
-constexpr std::size_t kMostCallers = 100'000;  // that wait for an answer
+constexpr std::size_t kMostCallers = 100'000;  // that wait for an answer; more than a genuine agent has
 
 }  // namespace
 
 AgentProtocolValidator::AgentProtocolValidator(const wire::Hello& hello, const wire::Prepare& prepare)
-    : now_(prepare), credit_(hello.credit) {}
+    : now_(prepare), credit_(hello.credit) {
+  ++unanswered_[wire::index_in_to_agent<wire::Hello>()];
+}
 
 void AgentProtocolValidator::asked(const wire::ToAgent& message) {
   ++unanswered_[message.index()];
@@ -51,23 +51,15 @@ ValidationResult AgentProtocolValidator::check(const wire::ToLauncher& message) 
       if (ValidationResult asked = answered<Message>(); !asked) return asked;
     }
     if (ValidationResult texts = texts_fit(m); !texts) return texts;
+    // Messages until here belonged to the previous attempt.
+    if (std::is_same_v<Message, wire::Prepared> && next_) now_ = std::move(*std::exchange(next_, nullptr));
+    if (ValidationResult valid = now_.check(m, sent_in_all_); !valid) return valid;
     return validate(m);
   };
   return std::visit(check_one, message);
 }
 
-ValidationResult AgentProtocolValidator::validate(const wire::HelloAck&) {
-  return std::exchange(greeted_, true) ? broken("greeted twice") : ValidationResult();
-}
-
-// Messages until here belonged to the previous attempt.
-ValidationResult AgentProtocolValidator::validate(const wire::Prepared& m) {
-  if (next_) now_ = std::move(*std::exchange(next_, nullptr));
-  return now_.validate(m);
-}
-
 ValidationResult AgentProtocolValidator::validate(const wire::Output& m) {
-  if (ValidationResult one = now_.validate(m); !one) return one;
   if (m.bytes.size() > credit_) {
     return broken("sent " + number(m.bytes.size()) + " bytes of output, and was allowed " + number(credit_));
   }
@@ -87,10 +79,6 @@ ValidationResult AgentProtocolValidator::validate(const wire::Probed& m) {
   return {};
 }
 
-ValidationResult AgentProtocolValidator::validate(const wire::AgentLog&) {
-  return at_most(++words_, kMostRemarksOfAgent, "remarks");
-}
-
 ValidationResult AgentProtocolValidator::validate(const wire::Pong& m) {
   if (pings_.empty() || pings_.front() != m.token) return broken("answered a ping that nobody had sent");
   pings_.erase(pings_.begin());
@@ -99,9 +87,7 @@ ValidationResult AgentProtocolValidator::validate(const wire::Pong& m) {
 
 ValidationResult AgentProtocolValidator::validate(const wire::AskPeerOwnership& m) {
   if (!now_.serves_stores()) return broken("asked about callers of stores that it does not serve");
-  callers_ += m.callers.size();
-  if (ValidationResult few = at_most(m.callers.size(), wire::kMaxCallers, "callers at once"); !few) return few;
-  return at_most(callers_, kMostCallers, "callers");
+  return at_most(callers_ += m.callers.size(), kMostCallers, "callers");
 }
 
 ValidationResult AgentProtocolValidator::validate(const wire::PeerVerdictsOfHost& m) {
@@ -113,34 +99,18 @@ ValidationResult AgentProtocolValidator::validate(const wire::PeerVerdictsOfHost
   return {};
 }
 
-ValidationResult AgentProtocolValidator::validate(const wire::LeftEnded& m) {
-  return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
-}
-
-ValidationResult AgentProtocolValidator::validate(const wire::Health& m) {
-  constexpr std::size_t kMost = 100;
-  return at_most(m.problems.size(), kMost, "faults");
-}
-
 ValidationResult AgentProtocolValidator::validate(const wire::HorovodNews& m) {
-  constexpr std::size_t kMost = 1'000'000;
   constexpr std::size_t kLongestSlot = 512;
   if (!now_.serves_stores()) return broken("sent a message of Horovod's store, which it does not serve");
-  if (ValidationResult few = at_most(++horovod_news_, kMost, "words of Horovod's workers"); !few) return few;
   if (m.slot.size() > kLongestSlot) return broken("sent a worker's name that is too long");
-  return at_most(m.registration.size(), wire::kMaxRegistration, "bytes by which a worker registers");
+  return {};
 }
 
 ValidationResult AgentProtocolValidator::validate(const wire::HorovodAnswer& m) {
   const auto called = called_.find(m.rank);
   if (called == called_.end()) return broken("sent an answer of a worker that was not called");
   called_.erase(called);
-  return at_most(m.answer.size(), wire::kMaxHorovodAnswer, "bytes of a worker's answer");
-}
-
-ValidationResult AgentProtocolValidator::validate(const wire::Inspected& m) {
-  if (ValidationResult few = at_most(m.facts.programs.size(), now_.apps(), "programs"); !few) return few;
-  return at_most(m.facts.mpi.size(), now_.apps(), "programs");
+  return {};
 }
 
 }  // namespace sml::transport

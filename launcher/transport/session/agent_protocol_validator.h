@@ -45,41 +45,29 @@ class AgentProtocolValidator {
   template <class Message>
   Result<void> answered();
 
-  Result<void> validate(const wire::HelloAck& m);
-  Result<void> validate(const wire::Prepared& m);
+  // Checks of the connection that the rules beside the message's fields do not express.
   Result<void> validate(const wire::Probed& m);
   Result<void> validate(const wire::Output& m);
-  Result<void> validate(const wire::AgentLog& m);
   Result<void> validate(const wire::Pong& m);
-  Result<void> validate(const wire::Inspected& m);
   Result<void> validate(const wire::AskPeerOwnership& m);
   Result<void> validate(const wire::PeerVerdictsOfHost& m);
-  Result<void> validate(const wire::LeftEnded& m);
-  Result<void> validate(const wire::Health& m);
   Result<void> validate(const wire::HorovodNews& m);
   Result<void> validate(const wire::HorovodAnswer& m);
-  // All other messages belong to the attempt. If it has no rule for one, every rank in it must be of this host.
   template <class Message>
-  Result<void> validate(const Message& m) {
-    if constexpr (requires { now_.validate(m); }) {
-      return now_.validate(m);
-    } else {
-      return now_.ranks_belong(m);
-    }
+  Result<void> validate(const Message&) {
+    return {};
   }
 
   AttemptProtocolValidator now_;
   std::unique_ptr<AttemptProtocolValidator> next_;  // replaces now_ with the Prepared that answers it
   std::uint64_t credit_ = 0;                        // output bytes that the agent may send
-  bool greeted_ = false;
-  std::vector<std::uint64_t> pings_;                                            // unanswered, the oldest first
+  std::vector<std::uint64_t> pings_;                // unanswered, the oldest first
   std::array<std::uint32_t, std::variant_size_v<wire::ToAgent>> unanswered_{};  // requests, by their index in ToAgent
   std::vector<std::string> probed_;              // addresses that it was asked to try, until it has answered
   std::multiset<std::uint32_t> peers_to_check_;  // ids of callers about which the agent was asked
-  std::size_t callers_ = 0;  // connections to stores about whose owner the agent has asked, unanswered
-  std::size_t horovod_news_ = 0;
+  std::size_t callers_ = 0;     // connections to stores about whose owner the agent has asked, unanswered
   std::multiset<Rank> called_;  // by HorovodCall, and not answered
-  std::size_t words_ = 0;       // AgentLog messages
+  ItemCounts sent_in_all_;      // messages of all attempts
 };
 
 }  // namespace sml::transport

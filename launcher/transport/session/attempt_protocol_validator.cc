@@ -12,10 +12,6 @@ namespace sml::transport {
 
 namespace {
 
-constexpr std::size_t kMostRemarks = 1000;         // warnings and failures that belong to no rank
-constexpr std::size_t kMostPreflightErrors = 100;  // preflight errors that belong to no rank
-static_assert(wire::kMaxErrorFile <= wire::kMaxText);
-
 std::size_t count_of(const std::vector<wire::ServiceRequest>& all, wire::ServiceKind kind) {
   const auto is_it = [kind](const wire::ServiceRequest& request) { return request.kind == kind; };
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
@@ -31,11 +27,6 @@ ValidationResult validate_services(const std::vector<wire::Service>& services,
     if (count > count_of(asked, service.kind)) return others;
   }
   return {};
-}
-
-ValidationResult validate_attempt(std::uint32_t attempt, std::uint32_t now) {
-  if (attempt == now) return {};
-  return broken("named attempt " + number(attempt) + ", which it is not at");
 }
 
 }  // namespace
@@ -88,62 +79,47 @@ void AttemptProtocolValidator::note(const wire::SpawnAnswer& m) {
 }
 
 void AttemptProtocolValidator::note(const wire::StdinData& m) {
-  if (Result<RankEntry*> entry = of_rank(m.rank)) (*entry)->input_out += m.bytes.size();
+  if (RankEntry* entry = find(m.rank)) entry->input_out += m.bytes.size();
 }
 
-Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::of_rank(Rank rank) {
+AttemptProtocolValidator::RankEntry* AttemptProtocolValidator::find(Rank rank) {
   const auto before = [](const RankEntry& entry, Rank wanted) { return entry.rank < wanted; };
   const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank, before);
-  if (found == ranks_.end() || found->rank != rank) {
-    return broken("named rank " + number(rank.value()) + ", which is not on this host");
+  return found == ranks_.end() || found->rank != rank ? nullptr : &*found;
+}
+
+ValidationResult AttemptProtocolValidator::may_name(Rank rank, wire::Ranks rule) {
+  if (rule == wire::Ranks::OwnRule) return {};
+  if (rule == wire::Ranks::Started && !started_) {
+    return broken("sent news of rank " + number(rank.value()) + " before it had started its workers");
   }
-  return &*found;
+  if (find(rank) != nullptr) return {};
+  return broken("named rank " + number(rank.value()) + ", which is not on this host");
 }
 
-ValidationResult AttemptProtocolValidator::belongs(Rank rank) {
-  if (Result<RankEntry*> entry = of_rank(rank); !entry) return entry.error();
-  return {};
-}
-
-ValidationResult AttemptProtocolValidator::belong_once(std::vector<Rank> ranks) {
+ValidationResult AttemptProtocolValidator::none_twice(std::vector<Rank> ranks) {
   std::sort(ranks.begin(), ranks.end());
-  if (const auto twice = std::adjacent_find(ranks.begin(), ranks.end()); twice != ranks.end()) {
-    return broken("named rank " + number(twice->value()) + " twice in one message");
-  }
-  for (const Rank rank : ranks) {
-    if (ValidationResult ours = belongs(rank); !ours) return ours;
-  }
-  return {};
+  const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
+  if (twice == ranks.end()) return {};
+  return broken("named rank " + number(twice->value()) + " twice in one message");
 }
 
-Result<AttemptProtocolValidator::RankEntry*> AttemptProtocolValidator::started_one(Rank rank) {
-  if (!started_) return broken("sent news of rank " + number(rank.value()) + " before it had started its workers");
-  return of_rank(rank);
+ValidationResult AttemptProtocolValidator::first_of_rank(Rank rank, std::string_view item) {
+  const RankState state = find(rank)->state;
+  const bool ended = state == RankState::Exited || state == RankState::Drained;
+  if (sent_once_.emplace(rank, item).second && !ended) return {};
+  return broken("sent " + std::string(item) + " of rank " + number(rank.value()) + " again, or after its end");
+}
+
+std::size_t AttemptProtocolValidator::limit(const wire::Most& most) const {
+  if (most.only_if == wire::If::ReportsBindings && !reports_bindings_) return 0;
+  if (most.only_if == wire::If::LooksForMpi && !looks_for_mpi_) return 0;
+  return most.fixed + most.per_rank * ranks_.size() + most.per_program * apps_;
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Prepared& m) {
-  if (ValidationResult few = at_most(m.errors.size(), apps_ + ranks_.size() + kMostPreflightErrors, "obstacles"); !few)
-    return few;
-  if (ValidationResult few = at_most(m.warnings.size(), ranks_.size() + kMostRemarks, "warnings"); !few) return few;
-  if (ValidationResult services = validate_services(m.services, services_); !services) return services;
   if (!chooses_interfaces_ && !m.addresses.empty()) return broken("sent interfaces that it was not asked to choose");
-  if (ValidationResult few = at_most(m.bindings.size(), reports_bindings_ ? ranks_.size() : 0, "bindings"); !few)
-    return few;
-  for (const wire::Bound& bound : m.bindings) {
-    if (auto entry = of_rank(bound.rank); !entry) return entry.error();
-  }
-  if (ValidationResult few = at_most(m.mpi.size(), looks_for_mpi_ ? apps_ : 0, "programs that speak MPI"); !few)
-    return few;
-  for (const wire::MpiUse& use : m.mpi) {
-    if (auto entry = of_rank(use.rank); !entry) return entry.error();
-  }
-  return {};
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::MpiUse& m) {
-  const std::size_t limit = looks_for_mpi_ ? ranks_.size() : 0;
-  if (ValidationResult few = at_most(++mpi_uses_, limit, "programs that speak MPI"); !few) return few;
-  return belongs(m.rank);
+  return validate_services(m.services, services_);
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Started& m) {
@@ -152,9 +128,8 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Started& m) {
   const bool more = std::any_of(ranks_.begin(), ranks_.end(), waits);
   if (std::exchange(started_, true) && !more) return broken("started its workers twice");
   for (const wire::StartedWorker& worker : m.workers) {
-    Result<RankEntry*> entry = of_rank(worker.rank);
-    if (!entry) return entry.error();
-    if (std::exchange((*entry)->state, RankState::Started) != RankState::Waiting) {
+    if (ValidationResult ours = may_name(worker.rank, wire::Ranks::OfHost); !ours) return ours;
+    if (std::exchange(find(worker.rank)->state, RankState::Started) != RankState::Waiting) {
       return broken("started rank " + number(worker.rank.value()) + " twice");
     }
   }
@@ -162,50 +137,42 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Started& m) {
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Output& m) {
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  if ((*entry)->state == RankState::Drained) {
-    return broken("sent output of rank " + number(m.rank.value()) + " after the last of it");
-  }
-  return {};
+  if (find(m.rank)->state != RankState::Drained) return {};
+  return broken("sent output of rank " + number(m.rank.value()) + " after the last of it");
 }
 
 // For a worker that could not be started, this is the first message.
 ValidationResult AttemptProtocolValidator::validate(const wire::ExitedWorker& m) {
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  if ((*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained) {
+  RankState& state = find(m.rank)->state;
+  if (state == RankState::Exited || state == RankState::Drained) {
     return broken("sent the end of rank " + number(m.rank.value()) + " twice");
   }
-  (*entry)->state = RankState::Exited;
+  state = RankState::Exited;
   return {};
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Drained& m) {
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  if ((*entry)->state != RankState::Exited) {
+  RankState& state = find(m.rank)->state;
+  if (state != RankState::Exited) {
     return broken("sent the last output of rank " + number(m.rank.value()) +
-                  ((*entry)->state == RankState::Drained ? " twice" : ", which had not ended"));
+                  (state == RankState::Drained ? " twice" : ", which had not ended"));
   }
-  (*entry)->state = RankState::Drained;
+  state = RankState::Drained;
   return {};
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::StdinCredit& m) {
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  if (m.bytes > (*entry)->input_out) {
+  std::uint64_t& input_out = find(m.rank)->input_out;
+  if (m.bytes > input_out) {
     return broken("took " + number(m.bytes) + " bytes of input for rank " + number(m.rank.value()) +
-                  ", and had been sent " + number((*entry)->input_out));
+                  ", and had been sent " + number(input_out));
   }
-  (*entry)->input_out -= m.bytes;
+  input_out -= m.bytes;
   return {};
 }
 
 // The members of the world are counted from 0.
 ValidationResult AttemptProtocolValidator::validate(const wire::FenceData& m) {
-  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("sent a message of a fence, and expects none");
   if (m.fence.size() > wire::kMaxFenceName || m.bytes.size() > wire::kMaxPiece) {
     return broken("sent a piece of a fence that is longer than allowed");
@@ -220,21 +187,17 @@ ValidationResult AttemptProtocolValidator::validate(const wire::FenceData& m) {
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Relay& m) {
-  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (!started_ || members_ == 0) return broken("handed something on, and there was nobody to have it");
-  if (auto entry = of_rank(m.from); !entry) return entry.error();
+  if (ValidationResult ours = may_name(m.from, wire::Ranks::OfHost); !ours) return ours;
   if (m.to.value() >= members_) return broken("named a rank that does not exist");
   if (m.bytes.size() > wire::kMaxPiece) return broken("handed on what is longer than allowed");
-  if (ValidationResult few = at_most(++relays_, wire::kMaxRelays, "words for other hosts"); !few) return few;
   return at_most(relayed_ += m.bytes.size(), wire::kMaxRelayed, "bytes for other hosts");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::SpawnRequest& m) {
   constexpr std::size_t kMost = 1024;
   constexpr std::size_t kMostWords = std::size_t{1} << 20;  // a frame has no more bytes
-  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
   if (members_ == 0) return broken("asked for more ranks, and nobody here can");
-  if (auto entry = started_one(m.from); !entry) return entry.error();
   if (m.programs.empty() || m.programs.size() > kMostWords) return broken("asked for more ranks of no program");
   for (const plan::SpawnProgram& program : m.programs) {
     if (program.command.empty()) return broken("asked for more ranks of no program");
@@ -247,82 +210,33 @@ ValidationResult AttemptProtocolValidator::validate(const wire::SpawnRequest& m)
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
-  if (added_state_ != AddedState::Asked || m.first != added_->first || m.attempt != number_) {
+  if (added_state_ != AddedState::Asked || m.first != added_->first) {
     return broken("sent an answer about ranks that it was not asked about");
   }
   added_state_ = AddedState::Waits;
-  return at_most(m.errors.size(), added_->apps.size() + kMostPreflightErrors, "obstacles");
+  return at_most(m.errors.size(), added_->apps.size() + wire::kMostPreflightErrors, "obstacles");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::HostUsed& m) {
-  constexpr std::uint64_t kMost = 32'000'000;  // one per second for a year
   constexpr std::size_t kLongestName = 64;
   if (!looks_) return broken("sent how much of it is in use, which nobody had asked for");
-  if (ValidationResult few = at_most(++uses_, kMost, "looks at its use"); !few) return few;
-  if (ValidationResult few = at_most(m.use.accelerators.size(), kMostAccelerators, "accelerators"); !few) return few;
   const auto is_long = [](const AcceleratorUse& one) { return one.name.size() > kLongestName; };
   if (!std::any_of(m.use.accelerators.begin(), m.use.accelerators.end(), is_long)) return {};
   return broken("sent an accelerator's name that is longer than allowed");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::RankFault& m) {
-  if (ValidationResult attempt = validate_attempt(m.attempt, number_); !attempt) return attempt;
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
-  if (ended || !faults_.insert(m.rank).second) {
-    return broken("sent a fault of rank " + number(m.rank.value()) + " again, or after its end");
-  }
-  if (m.code < 1 || m.code > 255) return broken("sent a status that no process can have");
-  return {};
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::Cleared& m) {
-  if (m.attempt != number_) return broken("sent the end of attempt " + number(m.attempt) + ", which it is not at");
-  return at_most(m.left.size(), wire::kMaxLeft, "processes that are left");
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::ErrorFile& m) {
-  Result<RankEntry*> entry = started_one(m.rank);
-  if (!entry) return entry.error();
-  const bool ended = (*entry)->state == RankState::Exited || (*entry)->state == RankState::Drained;
-  if (std::exchange((*entry)->error_file, true) || ended) {
-    return broken("sent an error file of rank " + number(m.rank.value()) + " again, or after its end");
-  }
-  return {};
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::OutOfMemory&) {
-  return at_most(++kills_, ranks_.size(), "words on lack of memory");
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::Joined& m) {
-  if (ValidationResult few = at_most(m.missing.size(), ranks_.size(), "ranks that are missing"); !few) return few;
-  if (ValidationResult few = at_most(m.with_torch, ranks_.size(), "workers with torch"); !few) return few;
-  for (const Rank rank : m.missing) {
-    if (auto entry = of_rank(rank); !entry) return entry.error();
-  }
-  return {};
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::LogFailed&) {
-  return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
-}
-
-ValidationResult AttemptProtocolValidator::validate(const wire::FifoFailed&) {
-  return at_most(++failures_, 2 * ranks_.size() + kMostRemarks, "failures");
+  if (m.code >= 1 && m.code <= 255) return {};
+  return broken("sent a status that no process can have");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Trace& m) {
   const auto asked = traces_asked_.find(m.id);
   if (asked == traces_asked_.end()) return broken("sent where a worker is, which nobody had asked for");
-  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
   if (!asked->second.insert(m.rank).second) {
     return broken("sent twice where rank " + number(m.rank.value()) + " is");
   }
-  const ProcessTrace& process = m.process;
-  if (ValidationResult few = at_most(process.threads.size(), kMostThreads, "threads"); !few) return few;
-  return at_most(process.sockets.size(), kMostSockets, "sockets");
+  return {};
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Traced& m) {
@@ -333,7 +247,6 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Traced& m) {
 ValidationResult AttemptProtocolValidator::validate(const wire::Recorded& m) {
   const auto asked = records_asked_.find(m.id);
   if (asked == records_asked_.end() || !records_) return broken("sent what was recorded, that nobody had asked for");
-  if (ValidationResult ours = belongs(m.rank); !ours) return ours;
   if (m.bytes.size() > wire::kMaxRecordedPiece) return broken("sent more of what was recorded than a message may have");
   Records& records = asked->second;
   const std::size_t of_rank_so_far = records.bytes[m.rank] += m.bytes.size();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,8 +23,7 @@ class AttemptProtocolValidator {
  public:
   explicit AttemptProtocolValidator(const wire::Prepare& prepare);
 
-  std::size_t apps() const { return apps_; }  // programs that the host runs
-  bool serves_stores() const;                 // whether this agent runs a store of torch or Horovod
+  bool serves_stores() const;  // whether this agent runs a store of torch or Horovod
 
   // Call when the launcher sends one of these messages.
   void note(const wire::StdinData& m);
@@ -34,21 +34,59 @@ class AttemptProtocolValidator {
   void note(const wire::AskTraces& m) { traces_asked_.emplace(m.id, std::set<Rank>()); }
   void note(const wire::AskRecorded& m) { records_asked_.emplace(m.id, Records()); }
 
-  // Call for each message that arrives. Error (Protocol): the broken rule, as a part of a sentence without the host's
-  // name.
+  // Call for each message that arrives. `in_all`: counts of the connection. Error (Protocol): the broken rule, as a
+  // part of a sentence without the host's name.
+  template <class Message>
+  Result<void> check(const Message& m, ItemCounts& in_all) {
+    Result<void> valid = names_fit(m);
+    if constexpr (requires { validate(m); }) {
+      if (valid) valid = validate(m);
+    }
+    if (valid) valid = amounts_fit(m, in_all);
+    return valid;
+  }
+
+ private:
+  enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
+  struct RankEntry {
+    Rank rank;
+    RankState state = RankState::Waiting;
+    std::uint64_t input_out = 0;  // bytes of input that were sent to it, and that it has not taken
+  };
+  struct Records {
+    std::map<Rank, std::size_t> bytes;  // received so far, by rank
+    std::size_t of_all = 0;             // bytes of all ranks
+  };
+
+  // Whether the message names this attempt, and ranks that it may name now.
+  template <class Message>
+  Result<void> names_fit(const Message& m) {
+    constexpr wire::Rules rules = wire::rules_of<Message>();
+    if constexpr (requires { m.attempt; } && rules.attempt == wire::OfAttempt::Current) {
+      if (m.attempt != number_) return broken("named attempt " + number(m.attempt) + ", which it is not at");
+    }
+    Result<void> fit;
+    std::vector<Rank> once;
+    FieldWalk([&]<class T>(const T& value) {
+      if constexpr (std::is_same_v<T, Rank>) {
+        if (fit) fit = may_name(value, rules.ranks);
+        if (rules.ranks == wire::Ranks::Once) once.push_back(value);
+      }
+    })(m);
+    if (fit) fit = none_twice(std::move(once));
+    if constexpr (!rules.once.empty()) {
+      if (fit) fit = first_of_rank(m.rank, rules.once);
+    }
+    return fit;
+  }
+
+  // Checks that the rules beside the message's fields do not express, such as the order of messages about a rank.
   Result<void> validate(const wire::Prepared& m);
   Result<void> validate(const wire::Started& m);
-  Result<void> validate(const wire::Output& m);  // the amount of output is not checked here
+  Result<void> validate(const wire::Output& m);
   Result<void> validate(const wire::ExitedWorker& m);
   Result<void> validate(const wire::Drained& m);
   Result<void> validate(const wire::StdinCredit& m);
-  Result<void> validate(const wire::Cleared& m);
-  Result<void> validate(const wire::ErrorFile& m);
-  Result<void> validate(const wire::OutOfMemory& m);
-  Result<void> validate(const wire::Joined& m);
-  Result<void> validate(const wire::LogFailed& m);
-  Result<void> validate(const wire::FifoFailed& m);
-  Result<void> validate(const wire::MpiUse& m);
   Result<void> validate(const wire::FenceData& m);
   Result<void> validate(const wire::Relay& m);
   Result<void> validate(const wire::RankFault& m);
@@ -60,36 +98,29 @@ class AttemptProtocolValidator {
   Result<void> validate(const wire::Recorded& m);
   Result<void> validate(const wire::RecordedAll& m);
 
-  // The same for a message that has no rule of its own: every rank in it is one of this host, and occurs once.
+  // Whether the message is not one too many, and no part of it is too large.
   template <class Message>
-  Result<void> ranks_belong(const Message& m) {
-    std::vector<Rank> ranks;
-    FieldWalk([&ranks]<class T>(const T& value) {
-      if constexpr (std::is_same_v<T, Rank>) ranks.push_back(value);
-    })(m);
-    return belong_once(std::move(ranks));
+  Result<void> amounts_fit(const Message& m, ItemCounts& in_all) {
+    constexpr wire::Rules rules = wire::rules_of<Message>();
+    Result<void> fit;
+    const auto part = [&](std::size_t count, const wire::Most& most) {
+      if (fit) fit = at_most(count, limit(most), most.items);
+    };
+    if constexpr (!rules.most.items.empty()) part(++sent_[rules.most.items], rules.most);
+    if constexpr (!rules.most_in_all.items.empty()) part(++in_all[rules.most_in_all.items], rules.most_in_all);
+    if constexpr (requires { m.amounts(part); }) m.amounts(part);
+    return fit;
   }
 
- private:
-  enum class RankState : std::uint8_t { Waiting, Started, Exited, Drained };
-  struct RankEntry {
-    Rank rank;
-    RankState state = RankState::Waiting;
-    bool error_file = false;      // it has arrived
-    std::uint64_t input_out = 0;  // bytes of input that were sent to it, and that it has not taken
-  };
-  struct Records {
-    std::map<Rank, std::size_t> bytes;  // received so far, by rank
-    std::size_t of_all = 0;             // bytes of all ranks
-  };
+  RankEntry* find(Rank rank);  // null unless the rank is one of this host
+  Result<void> may_name(Rank rank, wire::Ranks rule);
+  static Result<void> none_twice(std::vector<Rank> ranks);
+  // Fails if this was called before for the same rank and item, or the rank has ended.
+  Result<void> first_of_rank(Rank rank, std::string_view item);
+  std::size_t limit(const wire::Most& most) const;
 
-  Result<RankEntry*> of_rank(Rank rank);  // fails unless the rank is one of this host
-  Result<void> belongs(Rank rank);        // the same, without the entry
-  Result<void> belong_once(std::vector<Rank> ranks);
-  Result<RankEntry*> started_one(Rank rank);  // like of_rank(), and fails unless the host has reported Started
-
-  std::uint32_t number_;  // of the attempt
-  std::size_t apps_;
+  std::uint32_t number_;                        // of the attempt
+  std::size_t apps_;                            // programs that the host runs
   std::vector<wire::ServiceRequest> services_;  // that the agent is to provide
   bool chooses_interfaces_;                     // whether Prepared may have addresses
   bool reports_bindings_;
@@ -105,17 +136,13 @@ class AttemptProtocolValidator {
   enum class AddedState : std::uint8_t { None, Asked, Waits } added_state_ = AddedState::None;
   std::map<std::pair<Rank, std::string>, std::size_t> spawns_;          // unanswered requests: their bytes
   std::size_t spawn_bytes_ = 0;                                         // of all these requests
-  std::size_t failures_ = 0;                                            // LogFailed and FifoFailed messages
-  std::size_t kills_ = 0;                                               // kills for lack of memory reported
-  std::size_t mpi_uses_ = 0;                                            // reported while the workers run
-  std::set<Rank> faults_;                                               // ranks with a RankFault
+  ItemCounts sent_;                                                     // messages
+  std::set<std::pair<Rank, std::string_view>> sent_once_;               // ranks and items of first_of_rank()
   std::map<std::pair<wire::WireUp, std::string>, std::size_t> fences_;  // pending fences: bytes from this host
   std::size_t fence_bytes_ = 0;                                         // of all these fences
   std::map<std::uint32_t, std::set<Rank>> traces_asked_;                // pending queries by id: ranks with a Trace
   std::map<std::uint32_t, Records> records_asked_;                      // pending queries by id
-  std::uint64_t relays_ = 0;                                            // Relay messages
-  std::uint64_t relayed_ = 0;                                           // their bytes
-  std::uint64_t uses_ = 0;                                              // HostUsed messages
+  std::uint64_t relayed_ = 0;                                           // bytes of Relay messages
 };
 
 }  // namespace sml::transport

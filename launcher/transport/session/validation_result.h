@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,6 +27,9 @@ inline ValidationResult at_most(std::size_t count, std::size_t limit, std::strin
   if (count <= limit) return {};
   return broken("sent " + number(count) + " " + std::string(what) + ", more than " + number(limit));
 }
+
+// Items received so far, by their names in wire::Most.
+using ItemCounts = std::map<std::string_view, std::size_t>;
 
 // Calls `f` with each number and byte string of a message, those of its lists and structs included; serves as the
 // archive of fields() in place of wire::Writer.
