@@ -12,21 +12,11 @@ namespace sml::transport {
 
 namespace {
 
-std::size_t count_of(const std::vector<wire::ServiceRequest>& all, wire::ServiceKind kind) {
-  const auto is_it = [kind](const wire::ServiceRequest& request) { return request.kind == kind; };
+// The number of services or requests of that kind.
+template <class Service>
+std::size_t count_of(const std::vector<Service>& all, wire::ServiceKind kind) {
+  const auto is_it = [kind](const Service& one) { return one.kind == kind; };
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_it));
-}
-
-ValidationResult validate_services(const std::vector<wire::Service>& services,
-                                   const std::vector<wire::ServiceRequest>& asked) {
-  Error others = broken("sent a port that it was not asked to reserve");
-  if (services.size() > asked.size()) return others;
-  for (const wire::Service& service : services) {
-    const auto same = [&](const wire::Service& other) { return other.kind == service.kind; };
-    const auto count = static_cast<std::size_t>(std::count_if(services.begin(), services.end(), same));
-    if (count > count_of(asked, service.kind)) return others;
-  }
-  return {};
 }
 
 }  // namespace
@@ -119,7 +109,12 @@ std::size_t AttemptProtocolValidator::limit(const wire::Most& most) const {
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Prepared& m) {
   if (!chooses_interfaces_ && !m.addresses.empty()) return broken("sent interfaces that it was not asked to choose");
-  return validate_services(m.services, services_);
+  const auto asked = [&](const wire::Service& service) {
+    return count_of(m.services, service.kind) <= count_of(services_, service.kind);
+  };
+  const bool few = m.services.size() <= services_.size();
+  if (few && std::all_of(m.services.begin(), m.services.end(), asked)) return {};
+  return broken("sent a port that it was not asked to reserve");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Started& m) {
