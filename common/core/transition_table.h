@@ -5,9 +5,11 @@
 // unexpected: it has a row, or the machine is already in its final state. A machine whose events come from a remote
 // side instead returns the action Refuse, which ends the session.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sml {
 
@@ -39,9 +41,45 @@ constexpr bool no_pair_twice(const Row (&table)[N]) {
   return true;
 }
 
-// The message about an event that was Unexpected. Both arguments are names; `before` is that of the machine's state.
-inline std::string ignored(std::string_view event, std::string_view before) {
-  return "ignored \"" + std::string(event) + "\" while " + std::string(before);
+// An enumerator in words: "all reaped" for AllReaped.
+struct EnumWords {
+  std::array<char, 24> text{};
+  std::size_t size = 0;
+};
+
+// From the compiler's "sml::HostEvent::AllReaped" in __PRETTY_FUNCTION__ of GCC and Clang.
+template <auto kValue>
+constexpr EnumWords enum_words() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  name.remove_prefix(name.find("kValue = ") + 9);
+  name = name.substr(0, name.find_first_of("];"));
+  name.remove_prefix(name.rfind(':') + 1);
+  EnumWords out;
+  for (const char c : name) {
+    const bool begins = c >= 'A' && c <= 'Z';
+    if (begins && out.size > 0) out.text[out.size++] = ' ';
+    out.text[out.size++] = begins ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+template <class Enum>
+inline constexpr auto kEnumWords = []<std::size_t... kValue>(std::index_sequence<kValue...>) {
+  return std::array{enum_words<static_cast<Enum>(kValue)>()...};
+}
+(std::make_index_sequence<32>());
+
+// A state or event in words, for messages. Its enum has no value above 31.
+template <class Enum>
+constexpr std::string_view enum_name(Enum value) {
+  const EnumWords& words = kEnumWords<Enum>[static_cast<std::size_t>(value)];
+  return {words.text.data(), words.size};
+}
+
+// The message about an event that was Unexpected; `before` is the machine's state when it came.
+template <class Event, class State>
+std::string ignored(Event event, State before) {
+  return "ignored \"" + std::string(enum_name(event)) + "\" while " + std::string(enum_name(before));
 }
 
 }  // namespace sml

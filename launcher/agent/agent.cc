@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <csignal>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "common/os/descendants.h"
 #include "common/os/process_settings.h"
 #include "common/wire/limits.h"
@@ -113,10 +113,11 @@ void Agent::take(wire::ToAgent message) {
 }
 
 AgentAction Agent::dispatch(AgentEvent event, wire::ToAgent message) {
-  const std::string_view before = name(machine_.state());
+  const AgentState before = machine_.state();
   const AgentAction action = machine_.on(event);
   if (action == AgentAction::Unexpected && !machine_.gone()) {  // no message may follow the last one
-    const std::string text = "its agent ignored a " + std::string(name(event)) + " while " + std::string(before);
+    const std::string text =
+        "its agent ignored a " + std::string(enum_name(event)) + " while " + std::string(enum_name(before));
     link_.send(wire::AgentLog{wire::LogLevel::Debug, text});
   }
   perform(action, message);

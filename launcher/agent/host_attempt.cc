@@ -115,7 +115,7 @@ bool HostAttempt::ending() const {
 void HostAttempt::dispatch(HostEvent event) {
   const HostState before = machine_.state();
   const HostAction action = machine_.on(event, Clock::now());
-  if (action == HostAction::Unexpected) news_.report_ignored(ignored(name(event), name(before)));
+  if (action == HostAction::Unexpected) news_.report_ignored(ignored(event, before));
   perform(action);
 }
 

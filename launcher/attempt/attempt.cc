@@ -184,7 +184,7 @@ void Attempt::dispatch(AttemptEvent event) {
     events_.publish(report::JobStopping{stop_cause(event)});
   }
   if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    owner_.print(ignored(name(event), name(before)));
+    owner_.print(ignored(event, before));
   }
   perform(action);
 }

@@ -91,20 +91,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(AttemptState state) {
-  static constexpr std::string_view names[] = {"connecting", "failing", "probing", "running",
-                                               "stopping",   "cleared", "leaving", "finished"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(AttemptEvent event) {
-  static constexpr std::string_view names[] = {
-      "all ready", "all settled",  "one machine", "host failed", "all probed",  "worker failed",
-      "user stop", "user insists", "output gone", "log failed",  "no progress", "ranks alone",
-      "regroup",   "all cleared",  "no more",     "all ended",   "deadline",    "time up"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 AttemptMachine::AttemptMachine(Duration start_timeout, Duration grace, TimePoint now,
                                std::optional<Duration> run_timeout, std::optional<Duration> stop_grace)
     : grace_(grace),

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/core/clock.h"
 
@@ -54,9 +53,6 @@ enum class AttemptAction : std::uint8_t {
   TimeOutRest,   // StopAll; --timeout has passed while no worker ran
   GiveUp,        // name the hosts that have not confirmed the end, then Finish
 };
-
-std::string_view name(AttemptState state);
-std::string_view name(AttemptEvent event);
 
 class AttemptMachine {
  public:

@@ -112,7 +112,7 @@ void Run::dispatch(RunEvent event) {
   const RunState before = machine_.state();
   const RunAction action = machine_.on(event);
   if (action == RunAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    console_.print(ignored(name(event), name(before)));
+    console_.print(ignored(event, before));
   }
   perform(action);
 }

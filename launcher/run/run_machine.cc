@@ -44,19 +44,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(RunState state) {
-  static constexpr std::string_view names[] = {"gathering",  "attempting", "clearing", "resting",
-                                               "regrouping", "leaving",    "over"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(RunEvent event) {
-  static constexpr std::string_view names[] = {"workers start", "attempt cleared", "one machine",  "replanned",
-                                               "again",         "rested",          "attempt over", "attempt given up",
-                                               "reader done",   "user stop"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 RunAction RunMachine::on(RunEvent event) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;

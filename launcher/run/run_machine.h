@@ -1,7 +1,6 @@
 // The state machine of sml-run. Pure: takes an event, returns the action.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 namespace sml::run {
 
@@ -37,9 +36,6 @@ enum class RunAction : std::uint8_t {
   AwaitReader,  // wait until the reader has taken all output, then report ReaderDone
   Finish,       // stop the loop, without waiting any longer
 };
-
-std::string_view name(RunState state);
-std::string_view name(RunEvent event);
 
 class RunMachine {
  public:

@@ -4,9 +4,11 @@
 #include <set>
 #include <vector>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 
 using namespace sml::agent;
+using sml::enum_name;
 using S = AgentState;
 using E = AgentEvent;
 using A = AgentAction;
@@ -43,10 +45,10 @@ std::map<S, AgentMachine> reachable() {
 TEST_CASE("agent machine: every state is reached, and has a name of its own") {
   CHECK(reachable().size() == std::size(kStates));
   std::set<std::string_view> names;
-  for (const S state : kStates) names.insert(name(state));
+  for (const S state : kStates) names.insert(enum_name(state));
   CHECK(names.size() == std::size(kStates));
   names.clear();
-  for (const E event : kEvents) names.insert(name(event));
+  for (const E event : kEvents) names.insert(enum_name(event));
   CHECK(names.size() == std::size(kEvents));
 }
 
@@ -61,7 +63,7 @@ TEST_CASE("agent machine: every action is asked for by some pair") {
 TEST_CASE("agent machine: whatever state it is in, without a launcher it leaves once what runs is over") {
   for (const E why : {E::LauncherLost, E::ToldToEnd}) {
     for (auto& [state, machine] : reachable()) {
-      CAPTURE(name(state), name(why));
+      CAPTURE(enum_name(state), enum_name(why));
       AgentMachine ending = machine;
       const A first = ending.on(why);
       if (state == S::Gone) {
@@ -80,7 +82,7 @@ TEST_CASE("agent machine: whatever state it is in, without a launcher it leaves 
 TEST_CASE("agent machine: the last word is said once, and nothing follows it") {
   for (auto& [state, machine] : reachable()) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       AgentMachine next = machine;
       const A action = next.on(event);
       const bool last_word = action == A::Leave || action == A::RefuseVersion || action == A::ClearAndLeave;
@@ -94,7 +96,7 @@ TEST_CASE("agent machine: the last word is said once, and nothing follows it") {
 TEST_CASE("agent machine: workers are asked for only while an attempt has them") {
   for (auto& [state, machine] : reachable()) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       const A action = AgentMachine(machine).on(event);
       const bool for_attempt = action == A::Start || action == A::Stop || action == A::Abandon || action == A::Pass;
       if (for_attempt) CHECK((state != S::Awaiting && state != S::Idle && state != S::Gone));

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/machine_walk.h"
 
@@ -61,7 +62,7 @@ TEST_CASE("an attempt: what is not in the table changes nothing, and says so") {
   std::size_t unexpected = 0;
   for (const S state : kStates) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       AttemptMachine machine = at(state);
       const std::optional<TimePoint> before = machine.deadline();
       const A action = machine.on(event, kNow + 1ms);
@@ -77,7 +78,7 @@ TEST_CASE("an attempt: what is not in the table changes nothing, and says so") {
 TEST_CASE("an attempt: whatever may fail at any time is expected at any time") {
   for (const S state : kStates) {
     for (const E event : {E::OutputGone, E::LogFailed}) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       CHECK(at(state).on(event, kNow) != A::Unexpected);
     }
   }
@@ -86,7 +87,7 @@ TEST_CASE("an attempt: whatever may fail at any time is expected at any time") {
 TEST_CASE("an attempt: workers start only in one way, and are stopped whenever it ends early") {
   for (const S state : kStates) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       AttemptMachine machine = at(state);
       const A action = machine.on(event, kNow);
       CHECK((action == A::StartAll) == (state == S::Probing && event == E::AllProbed));
@@ -221,7 +222,7 @@ TEST_CASE("news in a stop do not stop again") {
 
 TEST_CASE("from any state deadlines alone lead to the end once the user asked for it") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     AttemptMachine machine = at(state);
     static_cast<void>(machine.on(E::UserStop, kNow));
     if (machine.state() != S::Finished) {
@@ -237,7 +238,7 @@ TEST_CASE("an attempt that is cleared waits, and whatever ends the job then lets
   CHECK(machine.on(E::AllCleared, kNow) == A::TellCleared);
   CHECK_FALSE(machine.deadline());
   for (const E event : {E::NoMore, E::UserStop, E::OutputGone, E::LogFailed}) {
-    CAPTURE(name(event));
+    CAPTURE(enum_name(event));
     AttemptMachine cleared = at(S::Cleared);
     CHECK(cleared.on(event, kNow) == A::StopAll);
     CHECK(cleared.state() == S::Leaving);
@@ -251,8 +252,8 @@ TEST_CASE("an attempt that is cleared waits, and whatever ends the job then lets
 TEST_CASE("the names of an attempt's states and events are words of their own") {
   std::set<std::string_view> states;
   std::set<std::string_view> events;
-  for (const S state : kStates) CHECK(states.insert(name(state)).second);
-  for (const E event : kEvents) CHECK(events.insert(name(event)).second);
+  for (const S state : kStates) CHECK(states.insert(enum_name(state)).second);
+  for (const E event : kEvents) CHECK(events.insert(enum_name(event)).second);
   CHECK(states.count("") + events.count("") == 0);
 }
 

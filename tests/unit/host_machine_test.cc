@@ -3,6 +3,7 @@
 #include <csignal>
 #include <set>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/machine_walk.h"
 
@@ -59,7 +60,7 @@ TEST_CASE("a host: every state is reached and leads to the end, and every action
 TEST_CASE("a host: what changes no state moves no deadline") {
   for (const S state : kStates) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       HostMachine machine = at(state);
       const std::optional<TimePoint> before = machine.deadline();
       static_cast<void>(machine.on(event, kNow + 1ms));
@@ -71,7 +72,7 @@ TEST_CASE("a host: what changes no state moves no deadline") {
 TEST_CASE("a host: what is said again, or may come at any time, is expected at any time") {
   for (const S state : kStates) {
     for (const E event : {E::Stop, E::LauncherLost, E::AllReaped, E::AllDone}) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       CHECK(at(state).on(event, kNow) != A::Unexpected);
     }
   }
@@ -87,7 +88,7 @@ TEST_CASE("a host: output is dropped when nobody is there to read it, for as lon
 TEST_CASE("a host: workers start once, are asked to end once, and are killed when a time is over") {
   for (const S state : kStates) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       HostMachine machine = at(state);
       const A action = machine.on(event, kNow);
       CHECK((action == A::SpawnAll) == (state == S::Idle && event == E::Start));
@@ -163,7 +164,7 @@ TEST_CASE("a stop that the agent has from elsewhere takes the default grace, unt
 
 TEST_CASE("a stop that the agent has from elsewhere joins one of the launcher") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     HostMachine machine = at(state);
     static_cast<void>(machine.stop(SIGTERM, 100s, kNow));
     const std::optional<TimePoint> before = machine.deadline();
@@ -212,7 +213,7 @@ TEST_CASE("a lost launcher takes the default grace and SIGTERM") {
 
 TEST_CASE("from any state deadlines alone lead to the end, in bounded time") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     HostMachine machine = at(state);
     TimePoint now = kNow;
     static_cast<void>(machine.on(E::LauncherLost, now));
@@ -231,7 +232,7 @@ TEST_CASE("from any state deadlines alone lead to the end, in bounded time") {
 
 TEST_CASE("the names of a host's states and events are words of their own") {
   std::set<std::string_view> names;
-  for (const S state : kStates) CHECK(names.insert(name(state)).second);
-  for (const E event : kEvents) CHECK(names.insert(name(event)).second);
+  for (const S state : kStates) CHECK(names.insert(enum_name(state)).second);
+  for (const E event : kEvents) CHECK(names.insert(enum_name(event)).second);
   CHECK(names.count("") == 0);
 }

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/machine_walk.h"
 
@@ -101,7 +102,7 @@ TEST_CASE("a run: the end of its attempt while it rests is its own") {
 
 TEST_CASE("the names of a run's states and events are words of their own") {
   std::set<std::string_view> words;
-  for (const S state : kStates) CHECK(words.insert(name(state)).second);
-  for (const E event : kEvents) CHECK(words.insert(name(event)).second);
+  for (const S state : kStates) CHECK(words.insert(enum_name(state)).second);
+  for (const E event : kEvents) CHECK(words.insert(enum_name(event)).second);
   CHECK(words.count("") == 0);
 }

@@ -2,9 +2,11 @@
 
 #include <set>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 
 using namespace sml::transport;
+using sml::enum_name;
 using S = SessionState;
 using E = SessionEvent;
 using A = SessionAction;
@@ -13,7 +15,7 @@ namespace {
 
 constexpr S kStates[] = {S::Starting, S::Greeting, S::Preparing, S::Ready,
                          S::Running,  S::Cleared,  S::Leaving,   S::Ended};
-constexpr E kEvents[] = {E::Opened,      E::NeedAgent, E::AgentRuns,  E::HelloAck,   E::Prepared, E::Probed,
+constexpr E kEvents[] = {E::Opened,      E::NeedAgent, E::AgentRuns,  E::Hello,      E::Prepared, E::Probed,
                          E::PrepareSent, E::StartSent, E::WorkerNews, E::InputTaken, E::Added,    E::AnyTime,
                          E::Cleared,     E::Bye,       E::Broken,     E::Closed};
 
@@ -43,7 +45,7 @@ const Expectation kExpected[] = {
     {S::Greeting, E::AgentRuns, S::Preparing, A::Introduce},
     {S::Greeting, E::Broken, S::Starting, A::StartAgain},
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
-    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Hello, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
     {S::Preparing, E::AnyTime, S::Preparing, A::Deliver},
     {S::Preparing, E::Probed, S::Preparing, A::None},
@@ -83,7 +85,7 @@ const Expectation kExpected[] = {
 TEST_CASE("a session: every state and every event") {
   for (const S state : kStates) {
     for (const E event : kEvents) {
-      CAPTURE(name(state), name(event));
+      CAPTURE(enum_name(state), enum_name(event));
       const Expectation* expected = nullptr;
       for (const Expectation& row : kExpected) {
         if (row.state == state && row.event == event) expected = &row;
@@ -130,7 +132,7 @@ TEST_CASE("a session: every action is asked for by some pair") {
 TEST_CASE("the names of a session's states and events are words of their own") {
   std::set<std::string_view> states;
   std::set<std::string_view> events;
-  for (const S state : kStates) CHECK(states.insert(name(state)).second);
-  for (const E event : kEvents) CHECK(events.insert(name(event)).second);
+  for (const S state : kStates) CHECK(states.insert(enum_name(state)).second);
+  for (const E event : kEvents) CHECK(events.insert(enum_name(event)).second);
   CHECK(states.count("") + events.count("") == 0);
 }

@@ -5,7 +5,7 @@
 namespace {
 
 enum class State { Off, On };
-enum class Event { Press, Break };
+enum class Event { Press, Break, PressTwice };
 enum class Action { None, Light, Dark };
 using Row = sml::Transition<State, Event, Action>;
 
@@ -31,4 +31,10 @@ TEST_CASE("a row is found by its state and event together") {
   CHECK(sml::find_row(kLamp, State::Off, Event::Press) == &kLamp[0]);
   CHECK(sml::find_row(kLamp, State::Off, Event::Break) == nullptr);
   CHECK(sml::find_row(kLamp, State::On, Event::Break) == nullptr);
+}
+
+TEST_CASE("states and events are named by their enumerators, in words") {
+  CHECK(sml::enum_name(State::Off) == "off");
+  CHECK(sml::enum_name(Event::PressTwice) == "press twice");
+  CHECK(sml::ignored(Event::Break, State::On) == "ignored \"break\" while on");
 }

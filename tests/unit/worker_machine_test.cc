@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/core/transition_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/machine_walk.h"
 
@@ -51,7 +52,7 @@ TEST_CASE("a worker: every state is reached and leads to the end, and every acti
 
 TEST_CASE("a worker: it may be asked to stop at any time, and that tells nobody anything") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     CHECK(at(state).on(E::StopAsked) == A::None);
   }
 }
@@ -86,7 +87,7 @@ TEST_CASE("a worker: output that nobody ends is given up once") {
 
 TEST_CASE("a worker is alive between its start and its reaping") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     const bool expected =
         state == S::Running || state == S::RunningSilent || state == S::Stopping || state == S::StoppingSilent;
     CHECK(at(state).alive() == expected);
@@ -95,7 +96,7 @@ TEST_CASE("a worker is alive between its start and its reaping") {
 
 TEST_CASE("only a stop that found the worker alive counts as ours") {
   for (const S state : kStates) {
-    CAPTURE(name(state));
+    CAPTURE(enum_name(state));
     WorkerMachine machine = at(state);
     const bool before = machine.asked_to_stop();
     static_cast<void>(machine.on(E::StopAsked));
@@ -134,7 +135,7 @@ TEST_CASE("whatever happens in whatever order, an end and a drain are told at mo
 
 TEST_CASE("the names of a worker's states and events are words of their own") {
   std::set<std::string_view> names;
-  for (const S state : kStates) CHECK(names.insert(name(state)).second);
-  for (const E event : kEvents) CHECK(names.insert(name(event)).second);
+  for (const S state : kStates) CHECK(names.insert(enum_name(state)).second);
+  for (const E event : kEvents) CHECK(names.insert(enum_name(event)).second);
   CHECK(names.count("") == 0);
 }

@@ -70,28 +70,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(AgentState state) {
-  static constexpr std::string_view names[] = {"awaiting a hello",    "idle",    "prepared", "running",
-                                               "at its last attempt", "cleared", "gone"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(AgentEvent event) {
-  static constexpr std::string_view names[] = {"hello",
-                                               "hello of another version",
-                                               "prepare",
-                                               "start",
-                                               "stop",
-                                               "end of what is left",
-                                               "question",
-                                               "word for workers",
-                                               "leave",
-                                               "end of the attempt",
-                                               "loss of the launcher",
-                                               "order to end"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 AgentAction AgentMachine::on(AgentEvent event) {
   if (state_ == S::Gone) return A::None;  // late
   const Row* row = find_row(kTable, state_, event);

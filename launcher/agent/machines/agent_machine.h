@@ -5,7 +5,6 @@
 // the launcher, for debugging: it is a bug of the launcher.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 namespace sml::agent {
 
@@ -49,9 +48,6 @@ enum class AgentAction : std::uint8_t {
   ClearAndLeave,  // the same, then send Bye
   Leave,          // send Bye
 };
-
-std::string_view name(AgentState state);
-std::string_view name(AgentEvent event);
 
 class AgentMachine {
  public:

@@ -67,18 +67,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(HostState state) {
-  static constexpr std::string_view names[] = {"idle",          "running",  "stopping",      "killing", "draining",
-                                               "drain killing", "sweeping", "sweep killing", "gone"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(HostEvent event) {
-  static constexpr std::string_view names[] = {"start",    "stop",         "launcher lost", "all reaped",
-                                               "all done", "nothing left", "deadline"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 HostAction HostMachine::stop(int signo, Duration grace, TimePoint now) {
   if (state_ == S::Running || (state_ == S::Draining && !deadline_)) {
     stop_signal_ = signo;

@@ -7,7 +7,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/core/clock.h"
 
@@ -44,9 +43,6 @@ enum class HostAction : std::uint8_t {
   SignalLeft,  // SIGTERM, SIGCONT to every orphan; if there is none, NothingLeft follows at once
   EndAttempt,  // the attempt is over; AgentMachine decides whether the agent ends
 };
-
-std::string_view name(HostState state);
-std::string_view name(HostEvent event);
 
 class HostMachine {
  public:

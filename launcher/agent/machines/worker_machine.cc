@@ -44,18 +44,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(WorkerState state) {
-  static constexpr std::string_view names[] = {"planned",  "running", "running silent", "stopping", "stopping silent",
-                                               "draining", "done"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(WorkerEvent event) {
-  static constexpr std::string_view names[] = {"spawned", "spawn failed", "stop asked",
-                                               "reaped",  "output ended", "drain over"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 WorkerAction WorkerMachine::on(WorkerEvent event) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;

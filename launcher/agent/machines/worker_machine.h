@@ -6,7 +6,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/core/clock.h"
 
@@ -37,9 +36,6 @@ enum class WorkerAction : std::uint8_t {
   ReportDrained,         // report that no output follows
   AbandonOutput,         // close the agent's ends of its pipes; report that no output follows
 };
-
-std::string_view name(WorkerState state);
-std::string_view name(WorkerEvent event);
 
 class WorkerMachine {
  public:

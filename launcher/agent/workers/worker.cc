@@ -108,7 +108,7 @@ void Worker::dispatch(WorkerEvent event) {
   const WorkerState before = machine_.state();
   const WorkerAction action = machine_.on(event);
   if (action == WorkerAction::None) return;
-  if (action == WorkerAction::Unexpected) return owner_.worker_ignored(rank(), ignored(name(event), name(before)));
+  if (action == WorkerAction::Unexpected) return owner_.worker_ignored(rank(), ignored(event, before));
   if (action == WorkerAction::AbandonOutput) discard_output();
   // An exit report that has not been taken and the end of the output are merged.
   report_ = report_ == WorkerAction::ReportExit ? WorkerAction::ReportExitAndDrained : action;

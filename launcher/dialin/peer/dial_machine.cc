@@ -37,18 +37,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(DialState state) {
-  static constexpr std::string_view names[] = {"calling", "resting",  "waiting", "serving",
-                                               "leaving", "deserted", "over"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(DialEvent event) {
-  static constexpr std::string_view names[] = {"failed",  "refused",   "proved",      "welcomed",
-                                               "verdict", "head lost", "agent ended", "deadline"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 bool may_change(const Refused& refused, std::uint32_t own_attempt) {
   if (refused.reason == Reason::Attempt) return refused.attempt < own_attempt;
   return refused.reason == Reason::Address;

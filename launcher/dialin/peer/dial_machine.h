@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/core/clock.h"
 #include "launcher/dialin/messages.h"
@@ -38,9 +37,6 @@ enum class DialAction : std::uint8_t {
   EndAgent,    // close the agent's input; the event AgentEnded or Deadline is to follow
   Leave,       // exit
 };
-
-std::string_view name(DialState state);
-std::string_view name(DialEvent event);
 
 // Whether a retry after this refusal may succeed: the coordinator may still be that of an earlier attempt of the job,
 // or its resolver may not know this host's address yet.

@@ -207,8 +207,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     const DialState before = machine_.state();
     const DialAction action = machine_.on(event, Clock::now());
     deadline_timer_.arm();
-    if (action == DialAction::Unexpected && plan_.verbosity == Verbosity::Verbose)
-      print_(ignored(name(event), name(before)));
+    if (action == DialAction::Unexpected && plan_.verbosity == Verbosity::Verbose) print_(ignored(event, before));
     switch (action) {
       case DialAction::None:
       case DialAction::Unexpected:

@@ -227,7 +227,7 @@ void Check::dispatch(CheckEvent event) {
   const CheckAction action = machine_.on(event, Clock::now());
   deadline_timer_.arm();
   if (action == CheckAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    print_(ignored(name(event), name(before)));
+    print_(ignored(event, before));
   }
   perform(action);
 }

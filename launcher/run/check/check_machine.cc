@@ -28,16 +28,6 @@ static_assert(no_pair_twice(kTable));
 
 }  // namespace
 
-std::string_view name(CheckState state) {
-  static constexpr std::string_view names[] = {"asking", "probing", "leaving", "over"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(CheckEvent event) {
-  static constexpr std::string_view names[] = {"all answered", "all probed", "user stop", "all ended", "deadline"};
-  return names[static_cast<std::size_t>(event)];
-}
-
 CheckAction CheckMachine::on(CheckEvent event, TimePoint now) {
   const Row* row = find_row(kTable, state_, event);
   if (row == nullptr) return A::Unexpected;

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/core/clock.h"
 #include "launcher/fleet/addresses.h"
@@ -29,9 +28,6 @@ enum class CheckAction : std::uint8_t {
   Dismiss,     // ask all agents to leave; abandon connections that are still being made
   Finish,      // stop the loop
 };
-
-std::string_view name(CheckState state);
-std::string_view name(CheckEvent event);
 
 class CheckMachine {
  public:

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/core/text.h"
+#include "common/core/transition_table.h"
 #include "launcher/transport/bootstrap_script.h"
 
 namespace sml::transport {
@@ -16,7 +17,7 @@ constexpr std::string_view kStarting = "starting the agent";
 
 constexpr int kStarts = 3;  // while connections break
 
-SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::HelloAck; }
+SessionEvent event_for(const wire::HelloAck&) { return SessionEvent::Hello; }
 SessionEvent event_for(const wire::Prepared&) { return SessionEvent::Prepared; }
 SessionEvent event_for(const wire::Probed&) { return SessionEvent::Probed; }
 SessionEvent event_for(const wire::Cleared&) { return SessionEvent::Cleared; }
@@ -161,8 +162,7 @@ void AgentSession::handle(wire::ToLauncher message) {
   const SessionState before = machine_.state();
   const SessionAction action = machine_.on(event);
   if (action == SessionAction::Refuse) {
-    return break_off("sent \"" + std::string(transport::name(event)) + "\" while " +
-                     std::string(transport::name(before)));
+    return break_off("sent \"" + std::string(enum_name(event)) + "\" while " + std::string(enum_name(before)));
   }
   if (action == SessionAction::None) return;
   if (Result<void> allowed = validator_->check(message); !allowed) return break_off(allowed.error().message());

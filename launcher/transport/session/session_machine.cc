@@ -20,7 +20,7 @@ constexpr Row kTable[] = {
     {S::Greeting, E::Broken, S::Starting, A::StartAgain},
     {S::Greeting, E::Closed, S::Ended, A::TellLost},
 
-    {S::Preparing, E::HelloAck, S::Preparing, A::Deliver},
+    {S::Preparing, E::Hello, S::Preparing, A::Deliver},
     {S::Preparing, E::Prepared, S::Ready, A::TellReady},
     {S::Preparing, E::AnyTime, S::Preparing, A::Deliver},
     {S::Preparing, E::Probed, S::Preparing, A::None},  // late, of an earlier attempt
@@ -60,19 +60,6 @@ constexpr Row kTable[] = {
 static_assert(no_pair_twice(kTable));
 
 }  // namespace
-
-std::string_view name(SessionState state) {
-  static constexpr std::string_view names[] = {"starting", "greeting", "preparing", "ready",
-                                               "running",  "cleared",  "leaving",   "ended"};
-  return names[static_cast<std::size_t>(state)];
-}
-
-std::string_view name(SessionEvent event) {
-  static constexpr std::string_view names[] = {
-      "opened",      "agent wanted", "agent runs", "hello",   "prepared", "probed", "prepare sent", "start sent",
-      "worker news", "input taken",  "added",      "chatter", "cleared",  "bye",    "broken",       "closed"};
-  return names[static_cast<std::size_t>(event)];
-}
 
 SessionAction SessionMachine::on(SessionEvent event) {
   if (state_ == S::Ended) return A::None;

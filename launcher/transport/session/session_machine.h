@@ -2,7 +2,6 @@
 // Any other event means that the far side is not a genuine agent, or a broken one, and ends the session.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 namespace sml::transport {
 
@@ -21,7 +20,7 @@ enum class SessionEvent : std::uint8_t {
   Opened,     // the transport is open
   NeedAgent,  // the far side requests the agent's bytes
   AgentRuns,  // the agent's first line
-  HelloAck,
+  Hello,      // HelloAck
   Prepared,
   Probed,
   PrepareSent,  // for another attempt
@@ -46,10 +45,6 @@ enum class SessionAction : std::uint8_t {
   TellEnd,     // report the expected end
   TellLost,    // report any other end
 };
-
-// For messages about protocol errors.
-std::string_view name(SessionState state);
-std::string_view name(SessionEvent event);
 
 class SessionMachine {
  public:
