@@ -56,7 +56,7 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
     : deps_(std::move(deps)),
       login_environment_(std::move(login_environment)),
       descriptor_limit_(descriptor_limit),
-      link_(deps_.loop, ends.in, ends.out,
+      link_(deps_.system.loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
              .drained = [this] { wake_workers(); },
@@ -65,24 +65,24 @@ Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned
                    reconnect_window_.link_broke();
                    settle();
                  }}),
-      reconnect_window_(deps_.loop, link_,
+      reconnect_window_(deps_.system.loop, link_,
                         [this] {
                           last_received_ = Clock::now();
                           arm_timer();
                         }),
-      timer_(deps_.loop),
+      timer_(deps_.system.loop),
       heartbeat_timeout_(silence),
       grace_(kDefaultGrace),
       last_received_(Clock::now()),
-      callers_(deps_.loop),
-      preload_(deps_.loop, deps_.processes,
+      callers_(deps_.system.loop),
+      preload_(deps_.system.loop, deps_.system.processes,
                [this](const std::string& text) {
                  link_.send(wire::AgentLog{wire::LogLevel::Warning, text});
                }),
-      health_(deps_.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }),
-      file_thread_(deps_.loop.get_executor()) {
-  if (deps_.file_work) return;
-  deps_.file_work = [this](std::function<void()> work, std::function<void()> then) {
+      health_(deps_.system.loop, [this](wire::Health answer) { link_.send(std::move(answer)); }),
+      file_thread_(deps_.system.loop.get_executor()) {
+  if (deps_.system.file_work) return;
+  deps_.system.file_work = [this](std::function<void()> work, std::function<void()> then) {
     file_thread_.post(std::move(work), std::move(then));
   };
 }
@@ -91,7 +91,7 @@ void Agent::run() {
   constexpr auto kLastFiles = std::chrono::seconds(1);
   link_.start();
   arm_timer();
-  deps_.loop.run();
+  deps_.system.loop.run();
   file_thread_.finish(kLastFiles);  // for the sake of a clean exit; a file system that stands still is not awaited
 }
 
@@ -161,14 +161,14 @@ void Agent::greet(const wire::Hello& m) {
       .build_id = SML_VERSION,
       .pid = ::getpid(),
       .now_ns = nanoseconds(Clock::now()),
-      .addresses = deps_.network.own_addresses(),
+      .addresses = deps_.system.network.own_addresses(),
       .machine = deps_.machine,
       .cgroup = deps_.cgroup,
-      .scratch = deps_.scratch.path(),
+      .scratch = deps_.system.scratch.path(),
       .reconnect_socket = reconnect_window_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
-  if (m.scratch == ScratchRule::Removed || deps_.scratch.path().empty()) return;
-  deps_.scratch.keep();
-  link_.send(wire::AgentLog{wire::LogLevel::Info, "keeps its scratch folder, " + deps_.scratch.path()});
+  if (m.scratch == ScratchRule::Removed || deps_.system.scratch.path().empty()) return;
+  deps_.system.scratch.keep();
+  link_.send(wire::AgentLog{wire::LogLevel::Info, "keeps its scratch folder, " + deps_.system.scratch.path()});
 }
 
 // Destroys everything of the previous attempt before the next one gets its own.
@@ -181,18 +181,14 @@ void Agent::prepare(wire::Prepare& m) {
   if (attempt_) {
     attempt_->sum_up();
     attempt_.reset();
-    deps_.scratch.clear();
+    deps_.system.scratch.clear();
   }
   const std::vector<std::string> clipped = os::apply_settings(m.inherited, descriptor_limit_);
-  attempt_ = std::make_unique<HostAttempt>(AttemptDeps{.loop = deps_.loop,
-                                                       .processes = deps_.processes,
-                                                       .network = deps_.network,
+  attempt_ = std::make_unique<HostAttempt>(AttemptDeps{.system = deps_.system,
                                                        .link = link_,
                                                        .callers = callers_,
-                                                       .scratch = deps_.scratch,
                                                        .oom_watch = deps_.oom_watch,
                                                        .preload = preload_,
-                                                       .file_work = deps_.file_work,
                                                        .is_own = [this](pid_t pid) { return is_own(pid); },
                                                        .guard = deps_.guard,
                                                        .login = login_environment_,
@@ -209,13 +205,13 @@ void Agent::prepare(wire::Prepare& m) {
 
 // Blocks the loop, which is harmless: this agent has no other work.
 void Agent::end_left(const wire::EndLeft& m) {
-  Leftovers leftovers = deps_.processes.end_leftovers(m);
+  Leftovers leftovers = deps_.system.processes.end_leftovers(m);
   link_.send(wire::LeftEnded{leftovers.ended, std::move(leftovers.left)});
 }
 
 void Agent::answer(const wire::Probe& m) {
-  deps_.network.probe_addresses(
-      deps_.loop, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
+  deps_.system.network.probe_addresses(
+      deps_.system.loop, m.addresses, m.port, std::chrono::milliseconds(m.timeout_ms),
       probing_.guard([this](std::vector<wire::ProbeResult> results) { link_.send(wire::Probed{std::move(results)}); }));
 }
 
@@ -277,7 +273,7 @@ void Agent::answer(const wire::CheckPeerOwnership& m) {
 void Agent::rule(std::uint32_t caller, wire::PeerOwnership ours) {
   unsent_verdicts_.push_back({caller, ours});
   if (unsent_verdicts_.size() == 1)
-    soon(deps_.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(unsent_verdicts_, {})}); });
+    soon(deps_.system.loop, [this] { link_.send(wire::PeerVerdictsOfHost{std::exchange(unsent_verdicts_, {})}); });
 }
 
 const WorkerEnvironments* Agent::programs() const {
@@ -288,7 +284,7 @@ const WorkerEnvironments* Agent::programs() const {
 void Agent::inspect(const plan::Environment& environment, const std::string& directory,
                     std::function<void(const plan::HostFacts&)> then) {
   const auto facts = std::make_shared<plan::HostFacts>();
-  deps_.file_work(
+  deps_.system.file_work(
       [facts, environment, directory, limit = descriptor_limit_] {
         *facts = inspect_host({.environment = environment, .working_directory = directory, .descriptor_limit = limit});
       },
@@ -332,7 +328,7 @@ bool Agent::is_own(pid_t child) const { return preload_.is(child) || health_.is(
 
 wire::ToLauncher Agent::cleared() const {
   wire::Cleared out{.attempt = attempt_->number(), .left = {}};
-  for (const pid_t pid : deps_.processes.children()) {
+  for (const pid_t pid : deps_.system.processes.children()) {
     if (is_own(pid)) continue;
     if (os::process_stat("/proc/" + std::to_string(pid)).state == 'Z') continue;  // such as a health check: reaped next
     if (out.left.size() < wire::kMaxLeft) out.left.push_back(os::describe_process(pid));
@@ -363,7 +359,7 @@ void Agent::launcher_lost(const Error&) {
 void Agent::attempt_changed() {
   if (settling_) return;
   settling_ = true;  // once per turn of the loop, however many workers have news
-  soon(deps_.loop, [this] {
+  soon(deps_.system.loop, [this] {
     settling_ = false;
     settle();
   });
@@ -372,12 +368,12 @@ void Agent::attempt_changed() {
 void Agent::settle() {
   if (attempt_) attempt_->settle();
   if (attempt_ && attempt_->take_end()) dispatch(AgentEvent::Over);
-  if (machine_.gone() && (link_.idle() || link_.lost())) deps_.loop.stop();
+  if (machine_.gone() && (link_.idle() || link_.lost())) deps_.system.loop.stop();
   arm_timer();
 }
 
 void Agent::wake_workers() {
-  if (machine_.gone() && link_.idle()) return deps_.loop.stop();
+  if (machine_.gone() && link_.idle()) return deps_.system.loop.stop();
   if (attempt_) attempt_->wake();
 }
 
@@ -396,7 +392,7 @@ void Agent::heed(int signo) {
 
 void Agent::reap() {
   bool guardian_ended = false;
-  deps_.processes.reap([&, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
+  deps_.system.processes.reap([&, now = Clock::now()](pid_t pid, const ExitStatus& status, const Usage& usage) {
     if (preload_.ended(pid, status)) return;
     guardian_ended |= deps_.guard.is(pid);
     health_.ended(pid, status);

@@ -23,11 +23,9 @@
 #include "common/plan/environment/worker_env.h"
 #include "common/plan/host_facts.h"
 #include "common/wire/messages.h"
+#include "launcher/agent/core/host_system.h"
 #include "launcher/agent/core/lifetime.h"
 #include "launcher/agent/core/local_connection_check.h"
-#include "launcher/agent/core/network.h"
-#include "launcher/agent/core/processes.h"
-#include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/diagnosis/health_check.h"
 #include "launcher/agent/guardian/guardian.h"
 #include "launcher/agent/host_attempt.h"
@@ -48,16 +46,12 @@ class Agent final : private HostAttemptOwner {
   };
   // The agent's dependencies; all references outlive it.
   struct Deps {
-    boost::asio::io_context& loop;
-    Processes& processes;
-    Network& network;
+    HostSystem system;  // file_work null: by a thread of the agent's
     os::OomWatch& oom_watch;
-    const ScratchFolder& scratch;
     Guard& guard;
     std::string machine;               // os::machine_identity()
     std::string cgroup;                // os::Cgroup::current()
     std::vector<int> ignored_signals;  // os::ignored_signals()
-    FileWork file_work{};              // null: by a thread of the agent's
   };
   // `login_environment` is the environment that the agent was started with. `descriptor_limit` is the soft limit of
   // open descriptors for workers. `silence` is the heartbeat timeout until the launcher's Hello sets another.

@@ -17,14 +17,10 @@ HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Durat
     : deps_(deps),
       owner_(owner),
       machine_(grace),
-      workers_(deps_.processes),
-      orphans_(deps_.processes, workers_, deps_.is_own),
-      service_context_{.loop = deps.loop,
-                       .processes = deps.processes,
-                       .network = deps.network,
+      workers_(deps_.system.processes),
+      orphans_(deps_.system.processes, workers_, deps_.is_own),
+      service_context_{.system = deps.system,
                        .callers = deps.callers,
-                       .scratch = deps.scratch,
-                       .file_work = deps.file_work,
                        .send = [&link = deps.link](const wire::ToLauncher& m) { link.send(m); },
                        .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
                                            const std::string& why) { fail_rank(rank, kind, code, why); },
@@ -46,7 +42,7 @@ void HostAttempt::prepare(wire::Prepare m, Answer answer) {
   const WorkerEnvironments& environments = starter_->environments();
   service_context_.attempt = m.attempt;
   for (wire::Worker& spec : m.workers) {
-    if (spec.app < environments.count()) workers_.add(deps_.loop, *this, std::move(spec));
+    if (spec.app < environments.count()) workers_.add(deps_.system.loop, *this, std::move(spec));
   }
   if (m.mpi.late.workers == wire::Workers::Spawned) additions_.expect_first();
   answer_ = std::move(answer);
@@ -56,11 +52,12 @@ void HostAttempt::prepare(wire::Prepare m, Answer answer) {
     std::vector<Error> missing{};
   };
   const auto search = std::make_shared<Search>(Search{std::move(m), environments});
-  deps_.file_work([search] { search->missing = search->environments.find_programs(); }, lifetime_.guard([this, search] {
-    if (over()) return;
-    starter_->environments().take_programs(std::move(search->environments));
-    prepare_with(std::move(search->plan), search->missing);
-  }));
+  deps_.system.file_work([search] { search->missing = search->environments.find_programs(); },
+                         lifetime_.guard([this, search] {
+                           if (over()) return;
+                           starter_->environments().take_programs(std::move(search->environments));
+                           prepare_with(std::move(search->plan), search->missing);
+                         }));
 }
 
 void HostAttempt::prepare_with(wire::Prepare m, const std::vector<Error>& missing) {
@@ -253,8 +250,8 @@ void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { deps_.link.s
 
 void HostAttempt::signal_descendants(int signo) {
   workers_.signal(wire::Signal{signo});
-  for (const pid_t pid : deps_.processes.children()) {
-    if (!deps_.guard.is(pid)) deps_.processes.signal(pid, signo);
+  for (const pid_t pid : deps_.system.processes.children()) {
+    if (!deps_.guard.is(pid)) deps_.system.processes.signal(pid, signo);
   }
 }
 
@@ -298,7 +295,7 @@ wire::Joined HostAttempt::joined(const wire::AskJoined& asked) const {
     answer.since_first_ms =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }
-  if (asked.port != 0) answer.missing = workers_.without_connection(asked.port, deps_.network);
+  if (asked.port != 0) answer.missing = workers_.without_connection(asked.port, deps_.system.network);
   if (asked.port != 0 && answer.count == 0) answer.count = workers_.alive() - answer.missing.size();
   if (asked.port != 0 || answer.count != 0) return answer;
   if (machine_.state() != HostState::Running) {

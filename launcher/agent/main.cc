@@ -103,11 +103,8 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   sml::agent::SystemProcesses processes;
   sml::agent::SystemNetwork network;
   sml::os::OomWatch oom_watch = sml::os::OomWatch::of_this_process();
-  sml::agent::Agent agent({.loop = loop,
-                           .processes = processes,
-                           .network = network,
+  sml::agent::Agent agent({.system = {.loop = loop, .processes = processes, .network = network, .scratch = scratch},
                            .oom_watch = oom_watch,
-                           .scratch = scratch,
                            .guard = guard,
                            .machine = sml::os::machine_identity(),
                            .cgroup = sml::os::Cgroup::current(),

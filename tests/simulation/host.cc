@@ -69,20 +69,20 @@ void AgentProcess::turn() {
       loop_->run();
     } else {
       agent_ =
-          std::make_unique<agent::Agent>(agent::Agent::Deps{.loop = *loop_,
-                                                            .processes = processes_,
-                                                            .network = network_,
+          std::make_unique<agent::Agent>(agent::Agent::Deps{.system = {.loop = *loop_,
+                                                                       .processes = processes_,
+                                                                       .network = network_,
+                                                                       .scratch = scratch_,
+                                                                       .file_work =
+                                                                           [](const auto& work, const auto& then) {
+                                                                             work();
+                                                                             then();
+                                                                           }},
                                                             .oom_watch = oom_watch_,
-                                                            .scratch = scratch_,
                                                             .guard = guard_,
                                                             .machine = host_.machine,
                                                             .cgroup = {},
-                                                            .ignored_signals = {},
-                                                            .file_work =
-                                                                [](const auto& work, const auto& then) {
-                                                                  work();
-                                                                  then();
-                                                                }},
+                                                            .ignored_signals = {}},
                                          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
                                          plan::Environment{}, 1024, std::chrono::seconds(30));
       agent_->run();

@@ -11,31 +11,22 @@
 
 #include <sys/types.h>
 
-#include <boost/asio/io_context.hpp>
-
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/os/fd.h"
 #include "common/plan/environment/worker_env.h"
 #include "common/wire/messages.h"
-#include "launcher/agent/core/file_work.h"
+#include "launcher/agent/core/host_system.h"
 #include "launcher/agent/core/local_connection_check.h"
-#include "launcher/agent/core/network.h"
-#include "launcher/agent/core/processes.h"
 #include "launcher/agent/core/resource_assignment.h"
-#include "launcher/agent/core/scratch_folder.h"
 
 namespace sml::agent {
 
 // Objects and callbacks that services use. The context outlives the services.
 struct ServiceContext {
-  boost::asio::io_context& loop;
-  Processes& processes;
-  Network& network;
+  const HostSystem& system;
   LocalConnectionCheck& callers;
-  const ScratchFolder& scratch;
-  FileWork file_work;
   std::function<void(const wire::ToLauncher&)> send;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
   // report of each rank counts. `code`, 1 to 255, is the exit status for the job; `why` is a part of a sentence that

@@ -32,8 +32,8 @@ std::size_t message_length(std::string_view bytes) {
 
 RankMonitorService::RankMonitorService(const ServiceContext& context, const plan::RankMonitor& limits,
                                        std::span<const Rank> ranks)
-    : context_(context), limits_(limits), timer_(context.loop) {
-  for (const Rank rank : ranks) workers_.push_back(std::make_unique<Watched>(context.loop, rank, limits));
+    : context_(context), limits_(limits), timer_(context.system.loop) {
+  for (const Rank rank : ranks) workers_.push_back(std::make_unique<Watched>(context.system.loop, rank, limits));
 }
 
 Result<void> RankMonitorService::check(wire::Prepared&) {
@@ -44,7 +44,7 @@ Result<void> RankMonitorService::check(wire::Prepared&) {
 }
 
 Result<void> RankMonitorService::open_listener(Watched& worker) {
-  const std::string& folder = context_.scratch.path();
+  const std::string& folder = context_.system.scratch.path();
   if (folder.empty()) return Error(ErrorKind::Io, "no folder for the sockets can be made in $TMPDIR or /tmp");
   worker.path = folder + "/monitor-" + std::to_string(worker.rank.value());
   sockaddr_un address{};

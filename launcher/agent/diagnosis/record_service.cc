@@ -16,11 +16,11 @@ constexpr Duration kServerLimit = std::chrono::seconds(2);  // the server answer
 }  // namespace
 
 RecordService::RecordService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(std::move(members)), poll_(context.loop), limit_(context.loop) {}
+    : context_(context), members_(std::move(members)), poll_(context.system.loop), limit_(context.system.loop) {}
 
 // False if the user has chosen another place.
 bool RecordService::records_here(const Member& member) const {
-  const std::string& folder = context_.scratch.path();
+  const std::string& folder = context_.system.scratch.path();
   return !folder.empty() && member.torch.dump.starts_with(folder);
 }
 
@@ -33,7 +33,7 @@ void RecordService::worker_started(Rank rank, pid_t) {
 // A dump that torch wrote by itself, as it does when a collective has taken too long, is kept: in the folder where it
 // would be without sml-run.
 void RecordService::worker_ended(Rank rank, const ExitStatus& status) {
-  const std::string& folder = context_.scratch.path();
+  const std::string& folder = context_.system.scratch.path();
   for (Member& member : members_) {
     if (member.rank != rank) continue;
     member.runs = false;
@@ -58,13 +58,13 @@ void RecordService::begin(const wire::AskRecorded& m) {
   std::vector<std::shared_ptr<FlightRecorder>> recorders;
   for (const Member& member : members_) {
     if (!member.runs) continue;
-    sources_.push_back(std::make_unique<Source>(context_.loop, member));
+    sources_.push_back(std::make_unique<Source>(context_.system.loop, member));
     recorders.push_back(sources_.back()->recorder);
   }
   const auto trigger_all = [recorders = std::move(recorders)] {
     for (const auto& recorder : recorders) recorder->trigger();
   };
-  context_.file_work(trigger_all, request_.guard([this] {
+  context_.system.file_work(trigger_all, request_.guard([this] {
     server_due_ = Clock::now() + kServerLimit;
     for (const auto& source : sources_) {
       if (!source->recorder->awaited()) ask_server(*source);
@@ -103,7 +103,7 @@ void RecordService::look() {
       if (one.bytes && !one.to_remove.empty()) ::unlink(one.to_remove.c_str());
     }
   };
-  context_.file_work(fetch, request_.guard([this, dumps] {
+  context_.system.file_work(fetch, request_.guard([this, dumps] {
     for (const Dump& one : *dumps) {
       if (one.bytes) send(one.source.member, *one.bytes);
     }

@@ -57,7 +57,10 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 TraceService::TraceService(const ServiceContext& context, std::vector<Member> members)
-    : context_(context), members_(members.begin(), members.end()), limit_(context.loop), server_limit_(context.loop) {}
+    : context_(context),
+      members_(members.begin(), members.end()),
+      limit_(context.system.loop),
+      server_limit_(context.system.loop) {}
 
 plan::Environment TraceService::variables(Rank rank) const {
   for (const Member& member : members_) {
@@ -87,7 +90,7 @@ void TraceService::begin(const wire::AskTraces& m) {
   const os::SocketPeers peers = os::socket_peers();
   for (const Member& member : members_) {
     if (member.pid <= 0) continue;
-    looks_.push_back(std::make_unique<Look>(context_.loop, member));
+    looks_.push_back(std::make_unique<Look>(context_.system.loop, member));
     looks_.back()->trace = os::trace_process(os::main_process(member.pid), peers);
     choose_tool(*looks_.back());
     ask_torch(*looks_.back());
@@ -177,7 +180,7 @@ void TraceService::send_trace(Look& look, const std::string& fault) {
   look.run.kill();
   const std::vector<ThreadTrace>& threads = look.trace.threads;
   const bool stood = !threads.empty() && threads.front().state == kStopped;
-  if (!fault.empty() && !stood && look.member.pid > 0) context_.processes.signal(-look.member.pid, SIGCONT);
+  if (!fault.empty() && !stood && look.member.pid > 0) context_.system.processes.signal(-look.member.pid, SIGCONT);
   look.trace.fault = fault;
   if (fault.empty() && look.trace.stacks.empty()) look.trace.stacks = look.run.take_text();
   if (!threads.empty()) context_.send(wire::Trace{asked_->id, look.member.rank, std::move(look.trace)});

@@ -35,7 +35,7 @@ void look_at_shared_memory(const std::string& worker, wire::SharedMemory& reply)
 }  // namespace
 
 UsageService::UsageService(const ServiceContext& context)
-    : context_(context), timer_(context.loop), gpus_(context.loop) {}
+    : context_(context), timer_(context.system.loop), gpus_(context.system.loop) {}
 
 Result<void> UsageService::check(wire::Prepared&) {
   accelerators_ = os::accelerators_in("/sys/class/drm");
@@ -64,7 +64,7 @@ void UsageService::reply_off_loop(const typename Reply::Answers& question,
   if (workers_.empty()) return context_.send(*reply);
   const std::string_view name = wire::message_name<Reply>();
   if (!blocked_.insert(name).second) return;
-  os::SideThread& thread = threads_.try_emplace(name, context_.loop.get_executor()).first->second;
+  os::SideThread& thread = threads_.try_emplace(name, context_.system.loop.get_executor()).first->second;
   const std::string worker = "/proc/" + std::to_string(workers_.begin()->second.pid);
   const auto then = [this, name, reply] {
     blocked_.erase(name);

@@ -146,7 +146,7 @@ Result<std::vector<HostService::OwnDescriptor>> PmiService::descriptors(Rank ran
   Result<std::array<os::UniqueFd, 2>> ends = os::make_socketpair();
   if (!ends) return ends.error();
   os::set_nonblocking((*ends)[0].get());
-  auto client = std::make_unique<Client>(context_.loop);
+  auto client = std::make_unique<Client>(context_.system.loop);
   client->socket.assign((*ends)[0].release());
   await(rank, *client);
   clients_[rank] = std::move(client);

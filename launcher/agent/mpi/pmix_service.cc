@@ -190,7 +190,7 @@ Result<void> PmixService::check(wire::Prepared& answer) {
                     .shape = std::move(request_.shape),
                     .host = request_.host,
                     .host_name = request_.host_name,
-                    .folder = context_.scratch.path() + "/pmix",
+                    .folder = context_.system.scratch.path() + "/pmix",
                     .places = std::move(request_.places),
                     .cpus = usable_cpus()};
   name_space_ = job.name_space;
@@ -259,7 +259,7 @@ pmix::JobData PmixService::job_of(const wire::AddWorkers& m) const {
           .shape = m.shape,
           .host = static_cast<std::uint32_t>(own - hosts.begin()),
           .host_name = host_,
-          .folder = context_.scratch.path() + "/pmix",
+          .folder = context_.system.scratch.path() + "/pmix",
           .cpus = usable_cpus(),
           .parent = Rank(static_cast<std::uint32_t>(std::strtoul(rank.c_str(), nullptr, 10)))};
 }

@@ -37,7 +37,7 @@ struct PmixRequest {
 class PmixService final : public HostService {
  public:
   PmixService(const ServiceContext& context, PmixRequest request)
-      : context_(context), request_(std::move(request)), helper_(context.loop) {}
+      : context_(context), request_(std::move(request)), helper_(context.system.loop) {}
 
   // Starts the helper, loads libpmix in it and starts libpmix's server: blocks for at most some 40 s. Whether PMIx can
   // be served shows here. With PmixNeed::Perhaps a failure is no error: ranks that need PMIx after all run alone, and

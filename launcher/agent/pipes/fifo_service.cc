@@ -77,8 +77,8 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
 
 FifoService::FifoService(const ServiceContext& context, plan::FifoPlan plan, const plan::Environment& environment)
     : context_(context),
-      report_(context.loop),
-      folder_(context.scratch.path().empty() ? "" : context.scratch.path() + "/pipes"),
+      report_(context.system.loop),
+      folder_(context.system.scratch.path().empty() ? "" : context.system.scratch.path() + "/pipes"),
       plan_(std::move(plan)),
       data_folder_(platform_folder(environment)) {}
 

@@ -28,7 +28,7 @@ void HorovodCaller::handle(const wire::ToAgent& message) {
   const auto* asked = std::get_if<wire::HorovodCall>(&message);
   if (asked == nullptr || asked->attempt != context_.attempt) return;
   if (calls_.size() >= kMost) return context_.send(wire::HorovodAnswer{asked->attempt, asked->rank, {}});
-  const auto call = *calls_.insert(std::make_shared<Call>(context_.loop, *asked)).first;
+  const auto call = *calls_.insert(std::make_shared<Call>(context_.system.loop, *asked)).first;
   call->timer.expires_after(std::chrono::milliseconds(wire::kHorovodTimeoutMs));
   call->timer.async_wait(lifetime_.guard([this, call](boost::system::error_code error) {
     if (error) return;

@@ -8,7 +8,8 @@ namespace sml::agent {
 
 class PortService final : public HostService {
  public:
-  PortService(const ServiceContext& context, wire::ServiceReach reach) : network_(context.network), reach_(reach) {}
+  PortService(const ServiceContext& context, wire::ServiceReach reach)
+      : network_(context.system.network), reach_(reach) {}
   Result<void> check(wire::Prepared& answer) override;
 
  private:

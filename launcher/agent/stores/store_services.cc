@@ -7,8 +7,8 @@ namespace sml::agent {
 
 void StoreAuthorization::start(const wire::Start&) {
   authorizer_ = std::make_unique<ConnectionAuthorizer>(
-      context_.loop, context_.callers, [this] { return context_.network.own_addresses(); }, context_.attempt,
-      [this](const wire::AskPeerOwnership& ask) { context_.send(ask); });
+      context_.system.loop, context_.callers, [this] { return context_.system.network.own_addresses(); },
+      context_.attempt, [this](const wire::AskPeerOwnership& ask) { context_.send(ask); });
 }
 
 void StoreAuthorization::handle(const wire::ToAgent& message) {
@@ -17,7 +17,7 @@ void StoreAuthorization::handle(const wire::ToAgent& message) {
 }
 
 Result<void> StoreService::check(wire::Prepared& answer) {
-  Result<RendezvousPort> port = context_.network.reserve_port(reach_);
+  Result<RendezvousPort> port = context_.system.network.reserve_port(reach_);
   if (!port) return port.error();
   port_ = std::move(*port);
   answer.services.push_back({kind(), port_.port()});
@@ -31,7 +31,7 @@ void StoreService::others_start(const wire::Start& message) {
 void StoreService::start(const wire::Start& message) {
   constexpr std::size_t kShare = 3;  // of the descriptors: a third for each store, the rest for the workers
   if (leaves_port(message.stores)) return;
-  server_.emplace(context_.loop, port_.take_listener(), open(message.stores), authorization_.authorizer(),
+  server_.emplace(context_.system.loop, port_.take_listener(), open(message.stores), authorization_.authorizer(),
                   StoreServer::Settings{.name = name(),
                                         .hosts = message.stores.hosts,
                                         .most_clients = os::descriptor_limit() / kShare,

@@ -5,14 +5,9 @@
 
 #include <sys/types.h>
 
-#include <boost/asio/io_context.hpp>
-
 #include "common/plan/environment/worker_env.h"
-#include "launcher/agent/core/file_work.h"
+#include "launcher/agent/core/host_system.h"
 #include "launcher/agent/core/local_connection_check.h"
-#include "launcher/agent/core/network.h"
-#include "launcher/agent/core/processes.h"
-#include "launcher/agent/core/scratch_folder.h"
 #include "launcher/agent/guardian/guardian.h"
 #include "launcher/agent/link/control_link.h"
 #include "launcher/agent/os/oom_watch.h"
@@ -21,15 +16,11 @@
 namespace sml::agent {
 
 struct AttemptDeps {
-  boost::asio::io_context& loop;
-  Processes& processes;
-  Network& network;
+  const HostSystem& system;
   ControlLink& link;
   LocalConnectionCheck& callers;
-  const ScratchFolder& scratch;
   os::OomWatch& oom_watch;
   Preload& preload;
-  FileWork file_work;
   // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
   std::function<bool(pid_t)> is_own;
   const Guard& guard;

@@ -16,7 +16,7 @@ void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) 
   search_ = std::make_shared<Search>(Search{m, starter->environments()});
   search_->environments.add(m.apps, deps_.login);
   const auto find = [search = search_] { search->missing = search->environments.find_programs(); };
-  deps_.file_work(find, lifetime_.guard([this, starter, search = search_] {
+  deps_.system.file_work(find, lifetime_.guard([this, starter, search = search_] {
     if (search_ != search) return;  // forgotten, or another has come
     search_.reset();
     found(*search, *starter);
@@ -77,7 +77,7 @@ void DynamicWorkers::start(const wire::StartAdded& m, WorkerStarter& starter, Mp
   if (waiting_.empty()) return;
   first_expected_ = false;
   const std::size_t first = workers_.count();
-  for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(deps_.loop, owner_, std::move(spec));
+  for (wire::Worker& spec : std::exchange(waiting_, {})) workers_.add(deps_.system.loop, owner_, std::move(spec));
   starter.keep(std::exchange(shares_, {}));
   wire::Started started{.workers = starter.start(mpi_watch, first)};
   mpi_watch.begin(Clock::now());

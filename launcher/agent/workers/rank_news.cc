@@ -27,7 +27,7 @@ void RankNews::report(Worker& worker) {
 // Sent before the message that the worker failed.
 void RankNews::send_evidence(const Worker& worker) const {
   if (succeeded(worker.status())) return;
-  std::string text = deps_.scratch.take_error_file(worker.rank(), wire::kMaxErrorFile);
+  std::string text = deps_.system.scratch.take_error_file(worker.rank(), wire::kMaxErrorFile);
   if (!text.empty()) deps_.link.send(wire::ErrorFile{.text = std::move(text), .rank = worker.rank()});
   if (worker.machine().asked_to_stop()) return;
   // The killed process may be the worker itself or one that it started, such as a data loader.

@@ -240,7 +240,7 @@ HostServices make_services(wire::Prepare& plan, const std::vector<const wire::Wo
   }
   if (plan.usage == UsageLook::Yes) out.push_back(std::make_unique<UsageService>(context));
   const bool by_torch = plan.torch_traces == wire::TorchTraces::Yes;
-  const std::string torch_folder = by_torch ? context.scratch.path() : std::string();
+  const std::string torch_folder = by_torch ? context.system.scratch.path() : std::string();
   std::vector<TraceService::Member> traced = traced_members(workers, environments, torch_folder);
   if (by_torch) out.push_back(std::make_unique<RecordService>(context, recorded_members(traced)));
   out.push_back(std::make_unique<TraceService>(context, std::move(traced)));

@@ -26,7 +26,7 @@ void append(plan::Environment& to, const plan::Environment& more) { to.insert(to
 WorkerStarter::WorkerStarter(const AttemptDeps& deps, std::vector<wire::App> apps, std::string mark,
                              WorkerGroup& workers, const HostServices& services)
     : deps_(deps),
-      environments_(deps.network, std::move(apps), deps.login),
+      environments_(deps.system.network, std::move(apps), deps.login),
       mark_(std::move(mark)),
       workers_(workers),
       services_(services) {}
@@ -155,7 +155,7 @@ plan::Environment WorkerStarter::own_variables(const Worker& worker, const Resou
   plan::Environment out;
   if (!mark_.empty()) out.push_back(mark_entry(mark_));
   append(out, share.variables);
-  if (const std::string file = deps_.scratch.error_file(worker.rank()); !file.empty()) {
+  if (const std::string file = deps_.system.scratch.error_file(worker.rank()); !file.empty()) {
     out.push_back("TORCHELASTIC_ERROR_FILE=" + file);
   }
   for (const auto& service : services_) append(out, service->variables(worker.rank()));
