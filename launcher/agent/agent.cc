@@ -51,11 +51,8 @@ bool needs_programs(const wire::ToAgent& message) {
 
 }  // namespace
 
-Agent::Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit,
-             Duration silence)
+Agent::Agent(Deps deps, Ends ends, Duration silence)
     : deps_(std::move(deps)),
-      login_environment_(std::move(login_environment)),
-      descriptor_limit_(descriptor_limit),
       link_(deps_.system.loop, ends.in, ends.out,
             {.message = [this](wire::ToAgent m) { on_message(std::move(m)); },
              .lost = [this](const Error& why) { launcher_lost(why); },
@@ -183,20 +180,18 @@ void Agent::prepare(wire::Prepare& m) {
     attempt_.reset();
     deps_.system.scratch.clear();
   }
-  const std::vector<std::string> clipped = os::apply_settings(m.inherited, descriptor_limit_);
+  const std::vector<std::string> clipped = os::apply_settings(m.inherited, deps_.at_start.descriptor_limit);
   attempt_ = std::make_unique<HostAttempt>(AttemptDeps{.system = deps_.system,
+                                                       .at_start = deps_.at_start,
                                                        .link = link_,
                                                        .callers = callers_,
                                                        .oom_watch = deps_.oom_watch,
                                                        .preload = preload_,
                                                        .is_own = [this](pid_t pid) { return is_own(pid); },
-                                                       .guard = deps_.guard,
-                                                       .login = login_environment_,
-                                                       .ignored_signals = deps_.ignored_signals,
-                                                       .descriptor_limit = descriptor_limit_},
+                                                       .guard = deps_.guard},
                                            static_cast<HostAttemptOwner&>(*this), grace_);
   attempt_->prepare(std::move(m), [this, clipped](wire::Prepared answer) {
-    answer.limits = os::telling_limits(descriptor_limit_);
+    answer.limits = os::telling_limits(deps_.at_start.descriptor_limit);
     answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());
     link_.send(std::move(answer));
     for (wire::ToAgent& message : std::exchange(put_off_, {})) take(std::move(message));
@@ -285,7 +280,7 @@ void Agent::inspect(const plan::Environment& environment, const std::string& dir
                     std::function<void(const plan::HostFacts&)> then) {
   const auto facts = std::make_shared<plan::HostFacts>();
   deps_.system.file_work(
-      [facts, environment, directory, limit = descriptor_limit_] {
+      [facts, environment, directory, limit = deps_.at_start.descriptor_limit] {
         *facts = inspect_host({.environment = environment, .working_directory = directory, .descriptor_limit = limit});
       },
       [facts, then = std::move(then)] { then(*facts); });
@@ -293,7 +288,7 @@ void Agent::inspect(const plan::Environment& environment, const std::string& dir
 
 void Agent::answer(const wire::Inspect&) {
   const WorkerEnvironments* workers = programs();
-  inspect(workers != nullptr ? workers->shared(0) : login_environment_,
+  inspect(workers != nullptr ? workers->shared(0) : deps_.at_start.environment,
           workers != nullptr ? workers->app(0).working_directory : std::string(),
           [this](const plan::HostFacts& facts) { tell(facts); });
 }
@@ -315,7 +310,7 @@ void Agent::tell(const plan::HostFacts& facts) {
 void Agent::answer(const wire::AskHealth& m) {
   end_health_check();
   const WorkerEnvironments* workers = programs();
-  const plan::Environment environment = workers != nullptr ? workers->shared(0) : login_environment_;
+  const plan::Environment environment = workers != nullptr ? workers->shared(0) : deps_.at_start.environment;
   const std::string directory = workers != nullptr ? workers->app(0).working_directory : std::string();
   inspect(environment, {}, health_look_.guard([this, m, environment, directory](const plan::HostFacts& facts) {
     health_.begin(m, plan::faults_of(facts), environment, directory);

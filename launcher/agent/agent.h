@@ -49,13 +49,12 @@ class Agent final : private HostAttemptOwner {
     HostSystem system;  // file_work null: by a thread of the agent's
     os::OomWatch& oom_watch;
     Guard& guard;
-    std::string machine;               // os::machine_identity()
-    std::string cgroup;                // os::Cgroup::current()
-    std::vector<int> ignored_signals;  // os::ignored_signals()
+    StartState at_start;
+    std::string machine;  // os::machine_identity()
+    std::string cgroup;   // os::Cgroup::current()
   };
-  // `login_environment` is the environment that the agent was started with. `descriptor_limit` is the soft limit of
-  // open descriptors for workers. `silence` is the heartbeat timeout until the launcher's Hello sets another.
-  Agent(Deps deps, Ends ends, plan::Environment login_environment, unsigned long descriptor_limit, Duration silence);
+  // `silence` is the heartbeat timeout until the launcher's Hello sets another.
+  Agent(Deps deps, Ends ends, Duration silence);
 
   // Runs the event loop until the session is over, and the last message has been sent or the launcher is lost. The exit
   // status of the agent does not depend on the workers.
@@ -121,8 +120,6 @@ class Agent final : private HostAttemptOwner {
   void rule(std::uint32_t caller, wire::PeerOwnership ours);
 
   Deps deps_;
-  plan::Environment login_environment_;
-  unsigned long descriptor_limit_;  // soft limit that workers get
   ControlLink link_;
   ReconnectWindow reconnect_window_;
   boost::asio::steady_timer timer_;

@@ -106,11 +106,12 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   sml::agent::Agent agent({.system = {.loop = loop, .processes = processes, .network = network, .scratch = scratch},
                            .oom_watch = oom_watch,
                            .guard = guard,
+                           .at_start = {.environment = std::move(login),
+                                        .ignored_signals = sml::os::ignored_signals(),
+                                        .descriptor_limit = descriptor_limit},
                            .machine = sml::os::machine_identity(),
-                           .cgroup = sml::os::Cgroup::current(),
-                           .ignored_signals = sml::os::ignored_signals()},
-                          {.in = STDIN_FILENO, .out = STDOUT_FILENO}, std::move(login), descriptor_limit,
-                          flags.silence);
+                           .cgroup = sml::os::Cgroup::current()},
+                          {.in = STDIN_FILENO, .out = STDOUT_FILENO}, flags.silence);
   pass_on(signals, agent);
   agent.run();
   return 0;

@@ -11,7 +11,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include "common/plan/environment/worker_env.h"
 #include "launcher/agent/link/reconnect_wire.h"
 #include "tests/simulation/job.h"
 #include "tests/simulation/plants.h"
@@ -68,23 +67,22 @@ void AgentProcess::turn() {
     if (std::exchange(begun_, true)) {
       loop_->run();
     } else {
-      agent_ =
-          std::make_unique<agent::Agent>(agent::Agent::Deps{.system = {.loop = *loop_,
-                                                                       .processes = processes_,
-                                                                       .network = network_,
-                                                                       .scratch = scratch_,
-                                                                       .file_work =
-                                                                           [](const auto& work, const auto& then) {
-                                                                             work();
-                                                                             then();
-                                                                           }},
-                                                            .oom_watch = oom_watch_,
-                                                            .guard = guard_,
-                                                            .machine = host_.machine,
-                                                            .cgroup = {},
-                                                            .ignored_signals = {}},
-                                         agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()},
-                                         plan::Environment{}, 1024, std::chrono::seconds(30));
+      agent_ = std::make_unique<agent::Agent>(
+          agent::Agent::Deps{.system = {.loop = *loop_,
+                                        .processes = processes_,
+                                        .network = network_,
+                                        .scratch = scratch_,
+                                        .file_work =
+                                            [](const auto& work, const auto& then) {
+                                              work();
+                                              then();
+                                            }},
+                             .oom_watch = oom_watch_,
+                             .guard = guard_,
+                             .at_start = {.environment = {}, .ignored_signals = {}, .descriptor_limit = 1024},
+                             .machine = host_.machine,
+                             .cgroup = {}},
+          agent::Agent::Ends{.in = link_->agent_reads(), .out = link_->agent_writes()}, std::chrono::seconds(30));
       agent_->run();
     }
     left = true;

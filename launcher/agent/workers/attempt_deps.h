@@ -1,7 +1,7 @@
-// Objects of the agent that all its attempts use. They all outlive the attempts.
+// Objects and values of the agent that all its attempts use. They all outlive the attempts.
 #pragma once
 #include <functional>
-#include <span>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -15,8 +15,16 @@
 
 namespace sml::agent {
 
+// The state of the agent's process at its start, which its workers begin with, too.
+struct StartState {
+  plan::Environment environment;
+  std::vector<int> ignored_signals;    // os::ignored_signals()
+  unsigned long descriptor_limit = 0;  // the soft limit of open descriptors
+};
+
 struct AttemptDeps {
   const HostSystem& system;
+  const StartState& at_start;
   ControlLink& link;
   LocalConnectionCheck& callers;
   os::OomWatch& oom_watch;
@@ -24,9 +32,6 @@ struct AttemptDeps {
   // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
   std::function<bool(pid_t)> is_own;
   const Guard& guard;
-  const plan::Environment& login;        // the environment that the agent was started with
-  std::span<const int> ignored_signals;  // os::ignored_signals() at the agent's start
-  unsigned long descriptor_limit = 0;    // the soft limit of open descriptors for workers
 };
 
 }  // namespace sml::agent

@@ -14,7 +14,7 @@ void DynamicWorkers::prepare(const wire::AddWorkers& m, WorkerStarter* starter) 
     return settle(m.first, {});
   }
   search_ = std::make_shared<Search>(Search{m, starter->environments()});
-  search_->environments.add(m.apps, deps_.login);
+  search_->environments.add(m.apps, deps_.at_start.environment);
   const auto find = [search = search_] { search->missing = search->environments.find_programs(); };
   deps_.system.file_work(find, lifetime_.guard([this, starter, search = search_] {
     if (search_ != search) return;  // forgotten, or another has come

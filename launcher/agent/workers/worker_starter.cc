@@ -26,7 +26,7 @@ void append(plan::Environment& to, const plan::Environment& more) { to.insert(to
 WorkerStarter::WorkerStarter(const AttemptDeps& deps, std::vector<wire::App> apps, std::string mark,
                              WorkerGroup& workers, const HostServices& services)
     : deps_(deps),
-      environments_(deps.system.network, std::move(apps), deps.login),
+      environments_(deps.system.network, std::move(apps), deps.at_start.environment),
       mark_(std::move(mark)),
       workers_(workers),
       services_(services) {}
@@ -129,8 +129,8 @@ void WorkerStarter::preload(const wire::PreloadRequest& request) const {
                                      .environment = environment,
                                      .working_directory = environments_.app(app).working_directory,
                                      .stdin_fd = nothing ? nothing->get() : -1,
-                                     .descriptor_limit = deps_.descriptor_limit,
-                                     .ignored_signals = deps_.ignored_signals}});
+                                     .descriptor_limit = deps_.at_start.descriptor_limit,
+                                     .ignored_signals = deps_.at_start.ignored_signals}});
 }
 
 // ---- the start
@@ -191,9 +191,9 @@ void WorkerStarter::spawn(Worker& worker, const ResourceAssignment& share, int e
                 .environment = environment,
                 .working_directory = environments_.app(app).working_directory,
                 .empty_input = empty_input,
-                .descriptor_limit = deps_.descriptor_limit,
+                .descriptor_limit = deps_.at_start.descriptor_limit,
                 .pipe_size = std::min(kWidestPipe, kPipesInAll / pipes),
-                .ignored_signals = deps_.ignored_signals,
+                .ignored_signals = deps_.at_start.ignored_signals,
                 .settings = share.settings,
                 .more_descriptors = descriptors,
                 .start = [this](const os::WorkerProcess& process) { return deps_.preload.spawn(process); }});
