@@ -187,9 +187,9 @@ void Agent::prepare(wire::Prepare& m) {
                                                        .callers = callers_,
                                                        .oom_watch = deps_.oom_watch,
                                                        .preload = preload_,
-                                                       .is_own = [this](pid_t pid) { return is_own(pid); },
-                                                       .guard = deps_.guard},
-                                           static_cast<HostAttemptOwner&>(*this), grace_);
+                                                       .guard = deps_.guard,
+                                                       .owner = *this},
+                                           grace_);
   attempt_->prepare(std::move(m), [this, clipped](wire::Prepared answer) {
     answer.limits = os::telling_limits(deps_.at_start.descriptor_limit);
     answer.warnings.insert(answer.warnings.end(), clipped.begin(), clipped.end());

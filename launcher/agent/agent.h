@@ -98,9 +98,9 @@ class Agent final : private HostAttemptOwner {
   void tell(const plan::HostFacts& facts);
   void end_health_check();
 
+  // HostAttemptOwner
   void attempt_changed() override;
-  // True for a child that the agent runs for itself (preload, health check, guardian): no attempt may end it.
-  bool is_own(pid_t child) const;
+  bool is_own(pid_t child) const override;
   wire::ToLauncher cleared() const;
   void leave(const std::string& words);  // `words` are encoded frames
   // Advances the attempt after any change, and ends the loop once the session is over. To be called after each event.

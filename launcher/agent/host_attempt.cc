@@ -13,25 +13,12 @@
 
 namespace sml::agent {
 
-HostAttempt::HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Duration grace)
+HostAttempt::HostAttempt(const AttemptDeps& deps, Duration grace)
     : deps_(deps),
-      owner_(owner),
       machine_(grace),
       workers_(deps_.system.processes),
-      orphans_(deps_.system.processes, workers_, deps_.is_own),
-      service_context_{.system = deps.system,
-                       .callers = deps.callers,
-                       .send = [&link = deps.link](const wire::ToLauncher& m) { link.send(m); },
-                       .fail_rank = [this](Rank rank, wire::FaultKind kind, int code,
-                                           const std::string& why) { fail_rank(rank, kind, code, why); },
-                       .say_for = [this](Rank rank, Stream stream,
-                                         const std::string& text) { workers_.say_for(rank, stream, text); },
-                       .output_flows = [this] { return output_allowance() > 0; },
-                       .moved_on =
-                           [this] {
-                             wake();
-                             owner_.attempt_changed();
-                           }},
+      orphans_(deps_.system.processes, workers_, deps_.owner),
+      service_context_{.system = deps_.system, .callers = deps_.callers, .owner = *this},
       news_(deps_) {}
 
 // ---- before the start
@@ -91,7 +78,7 @@ void HostAttempt::start(wire::Start m) {
   // The machine ignores the event if the attempt has been stopped since.
   deps_.preload.when_settled(lifetime_.guard([this] {
     dispatch(HostEvent::Start);
-    owner_.attempt_changed();
+    deps_.owner.attempt_changed();
   }));
 }
 
@@ -140,7 +127,6 @@ void HostAttempt::spawn_all() {
   if (workers_.alive() == 0) end_services();
 }
 
-// Does nothing if a fault of the rank has been reported before. A Broken fault also kills the rank's process.
 void HostAttempt::fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) {
   const bool news = news_.report(
       wire::RankFault{number(), rank, kind, code, why.substr(0, wire::kMaxText), nanoseconds(Clock::now())});
@@ -246,6 +232,11 @@ void HostAttempt::worker_without_terminal(Rank rank, const Error& why) {
 
 void HostAttempt::worker_took_input(Rank rank, std::size_t bytes) { deps_.link.send(wire::StdinCredit{rank, bytes}); }
 
+void HostAttempt::moved_on() {
+  wake();
+  deps_.owner.attempt_changed();
+}
+
 // ---- requests of the launcher
 
 void HostAttempt::signal_descendants(int signo) {
@@ -281,7 +272,7 @@ void HostAttempt::handle(const wire::ToAgent& message) {
 }
 
 void HostAttempt::additions_changed() {
-  owner_.attempt_changed();
+  deps_.owner.attempt_changed();
   if (workers_.alive() == 0 && !additions_.wait()) end_services();
 }
 

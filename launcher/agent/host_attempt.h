@@ -26,17 +26,10 @@
 
 namespace sml::agent {
 
-class HostAttemptOwner {
- public:
-  virtual ~HostAttemptOwner() = default;
-  // The state of workers has changed: the owner must call settle(), but not from within this call.
-  virtual void attempt_changed() = 0;
-};
-
-class HostAttempt final : private WorkerOwner {
+class HostAttempt final : private WorkerOwner, private ServiceOwner {
  public:
   // `grace` is the grace period if the launcher is lost, or if the stop does not come from it.
-  HostAttempt(const AttemptDeps& deps, HostAttemptOwner& owner, Duration grace);
+  HostAttempt(const AttemptDeps& deps, Duration grace);
   HostAttempt(const HostAttempt&) = delete;
   HostAttempt& operator=(const HostAttempt&) = delete;
 
@@ -91,16 +84,23 @@ class HostAttempt final : private WorkerOwner {
     deps_.link.send_output_of(pipe, rank, stream, read_at, size);
   }
   void worker_took_input(Rank rank, std::size_t bytes) override;
-  void worker_changed() override { owner_.attempt_changed(); }
+  void worker_changed() override { deps_.owner.attempt_changed(); }
   void worker_without_terminal(Rank rank, const Error& why) override;
   void worker_ignored(Rank rank, const std::string& what) override { news_.report_ignored(rank, what); }
+
+  // ServiceOwner
+  void send(const wire::ToLauncher& message) override { deps_.link.send(message); }
+  // Does nothing if a fault of the rank has been reported before. A Broken fault also kills the rank's process.
+  void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) override;
+  void say_for(Rank rank, Stream stream, const std::string& text) override { workers_.say_for(rank, stream, text); }
+  bool output_flows() const override { return output_allowance() > 0; }
+  void moved_on() override;
 
   void prepare_with(wire::Prepare plan, const std::vector<Error>& missing);  // once the programs have been looked for
   bool over() const { return machine_.state() == HostState::Gone; }
   void dispatch(HostEvent event);
   void perform(HostAction action);
   void spawn_all();
-  void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why);
   void signal_all(int signo);          // workers by their process groups, and orphans
   void signal_descendants(int signo);  // the workers' process groups, and all children of the agent but a guardian
   void look_round();                   // sends the machine the events that are due: all reaped, all done, nothing left
@@ -111,7 +111,6 @@ class HostAttempt final : private WorkerOwner {
   void additions_changed();  // workers were added, or are not awaited any more
 
   AttemptDeps deps_;
-  HostAttemptOwner& owner_;
   HostMachine machine_;
   WorkerGroup workers_;
   Orphans orphans_;

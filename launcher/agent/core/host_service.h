@@ -23,24 +23,33 @@
 
 namespace sml::agent {
 
-// Objects and callbacks that services use. The context outlives the services.
-struct ServiceContext {
-  const HostSystem& system;
-  LocalConnectionCheck& callers;
-  std::function<void(const wire::ToLauncher&)> send;
+// The attempt that a service belongs to, as the service knows it.
+class ServiceOwner {
+ public:
+  virtual ~ServiceOwner() = default;
+
+  virtual void send(const wire::ToLauncher& message) = 0;
   // Reports that a rank of this host has failed, whatever happens to its process; see wire::FaultKind. Only the first
   // report of each rank counts. `code`, 1 to 255, is the exit status for the job; `why` is a part of a sentence that
   // follows "rank 3 on algo-1". Calls no service.
-  std::function<void(Rank rank, wire::FaultKind kind, int code, const std::string& why)> fail_rank;
+  virtual void fail_rank(Rank rank, wire::FaultKind kind, int code, const std::string& why) = 0;
   // Adds text to a worker's output, as if the worker had printed it; see Worker::print(). The text is lost if that
   // output has ended, or if too much of such text waits to be sent.
-  std::function<void(Rank rank, Stream stream, const std::string& text)> say_for{};
-  std::uint32_t attempt = 1;  // Prepare::attempt
+  virtual void say_for(Rank rank, Stream stream, const std::string& text) = 0;
   // True if the agent reads the workers' output now. False: workers may be blocked because their pipes are full.
-  std::function<bool()> output_flows{};
+  virtual bool output_flows() const = 0;
   // A service must call this when its takes_output() or is_busy() may have changed.
-  std::function<void()> moved_on{};
+  virtual void moved_on() = 0;
+};
 
+// Objects that services use. The context outlives the services.
+struct ServiceContext {
+  const HostSystem& system;
+  LocalConnectionCheck& callers;
+  ServiceOwner& owner;
+  std::uint32_t attempt = 1;  // Prepare::attempt
+
+  void send(const wire::ToLauncher& message) const { owner.send(message); }
   // Sends the launcher a warning for the user.
   void warn(const std::string& sentence) const { send(wire::AgentLog{wire::LogLevel::Warning, sentence}); }
 };

@@ -207,14 +207,14 @@ void RankMonitorService::arm() {
 // A worker that is blocked on a full pipe, because its output is not taken, is not at fault.
 void RankMonitorService::look() {
   const TimePoint now = Clock::now();
-  const bool flows = context_.output_flows();
+  const bool flows = context_.owner.output_flows();
   for (const auto& worker : workers_) {
     const std::optional<TimePoint> due = worker->machine.deadline();
     if (!due || now < *due) continue;
     if (!flows) {
       worker->machine.forgive(now);
     } else if (const std::optional<std::string> missed = worker->machine.on_time(now)) {
-      context_.fail_rank(worker->rank, wire::FaultKind::Silent, kNoProgressExit, *missed);
+      context_.owner.fail_rank(worker->rank, wire::FaultKind::Silent, kNoProgressExit, *missed);
     }
   }
   arm();

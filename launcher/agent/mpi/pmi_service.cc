@@ -287,12 +287,12 @@ void PmiService::apply(const World&, const PmiRelay& word) const {
 }
 
 void PmiService::apply(const World&, const PmiBroken& broken) {
-  context_.fail_rank(broken.rank, wire::FaultKind::Broken, 1, broken.why);
+  context_.owner.fail_rank(broken.rank, wire::FaultKind::Broken, 1, broken.why);
   close(broken.rank);
 }
 
 void PmiService::apply(const World&, const PmiAborted& aborted) const {
-  context_.fail_rank(aborted.rank, wire::FaultKind::Aborted, aborted.code, aborted.why);
+  context_.owner.fail_rank(aborted.rank, wire::FaultKind::Aborted, aborted.code, aborted.why);
 }
 
 void PmiService::apply(World& world, const PmiSpawn& spawn) const {

@@ -230,8 +230,9 @@ void PmixService::listen() {
 
 void PmixService::carry_out() {
   const pmix::Actions deeds = machine_->take_deeds();
-  for (const pmix::Actions::Words& one : deeds.words) context_.say_for(one.rank, one.stream, one.text);
-  for (const pmix::Actions::Failure& one : deeds.failures) context_.fail_rank(one.rank, one.kind, one.code, one.why);
+  for (const pmix::Actions::Words& one : deeds.words) context_.owner.say_for(one.rank, one.stream, one.text);
+  for (const pmix::Actions::Failure& one : deeds.failures)
+    context_.owner.fail_rank(one.rank, one.kind, one.code, one.why);
   for (const std::string& one : deeds.warnings) context_.warn(one);
   for (const wire::ToLauncher& message : deeds.launcher) context_.send(message);
   for (const pmix::ToHelper& message : deeds.helper) helper_.send(message);
@@ -316,7 +317,7 @@ void PmixService::worker_ended(Rank rank, const ExitStatus& status) {
   if (!machine_) return;
   const bool joined = machine_->ended(rank);
   if (!succeeded(status)) return;
-  if (joined) context_.fail_rank(rank, wire::FaultKind::Broken, 1, "exited with status 0 without MPI_Finalize");
+  if (joined) context_.owner.fail_rank(rank, wire::FaultKind::Broken, 1, "exited with status 0 without MPI_Finalize");
   machine_->ended_well(rank);
   carry_out();
 }
@@ -327,8 +328,8 @@ void PmixService::lose(const std::string& why) {
   const std::optional<Rank> rank = machine_ ? machine_->first_served() : std::nullopt;
   const bool used = request_.need == PmixNeed::Sure || (machine_ && machine_->ever_joined() > 0);
   if (std::exchange(ending_, true) || !rank || !used) return;
-  context_.fail_rank(*rank, wire::FaultKind::Broken, 125,
-                     "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
+  context_.owner.fail_rank(*rank, wire::FaultKind::Broken, 125,
+                           "was left without PMIx, as libpmix's helper (" + loaded_ + ") " + why + ",");
 }
 
 // A job that never started does not wait until the helper exits by itself.

@@ -1,6 +1,5 @@
 // Objects and values of the agent that all its attempts use. They all outlive the attempts.
 #pragma once
-#include <functional>
 #include <vector>
 
 #include <sys/types.h>
@@ -22,6 +21,15 @@ struct StartState {
   unsigned long descriptor_limit = 0;  // the soft limit of open descriptors
 };
 
+class HostAttemptOwner {
+ public:
+  virtual ~HostAttemptOwner() = default;
+  // The state of workers has changed: the owner must call settle(), but not from within this call.
+  virtual void attempt_changed() = 0;
+  // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
+  virtual bool is_own(pid_t child) const = 0;
+};
+
 struct AttemptDeps {
   const HostSystem& system;
   const StartState& at_start;
@@ -29,9 +37,8 @@ struct AttemptDeps {
   LocalConnectionCheck& callers;
   os::OomWatch& oom_watch;
   Preload& preload;
-  // True for a child that the agent runs for itself, such as the guardian: an attempt neither ends nor waits for it.
-  std::function<bool(pid_t)> is_own;
   const Guard& guard;
+  HostAttemptOwner& owner;
 };
 
 }  // namespace sml::agent

@@ -14,7 +14,7 @@ void Orphans::ask_to_end(int signo) {
 
 std::vector<pid_t> Orphans::children() const {
   std::vector<pid_t> out = processes_.children();
-  std::erase_if(out, is_own_);
+  std::erase_if(out, [this](pid_t pid) { return owner_.is_own(pid); });
   return out;
 }
 
