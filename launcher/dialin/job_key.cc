@@ -58,7 +58,7 @@ FoundSecret given_secret(const Options& options, const ThisHost& here) {
 FoundSecret own_secret(const ThisHost& here) {
   const std::string folder = here.config_folder();
   const std::string own = default_secret_file(folder);
-  if (folder.empty() || !here.exists(own)) return std::optional<Secret>();
+  if (folder.empty() || !here.files.exists(own)) return std::optional<Secret>();
   return secret_of_file(here, own, SecretKind::Default, own);
 }
 
@@ -94,7 +94,7 @@ std::string facts_of_batch(const ThisHost& here) {
 
 std::optional<Platform> find_platform(const ThisHost& here) {
   if (std::string facts = facts_of_batch(here); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
-  std::string facts = sagemaker::shared_facts(here.environment, {here.read_file, here.exists, here.check_trust});
+  std::string facts = sagemaker::shared_facts(here.environment, here.files);
   if (!facts.empty()) return Platform{"SageMaker", std::move(facts)};
   return std::nullopt;
 }
@@ -204,7 +204,7 @@ string_view advice_on_secrets() {
 bool key_is_there(const ThisHost& here) {
   if (!variable(here, kSecretVariable).empty() || find_platform(here)) return true;
   const std::string folder = here.config_folder();
-  return !folder.empty() && here.exists(default_secret_file(folder));
+  return !folder.empty() && here.files.exists(default_secret_file(folder));
 }
 
 namespace {

@@ -201,9 +201,7 @@ std::string job_name(const Options& options, const ThisHost& here, const std::op
     const std::string value = variable(here, name);
     if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
   }
-  return (step ? step->id
-               : sagemaker::processing_job(here.environment, {here.read_file, here.exists, here.check_trust})) +
-         run;
+  return (step ? step->id : sagemaker::processing_job(here.environment, here.files)) + run;
 }
 
 // Several steps may have their heads on one host at the same time.

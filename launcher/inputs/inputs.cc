@@ -44,7 +44,7 @@ Result<plan::RankLayout> read_layout(const Options& options, const ThisHost& her
         ErrorKind::Usage,
         "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
   }
-  const Result<std::string> text = here.read_file(options.rankfile, plan::kMaxRankfileBytes);
+  const Result<std::string> text = here.files.read(options.rankfile, plan::kMaxRankfileBytes);
   if (!text) {
     return Error(ErrorKind::Config, fmt::format("--rankfile {}: {}", show(options.rankfile), text.error().message()));
   }
@@ -157,7 +157,7 @@ Result<void> check_ssh_file(std::string_view option, std::string file, const Thi
     if (home == nullptr) return {};
     file.replace(0, 1, plan::value_of(*home));
   }
-  if (file.empty() || here.exists(file)) return {};
+  if (file.empty() || here.files.exists(file)) return {};
   return Error(ErrorKind::Usage, fmt::format("{} {}: there is no such file", option, show(file)));
 }
 

@@ -141,14 +141,14 @@ std::string variable(const ThisHost& here, std::string_view name) {
 
 // Judged when it is open: another user can neither exchange it then, nor be late with making it.
 Result<OwnText> read_own_text(const ThisHost& here, const std::string& path, std::size_t limit) {
-  if (!here.check_trust) {
-    Result<std::string> text = here.read_file(path, limit);
+  if (!here.files.check_trust) {
+    Result<std::string> text = here.files.read(path, limit);
     return text ? Result<OwnText>(OwnText{std::move(*text)}) : text.error();
   }
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   const int why = file.get() < 0 ? errno : 0;
   if (why == ENOENT || why == ENOTDIR) return file_error(why);
-  const Result<void> trusted = here.check_trust(path);
+  const Result<void> trusted = here.files.check_trust(path);
   if (trusted && why != 0) return file_error(why);
   if (trusted && is_named_by(file.get(), path)) {
     Result<std::string> text = read_to_end(file.get(), limit);
@@ -172,11 +172,11 @@ ThisHost this_host(std::span<const char* const> environment) {
   here.process = os::process_settings();
   const auto shared = std::make_shared<const plan::Environment>(here.environment);
   here.unix_time = std::time(nullptr);
-  here.read_file = read_file;
+  here.files.read = read_file;
   here.read_secret = read_secret_file;
   here.share_secret = share_secret_file;
-  here.exists = exists;
-  here.check_trust = os::check_trust;
+  here.files.exists = exists;
+  here.files.check_trust = os::check_trust;
   here.listens = [](std::uint16_t port) { return os::listener_on(port).has_value(); };
   const auto passed_over = std::make_shared<std::vector<std::string>>();
   here.passed_over = [passed_over] { return *passed_over; };

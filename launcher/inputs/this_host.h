@@ -14,6 +14,7 @@
 #include "common/plan/machine/cpu_topology.h"
 #include "common/plan/machine/host.h"
 #include "launcher/hosts/aliases.h"
+#include "launcher/inputs/file_access.h"
 #include "launcher/inputs/secret_file.h"
 #include "launcher/starters/starter.h"
 #include "launcher/transport/locality.h"
@@ -30,12 +31,11 @@ struct OwnText {
 // make their own ThisHost; this_host() makes the real one.
 struct ThisHost {
   std::int64_t unix_time = 0;  // seconds, when this was made
-  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;  // at most `limit` bytes
+  FileAccess files;            // without check_trust, only files.read reads
   // See read_secret_file().
   std::function<Result<std::string>(const std::string& path, SecretKind kind)> read_secret;
   // See share_secret_file(). Null: the hosts share no folder.
   std::function<Result<void>(const std::string& path, SecretMaker maker, Duration timeout)> share_secret{};
-  std::function<bool(const std::string& path)> exists;
   std::function<std::uint32_t()> count_gpus;          // by nvidia-smi -L; 0 without it
   std::function<std::uint32_t()> count_neuron_cores;  // by neuron-ls; 0 without it
   std::function<std::uint32_t()> count_cpus;          // usable CPUs
@@ -52,9 +52,6 @@ struct ThisHost {
   std::string name_space{};                                               // a new random name, for LaunchPlan::job
   std::vector<hosts::MachineNames> machines{};          // hosts that have turned out to be one machine
   std::optional<std::vector<plan::Host>> discovered{};  // as --host-discovery-script lists them; nullopt: no list
-  // Error if another user can change the file that the path names, see common/os/trust.h. Null: not checked, and only
-  // read_file reads.
-  std::function<Result<void>(const std::string& path)> check_trust{};
   // Whether a program of this machine listens on that TCP port; null: not known.
   std::function<bool(std::uint16_t port)> listens{};
   // Programs that output_of() has not run because others could change them: each entry is a part of a sentence with the

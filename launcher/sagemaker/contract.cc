@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kMostOfContract = std::size_t{4} << 20;
 constexpr std::string_view kConfig = "/input/config/";
 
-Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
+Result<std::optional<std::string>> read_if_there(const FileAccess& files, const std::string& path) {
   if (!files.exists(path)) return std::optional<std::string>();
   Result<std::string> text = read_job_file(files, path, kMostOfContract);
   if (!text) return file_error(path, text.error().message());
   return std::optional(std::move(*text));
 }
 
-Result<Object> read_object(const Files& files, const std::string& path) {
+Result<Object> read_object(const FileAccess& files, const std::string& path) {
   const Result<std::optional<std::string>> text = read_if_there(files, path);
   if (!text) return text.error();
   if (!*text) return Object{};
@@ -81,7 +81,7 @@ Result<void> read_groups(Contract& contract) {
   return {};
 }
 
-Result<void> read_hosts(Contract& contract, const Files& files, const std::string& host_name) {
+Result<void> read_hosts(Contract& contract, const FileAccess& files, const std::string& host_name) {
   const std::string path = contract.folder + std::string(kConfig) + "resourceconfig.json";
   const Result<std::optional<std::string>> text = read_if_there(files, path);
   if (!text) return text.error();
@@ -116,7 +116,7 @@ Result<void> read_place(Contract& contract) {
   return {};
 }
 
-Result<void> read_inputs(Contract& contract, const Files& files) {
+Result<void> read_inputs(Contract& contract, const FileAccess& files) {
   const std::string channels = contract.folder + std::string(kConfig) + "inputdataconfig.json";
   Result<Object> data = read_object(files, channels);
   if (!data) return data.error();
@@ -137,14 +137,14 @@ Result<void> read_inputs(Contract& contract, const Files& files) {
 
 }  // namespace
 
-Result<std::string> read_job_file(const Files& files, const std::string& path, std::size_t limit) {
+Result<std::string> read_job_file(const FileAccess& files, const std::string& path, std::size_t limit) {
   const bool judged = files.check_trust && !hosts::belongs_to_sagemaker(path);
   const Result<void> trusted = judged ? files.check_trust(path) : Result<void>();
   if (trusted) return files.read(path, limit);
   return Error(ErrorKind::Config, "is not obeyed, as " + trusted.error().message());
 }
 
-std::string contract_folder(const plan::Environment& environment, const Files& files) {
+std::string contract_folder(const plan::Environment& environment, const FileAccess& files) {
   const std::string* entry = plan::find_variable(environment, "SAGEMAKER_BASE_DIR");
   std::string base(entry == nullptr ? std::string_view() : plan::value_of(*entry));
   while (base.ends_with('/')) base.pop_back();
@@ -153,7 +153,8 @@ std::string contract_folder(const plan::Environment& environment, const Files& f
   return usual;
 }
 
-Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name) {
+Result<Contract> read_contract(const plan::Environment& environment, const FileAccess& files,
+                               const std::string& host_name) {
   Contract contract;
   contract.folder = contract_folder(environment, files);
   if (files.exists(contract.folder + std::string(kV3Scripts))) contract.sdk = Sdk::V3;
@@ -182,7 +183,7 @@ std::string channel_folder(const Contract& contract, std::string_view channel) {
   return fmt::format("{}/input/data/{}", contract.folder, channel);
 }
 
-std::string processing_job(const plan::Environment& environment, const Files& files) {
+std::string processing_job(const plan::Environment& environment, const FileAccess& files) {
   const Result<Object> config =
       read_object(files, contract_folder(environment, files) + "/config/processingjobconfig.json");
   if (!config) return "";
@@ -194,7 +195,7 @@ std::string processing_job(const plan::Environment& environment, const Files& fi
   return "";
 }
 
-Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files) {
+Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const FileAccess& files) {
   Contract contract;
   contract.folder = contract_folder(environment, files);
   Result<Object> data = read_object(files, contract.folder + std::string(kConfig) + "inputdataconfig.json");

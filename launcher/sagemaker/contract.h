@@ -1,8 +1,7 @@
 // The contract: the description of a job that SageMaker gives its containers, in files below /opt/ml and in a few
-// variables. This header reads it through `Files`, and decides nothing.
+// variables. This header reads it through FileAccess, and decides nothing.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,22 +9,15 @@
 
 #include "common/core/error.h"
 #include "common/plan/environment/worker_env.h"
+#include "launcher/inputs/file_access.h"
 #include "launcher/sagemaker/hyperparameters.h"
 #include "launcher/sagemaker/python_value.h"
 
 namespace sml::sagemaker {
 
-// Access to the container's files; injected, so that tests need none.
-struct Files {
-  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read;  // at most `limit` bytes
-  std::function<bool(const std::string& path)> exists;
-  // Error if another user can change the file, see common/os/trust.h. Null: not checked.
-  std::function<Result<void>(const std::string& path)> check_trust{};
-};
-
 // Reads a file that describes the job. Error (Config): it cannot be read, or SAGEMAKER_BASE_DIR has moved it to where
 // another user can change it; see hosts::belongs_to_sagemaker().
-Result<std::string> read_job_file(const Files& files, const std::string& path, std::size_t limit);
+Result<std::string> read_job_file(const FileAccess& files, const std::string& path, std::size_t limit);
 
 struct InstanceGroup {
   std::string name;
@@ -58,11 +50,12 @@ inline constexpr std::string_view kV3Sources = "/input/data/code";
 
 // "/opt/ml", or its place below SAGEMAKER_BASE_DIR: that variable is the prefix of /opt/ml or, if that does not exist,
 // the folder itself.
-std::string contract_folder(const plan::Environment& environment, const Files& files);
+std::string contract_folder(const plan::Environment& environment, const FileAccess& files);
 
 // Reads the contract. Each file may be missing. Errors (Config) name the file, the key and the expected value; unknown
 // keys are ignored. `host_name` is the name of the only host if there is no resourceconfig.json.
-Result<Contract> read_contract(const plan::Environment& environment, const Files& files, const std::string& host_name);
+Result<Contract> read_contract(const plan::Environment& environment, const FileAccess& files,
+                               const std::string& host_name);
 
 // Sets the hosts of a job without resourceconfig.json.
 void set_hosts(Contract& contract, std::vector<std::string> hosts, std::string current_host);
@@ -74,11 +67,11 @@ std::string channel_folder(const Contract& contract, std::string_view channel);
 
 // The ARN of the processing job, else its name; empty if this container belongs to none, or if its file cannot be read.
 // Source: "How Amazon SageMaker Processing Configures Your Processing Container" (developer guide).
-std::string processing_job(const plan::Environment& environment, const Files& files);
+std::string processing_job(const plan::Environment& environment, const FileAccess& files);
 
 // The folders of the channels in inputdataconfig.json that the platform has sharded over the hosts; empty without the
 // file. Errors as from read_contract().
-Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const Files& files);
+Result<std::vector<std::string>> sharded_folders(const plan::Environment& environment, const FileAccess& files);
 
 // A hyperparameter of the platform as text: "1" and 1 are the same. Nullopt if it is missing, null or empty.
 std::optional<std::string> parameter_text(const Contract& contract, std::string_view name);

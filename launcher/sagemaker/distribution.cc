@@ -120,7 +120,7 @@ Result<Distribution> read_v3(const std::string& text, std::string source) {
 }
 
 Result<Distribution> read_v3_if_there(const Contract& contract, const plan::Environment& environment,
-                                      const Files& files) {
+                                      const FileAccess& files) {
   constexpr std::size_t kMostOfConfig = std::size_t{1} << 20;
   constexpr std::string_view kVariable = "SM_DISTRIBUTED_CONFIG";
   if (const std::string* entry = plan::find_variable(environment, kVariable)) {
@@ -146,7 +146,7 @@ bool contains(const std::vector<std::string>& list, const std::string& name) {
 }  // namespace
 
 Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
-                                       const Files& files) {
+                                       const FileAccess& files) {
   Distribution out;
   for (const Switch& row : kSwitches) {
     const Result<bool> on = switched_on(contract, row.key);

@@ -37,7 +37,7 @@ struct Distribution {
 // the containers check them; else those of version 3, from SM_DISTRIBUTED_CONFIG or
 // FOLDER/input/data/sm_drivers/distributed.json. Errors (Config) name key and value.
 Result<Distribution> read_distribution(const Contract& contract, const plan::Environment& environment,
-                                       const Files& files);
+                                       const FileAccess& files);
 
 // The hosts that take part in the distribution, in the order of Contract::hosts; the first is the coordinator. Error
 // (Config): a group that does not exist, or several groups of which none is selected.

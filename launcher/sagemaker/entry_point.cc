@@ -18,7 +18,7 @@ std::string join(const std::string& folder, std::string_view name) {
 }
 
 // The entry script of a job of version 3 of the SDK; empty if it has none, which its environment.py writes as "null".
-std::string entry_script(const Contract& contract, const plan::Environment& environment, const Files& files) {
+std::string entry_script(const Contract& contract, const plan::Environment& environment, const FileAccess& files) {
   constexpr std::size_t kMostOfFile = std::size_t{1} << 20;
   const std::string_view name = plan::variable(environment, "SM_ENTRY_SCRIPT");
   if (!name.empty() && name != "null") return std::string(name);
@@ -32,7 +32,7 @@ std::string entry_script(const Contract& contract, const plan::Environment& envi
   return written == nullptr ? std::string() : *written;
 }
 
-std::string name_of_program(const Contract& contract, const plan::Environment& environment, const Files& files) {
+std::string name_of_program(const Contract& contract, const plan::Environment& environment, const FileAccess& files) {
   if (contract.sdk == Sdk::V3) {
     if (std::string script = entry_script(contract, environment, files); !script.empty()) return script;
   }
@@ -54,29 +54,29 @@ std::string module_file(std::string_view name) {
   return path;
 }
 
-bool is_module(const std::string& folder, const std::string& name, const Files& files) {
+bool is_module(const std::string& folder, const std::string& name, const FileAccess& files) {
   const std::string path = join(folder, module_file(name));
   return files.exists(path + ".py") || files.exists(path + "/__main__.py");
 }
 
-bool is_package(const std::string& folder, Sdk sdk, const Files& files) {
+bool is_package(const std::string& folder, Sdk sdk, const FileAccess& files) {
   return sdk == Sdk::V2 && files.exists(join(folder, "setup.py"));
 }
 
-bool holds(const std::string& folder, const std::string& name, Sdk sdk, const Files& files) {
+bool holds(const std::string& folder, const std::string& name, Sdk sdk, const FileAccess& files) {
   const bool package = is_package(folder, sdk, files);
   return package || files.exists(join(folder, name)) || is_module(folder, name, files);
 }
 
 // With "#!", or binary: the kernel can execute it.
-EntryKind kind_of_command(const std::string& path, const Files& files) {
+EntryKind kind_of_command(const std::string& path, const FileAccess& files) {
   constexpr std::size_t kMaxScript = std::size_t{1} << 20;
   const Result<std::string> text = files.read(path, kMaxScript);
   const bool shell = text && !text->starts_with("#!") && text->find('\0') == std::string::npos;
   return shell ? EntryKind::ShellText : EntryKind::Executable;
 }
 
-EntryKind kind_of(const std::string& folder, const std::string& name, Sdk sdk, const Files& files) {
+EntryKind kind_of(const std::string& folder, const std::string& name, Sdk sdk, const FileAccess& files) {
   const std::string path = join(folder, name);
   if (name.ends_with(".sh")) return kind_of_command(path, files);
   if (is_package(folder, sdk, files)) return EntryKind::Package;
@@ -107,7 +107,8 @@ std::vector<std::string> folders_of(const Contract& contract, const plan::Enviro
 }
 
 // The first folder with the program; empty if none has it.
-std::string find_folder(const std::vector<std::string>& folders, const std::string& name, Sdk sdk, const Files& files) {
+std::string find_folder(const std::vector<std::string>& folders, const std::string& name, Sdk sdk,
+                        const FileAccess& files) {
   const auto found = std::find_if(folders.begin(), folders.end(),
                                   [&](const std::string& folder) { return holds(folder, name, sdk, files); });
   return found == folders.end() ? std::string() : *found;
@@ -124,7 +125,7 @@ Error not_in_archive(const std::string& name, const std::string& archive) {
 
 }  // namespace
 
-Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files) {
+Archive find_archive(const Contract& contract, const plan::Environment& environment, const FileAccess& files) {
   const std::string submitted = submitted_of(contract, environment);
   if (!is_taken(submitted)) return {};
   const std::string name = name_of_program(contract, environment, files);
@@ -133,7 +134,7 @@ Archive find_archive(const Contract& contract, const plan::Environment& environm
 }
 
 Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment,
-                                    const Files& files) {
+                                    const FileAccess& files) {
   const bool v3 = contract.sdk == Sdk::V3;
   const std::string name = name_of_program(contract, environment, files);
   if (name.empty() && v3) {
@@ -175,7 +176,7 @@ std::vector<std::string> command_of(const EntryPoint& entry, const std::vector<s
   return out;
 }
 
-std::vector<std::vector<std::string>> installations_of(const EntryPoint& entry, const Files& files) {
+std::vector<std::vector<std::string>> installations_of(const EntryPoint& entry, const FileAccess& files) {
   const bool requirements = files.exists(join(entry.folder, "requirements.txt"));
   const bool package = entry.kind == EntryKind::Package;
   if (!requirements && !package) return {};

@@ -33,7 +33,7 @@ struct Archive {
 };
 
 // The archive of sagemaker_submit_directory, else of SAGEMAKER_SUBMIT_DIRECTORY.
-Archive find_archive(const Contract& contract, const plan::Environment& environment, const Files& files);
+Archive find_archive(const Contract& contract, const plan::Environment& environment, const FileAccess& files);
 
 // Finds the program. Its name is the hyperparameter sagemaker_program, else SAGEMAKER_PROGRAM, else SM_ENTRY_SCRIPT.
 // Its folder is the first with that program among: FOLDER/code, FOLDER/input/data/code, SM_SOURCE_DIR, the parameter
@@ -43,13 +43,14 @@ Archive find_archive(const Contract& contract, const plan::Environment& environm
 // names, FOLDER/input/data/code before the other folders, and a setup.py has no effect.
 // Errors (Config): no name; a name that leads out of the folder; not found (lists the folders searched); sources that
 // are still in an archive.
-Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment, const Files& files);
+Result<EntryPoint> find_entry_point(const Contract& contract, const plan::Environment& environment,
+                                    const FileAccess& files);
 
 // The command of the workers: the program, started as its kind requires, and `arguments`.
 std::vector<std::string> command_of(const EntryPoint& entry, const std::vector<std::string>& arguments);
 
 // The commands to run in the folder before any worker starts, once on each host; each a program with its arguments. In
 // a job of version 3 of the SDK its own script has installed what is wanted.
-std::vector<std::vector<std::string>> installations_of(const EntryPoint& entry, const Files& files);
+std::vector<std::vector<std::string>> installations_of(const EntryPoint& entry, const FileAccess& files);
 
 }  // namespace sml::sagemaker

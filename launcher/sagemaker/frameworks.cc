@@ -93,7 +93,7 @@ std::optional<plan::Preset> preset_of(const Distribution& distribution, const pl
 }
 
 // The driver's folder belongs to the machine; the devices exist only if the container was given them.
-Efa find_efa(const Files& files) {
+Efa find_efa(const FileAccess& files) {
   const bool present = files.exists("/sys/module/efa") && files.exists("/dev/infiniband/uverbs0");
   return present ? Efa::Present : Efa::Absent;
 }

@@ -25,7 +25,7 @@ std::optional<plan::Preset> preset_of(const Distribution& distribution, const pl
 
 // Whether this host has an Elastic Fabric Adapter device that the container may use.
 enum class Efa : std::uint8_t { Absent, Present };
-Efa find_efa(const Files& files);
+Efa find_efa(const FileAccess& files);
 
 // The variables of EFA for the instance type, if there is such a device, and those of smdistributed dataparallel. In a
 // job of version 3 of the SDK those of its drivers, which go by the instance type alone and name NCCL's interface.

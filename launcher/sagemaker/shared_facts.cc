@@ -35,14 +35,14 @@ std::string canonical(const std::string& text, string_view name) {
 
 }  // namespace
 
-bool is_training_job(const plan::Environment& environment, const Files& files) {
+bool is_training_job(const plan::Environment& environment, const FileAccess& files) {
   const bool is_named = !plan::variable(environment, "TRAINING_JOB_ARN").empty() ||
                         !plan::variable(environment, "TRAINING_JOB_NAME").empty();
   const std::string folder = contract_folder(environment, files) + "/input/config/";
   return is_named && files.exists(folder + std::string(kResourceConfig));
 }
 
-std::string shared_facts(const plan::Environment& environment, const Files& files) {
+std::string shared_facts(const plan::Environment& environment, const FileAccess& files) {
   const std::string folder = contract_folder(environment, files);
   const std::string training = folder + "/input/config/";
   const std::string processing = folder + "/config/";

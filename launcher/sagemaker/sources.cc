@@ -273,14 +273,13 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
   const os::UniqueFd folder(::open(scratch->path().c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return sys_error(ErrorKind::Config, show(scratch->path()), errno);
   if (Result<void> fetched = fetch(uri, scratch->path() + "/object", here); !fetched) return fetched.error();
-  return here.read_file(fmt::format("/proc/self/fd/{}/object", folder.get()), limit);
+  return here.files.read(fmt::format("/proc/self/fd/{}/object", folder.get()), limit);
 }
 
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here) {
-  const sagemaker::Files files{here.read_file, here.exists, here.check_trust};
-  const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
+  const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, here.files, here.host_name);
   if (!contract) return contract.error();
-  const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.environment, files);
+  const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.environment, here.files);
   std::vector<std::string> warnings;
   if (archive.name.empty()) return warnings;
   const std::string what = "sagemaker_submit_directory " + show(archive.name);

@@ -42,11 +42,11 @@ std::string join(const std::string& folder, const std::string& name) { return fo
 
 // The program of the job; or that of the command line, which keeps the usual working directory.
 Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
-                                           const ThisHost& here, const sagemaker::Files& files) {
+                                           const ThisHost& here) {
   if (!options.command.empty()) {
     return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), here.working_directory};
   }
-  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.environment, files);
+  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.environment, here.files);
   if (!entry) return entry.error();
   const bool v3 = contract.sdk == sagemaker::Sdk::V3;
   const auto usual = v3 ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit;
@@ -58,7 +58,7 @@ Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training,
   training.folder = entry->folder;
   if (entry->kind == sagemaker::EntryKind::Executable) training.program = join(entry->folder, entry->name);
   if (options.training.install == Installation::Yes && !v3)
-    training.installations = sagemaker::installations_of(*entry, files);
+    training.installations = sagemaker::installations_of(*entry, here.files);
   return entry;
 }
 
@@ -110,7 +110,7 @@ bool of_one_host(std::string_view name) {
 
 bool has_program(const std::string& name, const ThisHost& here) {
   const std::vector<std::string> files = os::program_candidates(name, here.environment);
-  return std::any_of(files.begin(), files.end(), here.exists);
+  return std::any_of(files.begin(), files.end(), here.files.exists);
 }
 
 // Leaves out variables that are already set.
@@ -219,7 +219,7 @@ Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& 
 constexpr std::string_view kFailure = "/output/failure";
 
 std::string folder_of_platform(const ThisHost& here) {
-  return sagemaker::contract_folder(here.environment, {here.read_file, here.exists, here.check_trust});
+  return sagemaker::contract_folder(here.environment, here.files);
 }
 
 // ---- installing
@@ -268,12 +268,11 @@ Error failed_step(const std::vector<std::string>& argv, const Training& training
 }  // namespace
 
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder) {
-  const sagemaker::Files files{here.read_file, here.exists, here.check_trust};
   Training training;
-  Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, files, here.host_name);
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, here.files, here.host_name);
   if (!contract) return contract.error();
   if (Result<void> taken = take_hosts_that_call(*contract, options, finder); !taken) return taken.error();
-  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, here.environment, files);
+  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, here.environment, here.files);
   if (!distribution) return distribution.error();
   take_groups(*distribution, options.groups);
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
@@ -283,13 +282,13 @@ Result<Training> prepare_training(Options& options, const ThisHost& here, HostFi
   } else {
     choose_hosts(options, training, *distribution, *contract, *hosts);
   }
-  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, here, files);
+  const Result<sagemaker::EntryPoint> entry = choose_entry(options, training, *contract, here);
   if (!entry) return entry.error();
   if (Result<void> checked = check_arguments(options.command); !checked) return checked.error();
   choose_workers(options, *distribution, *contract);
   choose_preset(options, training, *distribution, hosts->size(), here);
   plan::Environment further =
-      sagemaker::framework_variables(*contract, *distribution, *hosts, sagemaker::find_efa(files));
+      sagemaker::framework_variables(*contract, *distribution, *hosts, sagemaker::find_efa(here.files));
   add_variables(options, training, {*contract, *distribution, *entry}, unless_set(std::move(further), here), here);
   training.own_name = contract->current_host;
   for (const std::string& option : distribution->mpi.ignored) {
@@ -301,10 +300,11 @@ Result<Training> prepare_training(Options& options, const ThisHost& here, HostFi
 void choose_failure_file(Options& options, const ThisHost& here) {
   if (options.failure.wanted == FailureFile::None || !options.failure.path.empty()) return;
   const std::string folder = folder_of_platform(here);
-  const bool v3 = here.exists(folder + std::string(sagemaker::kV3Scripts));  // its drivers, too, start sml-run by name
+  const bool v3 =
+      here.files.exists(folder + std::string(sagemaker::kV3Scripts));  // its drivers, too, start sml-run by name
   if (options.mode == Mode::Train || v3) {
     options.failure.path = folder + std::string(kFailure);
-  } else if (here.exists(folder + "/config/resourceconfig.json")) {
+  } else if (here.files.exists(folder + "/config/resourceconfig.json")) {
     options.failure.path = folder + "/output/message";
     options.failure.kind = FailureKind::Message;
   }
@@ -312,8 +312,7 @@ void choose_failure_file(Options& options, const ThisHost& here) {
 
 void choose_progress_lines(Options& options, const ThisHost& here) {
   if (options.observers.progress_push == ProgressPush::No) return;
-  const bool trains = options.mode == Mode::Train ||
-                      sagemaker::is_training_job(here.environment, {here.read_file, here.exists, here.check_trust});
+  const bool trains = options.mode == Mode::Train || sagemaker::is_training_job(here.environment, here.files);
   if (trains) options.observers.progress_lines = ProgressLines::Yes;
 }
 

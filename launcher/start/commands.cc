@@ -94,9 +94,8 @@ std::string note_about(const std::vector<std::string>& options) {
 // Removes the secret from the environment, which `here` has a copy of.
 ThisHost this_host_of(const Invocation& call) {
   ThisHost here = this_host(call.environment);
-  here.sharded_folders = [environment = here.environment, read_file = here.read_file, exists = here.exists,
-                          check_trust = here.check_trust] {
-    return sagemaker::sharded_folders(environment, {read_file, exists, check_trust});
+  here.sharded_folders = [environment = here.environment, files = here.files] {
+    return sagemaker::sharded_folders(environment, files);
   };
   forget_variable(call.environment.data(), std::string(kSecretVariable));
   return here;
@@ -107,9 +106,9 @@ Result<std::variant<Options, Printed>> parse(const Invocation& call, const ThisH
       call.arguments,
       {.environment = here.environment,
        .called = call.called,
-       .exists = here.exists,
+       .exists = here.files.exists,
        .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },
-       .check_trust = here.check_trust,
+       .check_trust = here.files.check_trust,
        .read_file = [&here](const std::string& path, std::size_t limit) { return read_own_file(here, path, limit); },
        .secret_advice = [&here] { return key_is_there(here) ? "" : advice_on_secrets(); }});
 }

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     texts["/opt/ml/input/config/" + std::string(name)] = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  const Files files{
+  const sml::FileAccess files{
       .read = [&](const std::string& path, std::size_t) -> sml::Result<std::string> { return texts[path]; },
       .exists =
           [&](const std::string& path) {

@@ -454,11 +454,11 @@ TEST_CASE("trust: a file that is obeyed is judged when it is open, whether it wa
   std::ofstream(file) << "theirs";
   give_away(file);
   ThisHost here = this_host(std::span<const char* const>());
-  here.exists = [](const std::string&) { return false; };
+  here.files.exists = [](const std::string&) { return false; };
   Result<std::string> read = read_own_file(here, file, 100);
   REQUIRE(read.has_error());
   CHECK(read.error().message() == "is not obeyed, as " + file + " belongs to user 4242");
-  here.check_trust = [](const std::string& path) {
+  here.files.check_trust = [](const std::string& path) {
     fs::remove(path);
     std::ofstream(path) << "own";
     return os::check_trust(path);
@@ -466,7 +466,7 @@ TEST_CASE("trust: a file that is obeyed is judged when it is open, whether it wa
   read = read_own_file(here, file, 100);
   REQUIRE(read.has_error());
   CHECK(read.error().message() == "is not obeyed, as it has just been exchanged for another");
-  here.check_trust = os::check_trust;
+  here.files.check_trust = os::check_trust;
   for (const mode_t mode : {0644U, 0600U}) {
     REQUIRE(::chmod(file.c_str(), mode) == 0);
     const Result<OwnText> own = read_own_text(here, file, 100);

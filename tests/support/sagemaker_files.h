@@ -11,7 +11,7 @@ namespace sml::test {
 struct FakeContainer {
   std::map<std::string, std::string> files;
 
-  sagemaker::Files view() const {
+  FileAccess view() const {
     return {.read = [this](const std::string& path, std::size_t) -> Result<std::string> {
               const auto found = files.find(path);
               if (found == files.end()) return Error(ErrorKind::Config, "no such file or directory");

@@ -118,8 +118,7 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
   sml::test::FakeContainer container;
   container.config("inputdataconfig.json", R"({"train":{"S3DistributionType":"ShardedByS3Key"},"test":{}})");
   ThisHost here;
-  here.read_file = container.view().read;
-  here.exists = container.view().exists;
+  here.files = container.view();
   here.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
   here.count_gpus = here.count_neuron_cores = [] { return 0U; };
   here.count_cpus = [] { return 1U; };

@@ -395,7 +395,7 @@ namespace {
 
 ThisHost host_with(plan::Environment environment) {
   ThisHost m;
-  m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
+  m.files.read = [](const std::string& path, std::size_t) -> Result<std::string> {
     return Error(ErrorKind::Io, "no such file: " + path);
   };
   m.read_secret = [](const std::string& path, SecretKind kind) -> Result<std::string> {
@@ -404,7 +404,7 @@ ThisHost host_with(plan::Environment environment) {
     return Error(ErrorKind::Config, "no such file");
   };
   m.config_folder = [] { return "/config"; };
-  m.exists = [](const std::string&) { return false; };
+  m.files.exists = [](const std::string&) { return false; };
   m.count_gpus = m.count_neuron_cores = [] { return 0U; };
   m.count_cpus = [] { return 4U; };
   m.host_name = "here";
@@ -584,7 +584,7 @@ TEST_CASE("dial-in: the user's own secret is found; without one a key that can b
   ThisHost here = host_with({});
   const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
   here.config_folder = [] { return "/home"; };
-  here.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
+  here.files.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
   const auto own = chosen_on(here, words);
   REQUIRE(own.has_value());
   CHECK((*own)->key == *derive_key("0123456789abcdef1", "sml-run dial-in: secret"));
@@ -632,7 +632,7 @@ TEST_CASE("dial-in: in a step without a proof of its own the first host makes a 
                                "PMIX_NAMESPACE=x", "PATH=/nowhere"});
     const auto made = std::make_shared<std::optional<SecretMaker>>();
     here.config_folder = [] { return "/home"; };
-    here.exists = [made](const std::string&) { return made->has_value(); };
+    here.files.exists = [made](const std::string&) { return made->has_value(); };
     here.share_secret = [made, there](const std::string& path, SecretMaker maker, Duration) {
       CHECK(path == "/home/sml-run/secret");
       if (there) *made = maker;
@@ -663,7 +663,7 @@ TEST_CASE("dial-in: processes of one machine that call each other there make a s
     ThisHost here = host_with({});
     const auto made = std::make_shared<bool>(false);
     here.config_folder = [] { return "/home"; };
-    here.exists = [made](const std::string&) { return *made; };
+    here.files.exists = [made](const std::string&) { return *made; };
     here.share_secret = [made](const std::string&, SecretMaker maker, Duration) {
       *made = maker == SecretMaker::ThisHost;
       return Result<void>();
@@ -687,10 +687,10 @@ TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all th
         "resourceconfig.json",
         R"({"current_host":")" + host + R"(","hosts":["algo-1","algo-2"],"current_instance_type":")" + host + R"("})");
     container.config("hyperparameters.json", R"({"sagemaker_submit_directory":")" + secret_path + R"("})");
-    here.read_file = [container](const std::string& path, std::size_t limit) {
+    here.files.read = [container](const std::string& path, std::size_t limit) {
       return container.view().read(path, limit);
     };
-    here.exists = [container](const std::string& path) { return container.view().exists(path); };
+    here.files.exists = [container](const std::string& path) { return container.view().exists(path); };
     const auto settings = chosen_on(here, {"-H", "algo-1,algo-2", "--node-rank", "1", "true"});
     REQUIRE(settings.has_value());
     CHECK(

@@ -27,12 +27,12 @@ struct FakeHost {
 
   ThisHost here() {
     ThisHost m;
-    m.read_file = [this](const std::string& path, std::size_t) -> Result<std::string> {
+    m.files.read = [this](const std::string& path, std::size_t) -> Result<std::string> {
       const auto found = files.find(path);
       if (found == files.end()) return Error(ErrorKind::Config, errno_text(ENOENT));
       return found->second;
     };
-    m.exists = [this](const std::string& path) { return files.count(path) > 0; };
+    m.files.exists = [this](const std::string& path) { return files.count(path) > 0; };
     m.count_gpus = [this] { return ++device_counts, gpus; };
     m.count_neuron_cores = [this] { return ++device_counts, neuron_cores; };
     m.count_cpus = [this] { return cpus; };
@@ -201,7 +201,7 @@ TEST_CASE("each source of hosts is asked once, and again where other options ask
   fake.files = {{"/opt/ml/input/config/resourceconfig.json", kTwoHosts}};
   int reads = 0;
   ThisHost here = fake.here();
-  here.read_file = [&reads, read = here.read_file](const std::string& path, std::size_t limit) {
+  here.files.read = [&reads, read = here.files.read](const std::string& path, std::size_t limit) {
     return ++reads, read(path, limit);
   };
   HostFinder finder(here);
@@ -349,7 +349,7 @@ TEST_CASE("files of SageMaker that SAGEMAKER_BASE_DIR has moved are believed whe
     fake.environment = {"SAGEMAKER_BASE_DIR=" + base};
     fake.files = {{file, kTwoHosts}};
     ThisHost here = fake.here();
-    here.check_trust = [](const std::string&) { return Result<void>(Error(ErrorKind::Config, "it is open")); };
+    here.files.check_trust = [](const std::string&) { return Result<void>(Error(ErrorKind::Config, "it is open")); };
     const auto plan = make_plan(options(), here);
     const std::string refusal = file + ": is not obeyed, as it is open";
     CHECK((plan ? "" : plan.error().message()) == (base.empty() ? "" : refusal));
@@ -449,7 +449,7 @@ TEST_CASE("bad input is refused with one sentence that names it") {
   CHECK(error_of(o, fake) == "--env-file missing.env: no such file or directory");
   o.env_files = {"/dev/null"};
   ThisHost here = fake.here();
-  here.check_trust = [](const std::string&) -> Result<void> {
+  here.files.check_trust = [](const std::string&) -> Result<void> {
     return Error(ErrorKind::Config, "/dev belongs to user 7");
   };
   const auto plan = make_plan(o, here);
@@ -546,12 +546,12 @@ TEST_CASE("this machine answers without any device tool") {
   CHECK(here.working_directory.front() == '/');
   CHECK(here.job_id.size() == 20);
   CHECK(here.job_id != this_host(environment).job_id);
-  CHECK(here.exists("/"));
-  CHECK_FALSE(here.exists("/nonexistent/file"));
-  CHECK(here.read_file("/nonexistent", 10).error().message() == "no such file or directory");
-  CHECK(here.read_file("/", 10).error().message() == "is a directory");
-  CHECK(here.read_file("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
-  CHECK(here.read_file("/dev/null", 10).has_value());
+  CHECK(here.files.exists("/"));
+  CHECK_FALSE(here.files.exists("/nonexistent/file"));
+  CHECK(here.files.read("/nonexistent", 10).error().message() == "no such file or directory");
+  CHECK(here.files.read("/", 10).error().message() == "is a directory");
+  CHECK(here.files.read("/proc/self/status", 10).error().message() == "is larger than 10 bytes");
+  CHECK(here.files.read("/dev/null", 10).has_value());
 }
 
 TEST_CASE("the job that we run in outranks SageMaker's file in the image, and that is said") {

@@ -40,12 +40,12 @@ ThisHost the_machine() {
       {"run.py", ""},
   };
   ThisHost m;
-  m.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
+  m.files.read = [](const std::string& path, std::size_t) -> Result<std::string> {
     const auto found = files.find(path);
     if (found == files.end()) return Error(ErrorKind::Config, "no such file");
     return found->second;
   };
-  m.exists = [](const std::string& path) { return files.count(path) > 0; };
+  m.files.exists = [](const std::string& path) { return files.count(path) > 0; };
   m.count_gpus = [] { return 4U; };
   m.count_neuron_cores = [] { return 0U; };
   m.count_cpus = [] { return 16U; };
@@ -72,9 +72,9 @@ Result<Planned> plan_of(const std::string& line, const std::vector<std::string>&
   const std::vector<std::string> arguments(words->begin() + 1, words->end());
   auto parsed = parse_command_line(arguments, {.environment = here.environment,
                                                .called = words->front(),
-                                               .exists = here.exists,
+                                               .exists = here.files.exists,
                                                .executable = [](const std::string& path) { return path == "run.py"; },
-                                               .read_file = here.read_file});
+                                               .read_file = here.files.read});
   if (!parsed) return parsed.error();
   REQUIRE(std::holds_alternative<Options>(*parsed));
   auto& options = std::get<Options>(*parsed);
@@ -644,7 +644,7 @@ TEST_CASE("deepspeed reads no file of variables where its list leaves one host",
         parse_command_line(*line, {.environment = environment,
                                    .called = "deepspeed",
                                    .exists = [](const std::string& path) { return path.ends_with(".deepspeed_env"); },
-                                   .read_file = the_machine().read_file});
+                                   .read_file = the_machine().files.read});
     REQUIRE(parsed.has_value());
     return std::get<Options>(*parsed).env_files.size();
   };

@@ -24,12 +24,12 @@ std::string refusal(const Words& words) {
 
 ThisHost here(const std::map<std::string, std::string>& files = {}) {
   ThisHost out;
-  out.read_file = [files](const std::string& path, std::size_t) -> Result<std::string> {
+  out.files.read = [files](const std::string& path, std::size_t) -> Result<std::string> {
     const auto found = files.find(path);
     if (found == files.end()) return Error(ErrorKind::Config, "no such file or directory");
     return found->second;
   };
-  out.exists = [](const std::string&) { return false; };
+  out.files.exists = [](const std::string&) { return false; };
   out.count_gpus = out.count_neuron_cores = [] { return 0U; };
   out.count_cpus = [] { return 4U; };
   out.output_of = [](const Words&) { return std::string(); };
@@ -55,7 +55,7 @@ std::string app_refusal(const std::string& text, const Words& words = {}) {
   Words all = words;
   all.insert(all.end(), {"--app", "F"});
   Options options = parse(all);
-  const auto read = read_app_file(options, here({{"F", text}}).read_file);
+  const auto read = read_app_file(options, here({{"F", text}}).files.read);
   return read ? "(taken)" : read.error().message();
 }
 }  // namespace
@@ -174,7 +174,7 @@ TEST_CASE("presets add defaults that nobody has set", "[programs]") {
 TEST_CASE("programs of a file", "[programs]") {
   Options o = parse({"-x", "ALL=1", "-H", "a:3", "--app", "F"});
   const std::string text = "# first\n\n  -np 1 -x 'A=b c' prog \"x y\"\r\n-np 2 --wdir /w other :x\n";
-  REQUIRE(read_app_file(o, here({{"F", text}}).read_file).has_value());
+  REQUIRE(read_app_file(o, here({{"F", text}}).files.read).has_value());
   CHECK(o.np == 1U);
   CHECK(o.hosts == "a:3");
   CHECK(o.export_variables == Words{"ALL=1", "A=b c"});
@@ -197,12 +197,12 @@ TEST_CASE("a bad file of programs is refused, with its line", "[programs]") {
   CHECK(app_refusal("--timeout 3 a\n") == "F:1: --timeout holds for the whole job; give it before the first program");
   CHECK(app_refusal(std::string("a\nb\0c\n", 6)) == "F:2: a NUL byte");
   Options o = parse({"--app", "missing"});
-  CHECK(read_app_file(o, here().read_file).error().message() == "--app missing: no such file or directory");
+  CHECK(read_app_file(o, here().files.read).error().message() == "--app missing: no such file or directory");
 }
 
 TEST_CASE("a byte order mark before the programs of --app says nothing", "[programs]") {
   Options o;
   o.app_file = "F";
-  REQUIRE(read_app_file(o, here({{"F", "\xEF\xBB\xBF-np 1 prog\n"}}).read_file).has_value());
+  REQUIRE(read_app_file(o, here({{"F", "\xEF\xBB\xBF-np 1 prog\n"}}).files.read).has_value());
   CHECK(o.command == Words{"prog"});
 }

@@ -86,7 +86,7 @@ TEST_CASE("a contract that SAGEMAKER_BASE_DIR has moved is believed where nobody
     CAPTURE(folder);
     FakeContainer container;
     container.files[folder + "/input/config/resourceconfig.json"] = config;
-    Files files = container.view();
+    FileAccess files = container.view();
     files.check_trust = [](const std::string&) { return Result<void>(Error(ErrorKind::Config, "it is open")); };
     const std::string base = folder.substr(0, folder.size() - std::string_view("/opt/ml").size());
     const auto contract = read_contract({"SAGEMAKER_BASE_DIR=" + base}, files, "box");

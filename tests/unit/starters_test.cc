@@ -34,11 +34,11 @@ struct FakeJob {
   FakeJob() { options.command = {"prog"}; }
   Result<plan::LaunchPlan> plan() const {
     ThisHost here;
-    here.read_file = [](const std::string& path, std::size_t) -> Result<std::string> {
+    here.files.read = [](const std::string& path, std::size_t) -> Result<std::string> {
       if (path == "/pe") return std::string("n1 2 all.q UNDEFINED\nn2 2 all.q UNDEFINED\n");
       return Error(ErrorKind::Config, "no such file");
     };
-    here.exists = [](const std::string&) { return false; };
+    here.files.exists = [](const std::string&) { return false; };
     here.count_gpus = here.count_neuron_cores = [] { return 0U; };
     here.count_cpus = [] { return 1U; };
     here.output_of = [](const Words&) { return std::string(); };

@@ -30,8 +30,7 @@ struct FakeHost {
   std::uint32_t gpus = 0;
   ThisHost here() const {
     ThisHost m;
-    m.read_file = container.view().read;
-    m.exists = container.view().exists;
+    m.files = container.view();
     m.count_gpus = [this] { return gpus; };
     m.count_neuron_cores = [] { return 0U; };
     m.count_cpus = [] { return 4U; };

@@ -13,8 +13,8 @@ Result<std::vector<std::string>> leave_out_excluded(std::vector<plan::Host>& hos
                                                     const ThisHost& here) {
   constexpr std::size_t kMost = std::size_t{16} << 20;
   std::vector<std::string> out;
-  if (options.file.empty() || (here.exists && !here.exists(options.file))) return out;
-  const Result<std::string> text = here.read_file(options.file, kMost);
+  if (options.file.empty() || (here.files.exists && !here.files.exists(options.file))) return out;
+  const Result<std::string> text = here.files.read(options.file, kMost);
   const auto in = [&options](const Error& error) { return Error(error).in("--exclude-file " + show(options.file)); };
   if (!text) return in(text.error());
   const Result<std::vector<hosts::ExcludedHost>> listed = hosts::parse_exclude_list(*text);

@@ -48,7 +48,7 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
   const std::string& path = s.options.hostfile;
   if (path.empty()) return nothing();
   const std::string source = "--hostfile " + path;
-  const Result<std::string> text = s.here.read_file(path, hosts::kMaxHostfileBytes);
+  const Result<std::string> text = s.here.files.read(path, hosts::kMaxHostfileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<std::vector<plan::Host>> hosts = hosts::parse_hostfile(*text, path);
   if (!hosts) return hosts.error();
@@ -67,7 +67,7 @@ enum class Readers : std::uint8_t { One, EachHost };
 
 // The hosts of the file, or of the requested groups.
 FoundHosts hosts_of_config(const std::string& path, const std::string& source, Readers readers, const Subject& s) {
-  const Result<std::string> text = s.here.read_file(path, kMaxConfigBytes);
+  const Result<std::string> text = s.here.files.read(path, kMaxConfigBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   Result<hosts::ResourceConfig> config = hosts::parse_resource_config(*text, source);
   if (!config) return config.error();
@@ -109,7 +109,7 @@ std::vector<std::string> names_that_begin(const plan::Environment& environment, 
 
 hosts::SourceContext source_context(const Subject& s) {
   return {[&here = s.here](const std::string& name) { return set_variable(here, name); },
-          s.here.read_file,
+          s.here.files.read,
           s.here.output_of,
           s.here.host_name,
           secret_of(s),
@@ -163,7 +163,7 @@ std::vector<SagemakerFile> sagemaker_files(const ThisHost& here) {
 
 std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
   for (SagemakerFile& file : sagemaker_files(here)) {
-    if (here.exists(file.path)) return std::move(file);
+    if (here.files.exists(file.path)) return std::move(file);
   }
   return std::nullopt;
 }
@@ -183,8 +183,8 @@ Readers readers_of(const SagemakerFile& file, const Subject& s) {
 FoundHosts hosts_of_sagemaker(const Subject& s) {
   const std::optional<SagemakerFile> file = sagemaker_file(s.here);
   if (!file) return nothing();
-  const bool judged = s.here.check_trust && !hosts::belongs_to_sagemaker(file->path);
-  if (const Result<void> trusted = judged ? s.here.check_trust(file->path) : Result<void>(); !trusted) {
+  const bool judged = s.here.files.check_trust && !hosts::belongs_to_sagemaker(file->path);
+  if (const Result<void> trusted = judged ? s.here.files.check_trust(file->path) : Result<void>(); !trusted) {
     return Error(ErrorKind::Config,
                  fmt::format("{}: is not obeyed, as {}", show(file->path), trusted.error().message()));
   }
@@ -196,7 +196,7 @@ FoundHosts hosts_of_rankfile(const Subject& s) {
   const std::string& path = s.options.rankfile;
   if (path.empty()) return nothing();
   const std::string source = "--rankfile " + path;
-  const Result<std::string> text = s.here.read_file(path, plan::kMaxRankfileBytes);
+  const Result<std::string> text = s.here.files.read(path, plan::kMaxRankfileBytes);
   if (!text) return Error(ErrorKind::Config, fmt::format("{}: {}", show(source), text.error().message()));
   const Result<plan::Rankfile> file = plan::parse_rankfile(*text, path);
   if (!file) return file.error();
