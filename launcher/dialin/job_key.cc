@@ -38,7 +38,7 @@ struct Secret {
 using FoundSecret = Result<std::optional<Secret>>;
 
 FoundSecret secret_of_file(const ThisHost& here, const std::string& path, SecretKind kind, std::string source) {
-  Result<std::string> text = here.read_secret(path, kind);
+  Result<std::string> text = here.secrets.read(path, kind);
   if (!text) return Error(text.error()).in(show(source));
   return std::optional(Secret{std::move(*text), std::move(source)});
 }
@@ -56,7 +56,7 @@ FoundSecret given_secret(const Options& options, const ThisHost& here) {
 
 // The secret for all jobs of the user.
 FoundSecret own_secret(const ThisHost& here) {
-  const std::string folder = here.config_folder();
+  const std::string folder = here.secrets.config_folder();
   const std::string own = default_secret_file(folder);
   if (folder.empty() || !here.files.exists(own)) return std::optional<Secret>();
   return secret_of_file(here, own, SecretKind::Default, own);
@@ -94,7 +94,7 @@ std::string facts_of_batch(const ThisHost& here) {
 
 std::optional<Platform> find_platform(const ThisHost& here) {
   if (std::string facts = facts_of_batch(here); !facts.empty()) return Platform{"AWS Batch", std::move(facts)};
-  std::string facts = sagemaker::shared_facts(here.environment, here.files);
+  std::string facts = sagemaker::shared_facts(here.process.environment, here.files);
   if (!facts.empty()) return Platform{"SageMaker", std::move(facts)};
   return std::nullopt;
 }
@@ -117,7 +117,7 @@ using FoundKey = Result<std::optional<JobKey>>;
 FoundKey no_key() { return std::optional<JobKey>(); }
 
 FoundKey key_in_space(const Options& options, const ThisHost& here, const hosts::Step& step) {
-  std::optional<dialin::StepSpace> space = dialin::find_space(here.environment);
+  std::optional<dialin::StepSpace> space = dialin::find_space(here.process.environment);
   if (!space) return no_key();
   space->task = step.rank;
   if (!options.dial_in.head.empty()) space->head = dialin::StepSpace::Head::Known;
@@ -145,7 +145,8 @@ FoundKey key_of_pbs(const ThisHost& here) {
 std::string munge_passed_over(const ThisHost& here) {
   std::vector<std::string> clauses;
   for (const char* name : {"munge", "unmunge"}) {
-    if (here.passed_over_of) std::ranges::move(here.passed_over_of(name), std::back_inserter(clauses));
+    if (here.programs.passed_over_of)
+      std::ranges::move(here.programs.passed_over_of(name), std::back_inserter(clauses));
   }
   return clauses.empty() ? std::string() : fmt::format("warning: {}", fmt::join(clauses, "; "));
 }
@@ -155,7 +156,7 @@ FoundKey key_with_munge(const ThisHost& here, const hosts::Step& step) {
   std::vector<std::string> names;
   for (const plan::Host& host : step.named) names.push_back(host.name);
   std::shared_ptr<dialin::PeerProof> munge =
-      dialin::find_munge(here.environment, {.user = ::geteuid(), .hosts = std::move(names)});
+      dialin::find_munge(here.process.environment, {.user = ::geteuid(), .hosts = std::move(names)});
   if (!munge) return no_key();
   const Result<dialin::Key> key = dialin::derive_key(step.id, "sml-run dial-in: MUNGE");
   if (!key) return key.error();
@@ -175,11 +176,11 @@ constexpr Duration kSharedIsThere = std::chrono::seconds(90);
 
 // The maker makes the file in a home that the hosts share; where they do not, the others wait in vain.
 Result<JobKey> key_of_shared_home(const Options& options, const ThisHost& here, SecretMaker maker) {
-  const std::string folder = here.config_folder();
-  if (folder.empty() || !here.share_secret) return no_secret();
+  const std::string folder = here.secrets.config_folder();
+  if (folder.empty() || !here.secrets.share) return no_secret();
   const std::string path = default_secret_file(folder);
   const Duration timeout = std::min(options.start_timeout, kSharedIsThere);
-  if (Result<void> there = here.share_secret(path, maker, timeout); !there) {
+  if (Result<void> there = here.secrets.share(path, maker, timeout); !there) {
     return Error(there.error()).with_hint(std::string(advice_on_secrets()));
   }
   const FoundSecret secret = own_secret(here);
@@ -203,7 +204,7 @@ string_view advice_on_secrets() {
 
 bool key_is_there(const ThisHost& here) {
   if (!variable(here, kSecretVariable).empty() || find_platform(here)) return true;
-  const std::string folder = here.config_folder();
+  const std::string folder = here.secrets.config_folder();
   return !folder.empty() && here.files.exists(default_secret_file(folder));
 }
 

@@ -157,8 +157,9 @@ Error place_of_many(const Options& options) {
 // srun or a similar launcher numbers the hosts, the coordinator follows these numbers; if the name does not resolve
 // yet, the host with number 0 is the coordinator.
 void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialInOptions& options, std::uint32_t hosts) {
-  const transport::Whose whose = here.whose_host ? here.whose_host(settings.head) : transport::Whose::Unknown;
-  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.environment, hosts);
+  const transport::Whose whose =
+      here.names.whose_host ? here.names.whose_host(settings.head) : transport::Whose::Unknown;
+  const std::optional<dialin::PlaceHint> hint = dialin::place_hint(here.process.environment, hosts);
   const bool first = whose == transport::Whose::Unknown && hint && hint->place == 0;
   if (hint) settings.preferred = hint->place;
   settings.own_index = whose == transport::Whose::Ours || first ? 0 : 1;
@@ -201,7 +202,7 @@ std::string job_name(const Options& options, const ThisHost& here, const std::op
     const std::string value = variable(here, name);
     if (!value.empty()) return value.substr(0, value.find('#')) + run;  // AWS Batch: each host has its own "#N"
   }
-  return (step ? step->id : sagemaker::processing_job(here.environment, here.files)) + run;
+  return (step ? step->id : sagemaker::processing_job(here.process.environment, here.files)) + run;
 }
 
 // Several steps may have their heads on one host at the same time.
@@ -328,7 +329,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.own_index = *place;
   const std::optional<hosts::Step> step = step_of_job(options, here);
   const Result<HeadPlace> head = place_of_head(options, plan, settings.own_index);
-  const bool is_said_later = step && options.dial_in.head.empty() && dialin::find_space(here.environment);
+  const bool is_said_later = step && options.dial_in.head.empty() && dialin::find_space(here.process.environment);
   if (!head && !is_said_later) return head.error();
   if (head) {
     settings.head = head->name;

@@ -6,7 +6,7 @@ namespace sml {
 
 Result<void> count_by_parts(plan::RankLayout& layout, const Options& options, const ThisHost& here) {
   if (options.binding.per_part == 0) return {};
-  const plan::CpuTopology topology = here.cpu_topology ? here.cpu_topology() : plan::CpuTopology();
+  const plan::CpuTopology topology = here.hardware.cpu_topology ? here.hardware.cpu_topology() : plan::CpuTopology();
   if (topology.empty()) {
     return Error(ErrorKind::Usage, "--map-by: the processors of this machine cannot be read; write ppr:N:host");
   }

@@ -15,7 +15,7 @@ namespace {
 
 // Absolute, without "." and trailing slashes, so that equal paths compare equal.
 std::string whole_path(const std::string& folder, const ThisHost& here) {
-  std::string path = (std::filesystem::path(here.working_directory) / folder).lexically_normal();
+  std::string path = (std::filesystem::path(here.process.working_directory) / folder).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
 }
@@ -25,10 +25,10 @@ std::string whole_path(const std::string& folder, const ThisHost& here) {
 Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   if (options.channels.empty()) return {};
   const Result<std::vector<std::string>> sharded =
-      here.sharded_folders ? here.sharded_folders() : std::vector<std::string>();
+      here.found.sharded_folders ? here.found.sharded_folders() : std::vector<std::string>();
   if (!sharded) return sharded.error();
   for (plan::Channel channel : options.channels) {
-    if (here.working_directory.empty() && !channel.folder.starts_with('/')) {
+    if (here.process.working_directory.empty() && !channel.folder.starts_with('/')) {
       return Error(ErrorKind::Config,
                    fmt::format("--channel {}: the working directory does not exist any more", channel.name));
     }

@@ -134,15 +134,15 @@ void rename_hosts(plan::RankLayout& layout, const std::vector<plan::Host>& liste
 // Returns warnings.
 Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout& layout, const Options& options,
                                          const ThisHost& here) {
-  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", here.host_name};
+  const std::vector<std::string> own_names{"localhost", "127.0.0.1", "::1", here.names.own};
   Result<std::vector<std::string>> warnings = hosts::merge_aliases(list.hosts, own_names);
   if (!warnings) return warnings;
   if (Result<void> filtered = filter(list, options); !filtered) return filtered.error();
-  const std::vector<plan::Host> before_merge = here.machines.empty() ? std::vector<plan::Host>() : list.hosts;
-  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.machines);
+  const std::vector<plan::Host> before_merge = here.found.machines.empty() ? std::vector<plan::Host>() : list.hosts;
+  const Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.found.machines);
   if (!merged) return merged.error();
   warnings->insert(warnings->end(), merged->begin(), merged->end());
-  rename_hosts(layout, before_merge, here.machines);
+  rename_hosts(layout, before_merge, here.found.machines);
   if (options.host_order == HostOrder::Natural) {
     const auto before = [](const plan::Host& a, const plan::Host& b) { return hosts::natural_less(a.name, b.name); };
     std::stable_sort(list.hosts.begin(), list.hosts.end(), before);
@@ -153,7 +153,7 @@ Result<std::vector<std::string>> arrange(plan::HostList& list, plan::RankLayout&
 
 Result<void> check_ssh_file(std::string_view option, std::string file, const ThisHost& here) {
   if (file.starts_with("~/")) {
-    const std::string* home = plan::find_variable(here.environment, "HOME");
+    const std::string* home = plan::find_variable(here.process.environment, "HOME");
     if (home == nullptr) return {};
     file.replace(0, 1, plan::value_of(*home));
   }
@@ -164,7 +164,7 @@ Result<void> check_ssh_file(std::string_view option, std::string file, const Thi
 // Without this check, each host would report that no key is accepted, instead of that one was not even tried.
 bool goes_by_ssh(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   const auto is_remote = [&here](const plan::MappedHost& host) {
-    return host.host.name != "localhost" && host.host.name != here.host_name;
+    return host.host.name != "localhost" && host.host.name != here.names.own;
   };
   return options.ssh.command.empty() && plan.start.by == starters::kSsh &&
          std::any_of(plan.map.hosts.begin(), plan.map.hosts.end(), is_remote);
@@ -172,9 +172,9 @@ bool goes_by_ssh(const plan::LaunchPlan& plan, const Options& options, const Thi
 
 // The log-in asks getent(1) for names, and starts ssh(1) for ProxyJump, at a time when it can warn of nothing.
 void warn_of_login_programs(plan::LaunchPlan& plan, const ThisHost& here) {
-  if (!here.passed_over_of) return;
+  if (!here.programs.passed_over_of) return;
   for (const char* name : {"getent", "ssh"}) {
-    std::ranges::copy(here.passed_over_of(name), std::back_inserter(plan.warnings));
+    std::ranges::copy(here.programs.passed_over_of(name), std::back_inserter(plan.warnings));
   }
 }
 
@@ -222,7 +222,7 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
 std::string kept_back_from_others(const plan::LaunchPlan& plan, const ThisHost& here) {
   const bool has_others = plan.map.group_world_size() > 1 && !plan.calls;
   if (!has_others || plan.export_policy == plan::ExportPolicy::None) return {};
-  return plan::kept_back(here.environment, plan.user_environment, here.host_name);
+  return plan::kept_back(here.process.environment, plan.user_environment, here.names.own);
 }
 
 // Checks that the ranks that options name are in the job.
@@ -237,8 +237,8 @@ Result<void> check_named_ranks(const Options& options, const plan::JobMap& map) 
 
 // The parts of a plan that options and this machine give as they stand.
 void take_as_given(plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
-  plan.job.job_id = here.job_id;
-  plan.job.name_space = here.name_space;
+  plan.job.job_id = here.job.id;
+  plan.job.name_space = here.job.name_space;
   plan.job.run_id = options.run_id;
   plan.job.world = options.world;
   plan.job.max_restarts = options.restart.max;
@@ -247,8 +247,8 @@ void take_as_given(plan::LaunchPlan& plan, const Options& options, const ThisHos
   plan.pmix_library = options.pmix_library;
   plan.export_policy = options.export_policy;
   plan.secrets = options.secrets;
-  plan.launcher_environment = here.environment;
-  plan.launcher_process = here.process;
+  plan.launcher_environment = here.process.environment;
+  plan.launcher_process = here.process.settings;
 }
 
 // Processors, devices and data of each host, and how its workers share them.
@@ -336,7 +336,7 @@ Result<plan::LaunchPlan> make_plan(const Options& options, const ThisHost& here,
   if (Result<void> settled = settle_shares_of_hosts(plan, options, here); !settled) return settled.error();
   if (Result<void> settled = settle_start(plan, options, here, finder); !settled) return settled.error();
   plan.torch_store = torch_store ? *torch_store : choose_torch_store(plan, store_asked_for(options, plan));
-  if (here.passed_over) std::ranges::copy(here.passed_over(), std::back_inserter(plan.warnings));
+  if (here.programs.passed_over) std::ranges::copy(here.programs.passed_over(), std::back_inserter(plan.warnings));
   return plan;
 }
 

@@ -47,7 +47,7 @@ Result<plan::Environment> user_environment(const Options& options, const Program
                                            std::vector<std::string>& warnings) {
   plan::Environment out = plan::preset_defaults(options.presets);
   std::erase_if(out, [&](const std::string& entry) {
-    return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
+    return plan::find_variable(here.process.environment, plan::name_of(entry)) != nullptr;
   });
   for (const std::string& path : program.env_files) {
     Result<plan::Environment> variables = read_variables(path, here, warnings);
@@ -55,7 +55,7 @@ Result<plan::Environment> user_environment(const Options& options, const Program
     std::move(variables->begin(), variables->end(), std::back_inserter(out));
   }
   out.insert(out.end(), options.extra_variables.begin(), options.extra_variables.end());
-  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.environment);
+  plan::ExportedVariables exported = plan::resolve_export_words(program.export_variables, here.process.environment);
   std::move(exported.variables.begin(), exported.variables.end(), std::back_inserter(out));
   for (std::string& warning : exported.warnings) add_once(warnings, std::move(warning));
   if (options.restart.elastic == Elastic::Horovod && plan::sets_mpi(out)) {
@@ -69,12 +69,12 @@ Result<plan::Environment> user_environment(const Options& options, const Program
 Result<std::string> working_directory(const ProgramOptions& program, const ThisHost& here) {
   const std::string& wanted = program.working_directory;
   if (wanted.starts_with('/')) return wanted;
-  if (here.working_directory.empty()) {
+  if (here.process.working_directory.empty()) {
     return Error(ErrorKind::Config, "the working directory does not exist any more; name one with --wdir");
   }
-  if (wanted.empty() || wanted == ".") return here.working_directory;
-  const bool at_root = here.working_directory.ends_with('/');
-  return here.working_directory + (at_root ? "" : "/") + wanted;
+  if (wanted.empty() || wanted == ".") return here.process.working_directory;
+  const bool at_root = here.process.working_directory.ends_with('/');
+  return here.process.working_directory + (at_root ? "" : "/") + wanted;
 }
 
 Result<plan::Program> make_program(const Options& options, const ProgramOptions& program, const ThisHost& here,
@@ -95,7 +95,7 @@ Result<plan::ProgramShare> share_of(const Options& options, const ProgramOptions
   if (!hosts) return Error(hosts.error()).in("-H");
   plan::HostList list{std::move(*hosts), "-H"};
   if (Result<void> filled = fill_slots(list, options, options.layout, here); !filled) return filled.error();
-  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.machines); !merged) {
+  if (Result<std::vector<std::string>> merged = hosts::merge_machines(list.hosts, here.found.machines); !merged) {
     return merged.error();
   }
   share.hosts = std::move(list.hosts);

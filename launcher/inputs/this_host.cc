@@ -135,7 +135,7 @@ std::string config_folder(const plan::Environment& environment) {
 }  // namespace
 
 std::string variable(const ThisHost& here, std::string_view name) {
-  const std::string* entry = plan::find_variable(here.environment, name);
+  const std::string* entry = plan::find_variable(here.process.environment, name);
   return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
 }
 
@@ -167,50 +167,50 @@ Result<std::string> read_own_file(const ThisHost& here, const std::string& path,
 ThisHost this_host(std::span<const char* const> environment) {
   ThisHost here;
   for (const char* entry : environment) {
-    if (entry != nullptr) here.environment.emplace_back(entry);
+    if (entry != nullptr) here.process.environment.emplace_back(entry);
   }
-  here.process = os::process_settings();
-  const auto shared = std::make_shared<const plan::Environment>(here.environment);
-  here.unix_time = std::time(nullptr);
+  here.process.settings = os::process_settings();
+  const auto shared = std::make_shared<const plan::Environment>(here.process.environment);
+  here.job.unix_time = std::time(nullptr);
   here.files.read = read_file;
-  here.read_secret = read_secret_file;
-  here.share_secret = share_secret_file;
+  here.secrets.read = read_secret_file;
+  here.secrets.share = share_secret_file;
   here.files.exists = exists;
   here.files.check_trust = os::check_trust;
-  here.listens = [](std::uint16_t port) { return os::listener_on(port).has_value(); };
+  here.programs.listens = [](std::uint16_t port) { return os::listener_on(port).has_value(); };
   const auto passed_over = std::make_shared<std::vector<std::string>>();
-  here.passed_over = [passed_over] { return *passed_over; };
-  here.passed_over_of = [shared](const std::string& name) {
+  here.programs.passed_over = [passed_over] { return *passed_over; };
+  here.programs.passed_over_of = [shared](const std::string& name) {
     return os::find_trusted_program(os::program_candidates(name, *shared)).passed_over;
   };
-  here.output_of = [shared, passed_over](const std::vector<std::string>& words) {
+  here.programs.output_of = [shared, passed_over](const std::vector<std::string>& words) {
     os::ToolOutput output = os::output_of_tool(words, *shared);
     std::ranges::copy_if(output.passed_over, std::back_inserter(*passed_over), [&](const std::string& why) {
       return std::ranges::find(*passed_over, why) == passed_over->end();
     });
     return std::move(output.text);
   };
-  here.count_gpus = [shared, ask = here.output_of] {
+  here.hardware.count_gpus = [shared, ask = here.programs.output_of] {
     const std::string listing = ask({"nvidia-smi", "-L"});
     return visible_gpus(gpus_in_listing(listing), variable(*shared, "CUDA_VISIBLE_DEVICES"));
   };
-  here.count_neuron_cores = [ask = here.output_of] {
+  here.hardware.count_neuron_cores = [ask = here.programs.output_of] {
     return neuron_cores_in_listing(ask({"neuron-ls", "--json-output"}));
   };
-  here.count_cpus = count_cpus;
-  here.cpu_topology = [] {
+  here.hardware.count_cpus = count_cpus;
+  here.hardware.cpu_topology = [] {
     return plan::usable_part(plan::read_cpu_topology(os::read_small_file), os::allowed_cpus());
   };
-  here.has_tool = [shared](const starters::Starter& starter) {
+  here.programs.has_tool = [shared](const starters::Starter& starter) {
     return !transport::find_tool(starter, *shared).file.empty();
   };
-  here.whose_host = transport::whose_host;
-  here.host_name = host_name();
-  here.working_directory = working_directory(here.environment);
+  here.names.whose_host = transport::whose_host;
+  here.names.own = host_name();
+  here.process.working_directory = working_directory(here.process.environment);
   // Only on demand: looking up the user may query a remote server.
-  here.config_folder = [shared] { return config_folder(*shared); };
-  here.job_id = new_job_id();
-  here.name_space = os::random_hex(16);
+  here.secrets.config_folder = [shared] { return config_folder(*shared); };
+  here.job.id = new_job_id();
+  here.job.name_space = os::random_hex(16);
   return here;
 }
 

@@ -39,7 +39,7 @@ constexpr std::string_view kUnfinished = ".sml-sources-";
 
 // The file to run for a program's name; empty if there is none, or if a printed warning explains why it is not used.
 std::string find_helper(const std::string& name, const ThisHost& here) {
-  std::vector<std::string> candidates = os::program_candidates(name, here.environment);
+  std::vector<std::string> candidates = os::program_candidates(name, here.process.environment);
   std::erase_if(candidates, [](const std::string& file) { return !file.starts_with('/'); });
   const os::TrustedProgram found = os::find_trusted_program(candidates);
   for (const std::string& why : found.passed_over) {
@@ -53,7 +53,7 @@ Result<ExitStatus> run(const std::string& file, const std::vector<std::string>& 
   const Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const std::vector<int> ignored = os::ignored_signals();
-  plan::Environment environment = here.environment;  // the program may start others by name, as tar does
+  plan::Environment environment = here.process.environment;  // the program may start others by name, as tar does
   os::keep_trusted_lists(environment);
   const auto spawned = os::spawn_worker({.program = file,
                                          .argv = argv,
@@ -277,9 +277,10 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
 }
 
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here) {
-  const Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, here.files, here.host_name);
+  const Result<sagemaker::Contract> contract =
+      sagemaker::read_contract(here.process.environment, here.files, here.names.own);
   if (!contract) return contract.error();
-  const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.environment, here.files);
+  const sagemaker::Archive archive = sagemaker::find_archive(*contract, here.process.environment, here.files);
   std::vector<std::string> warnings;
   if (archive.name.empty()) return warnings;
   const std::string what = "sagemaker_submit_directory " + show(archive.name);

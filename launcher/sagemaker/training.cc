@@ -44,9 +44,10 @@ std::string join(const std::string& folder, const std::string& name) { return fo
 Result<sagemaker::EntryPoint> choose_entry(Options& options, Training& training, const sagemaker::Contract& contract,
                                            const ThisHost& here) {
   if (!options.command.empty()) {
-    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(), here.working_directory};
+    return sagemaker::EntryPoint{sagemaker::EntryKind::Executable, options.command.front(),
+                                 here.process.working_directory};
   }
-  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.environment, here.files);
+  Result<sagemaker::EntryPoint> entry = sagemaker::find_entry_point(contract, here.process.environment, here.files);
   if (!entry) return entry.error();
   const bool v3 = contract.sdk == sagemaker::Sdk::V3;
   const auto usual = v3 ? HyperparameterStyle::V3 : HyperparameterStyle::Toolkit;
@@ -109,14 +110,14 @@ bool of_one_host(std::string_view name) {
 }
 
 bool has_program(const std::string& name, const ThisHost& here) {
-  const std::vector<std::string> files = os::program_candidates(name, here.environment);
+  const std::vector<std::string> files = os::program_candidates(name, here.process.environment);
   return std::any_of(files.begin(), files.end(), here.files.exists);
 }
 
 // Leaves out variables that are already set.
 plan::Environment unless_set(plan::Environment variables, const ThisHost& here) {
   std::erase_if(variables, [&](const std::string& entry) {
-    return plan::find_variable(here.environment, plan::name_of(entry)) != nullptr;
+    return plan::find_variable(here.process.environment, plan::name_of(entry)) != nullptr;
   });
   return variables;
 }
@@ -125,7 +126,7 @@ plan::Environment unless_set(plan::Environment variables, const ThisHost& here) 
 plan::Environment own_place(const Options& options, const ThisHost& here) {
   plan::Environment out;
   if (options.world == plan::WorldTold::Yes) return out;
-  std::copy_if(here.environment.begin(), here.environment.end(), std::back_inserter(out),
+  std::copy_if(here.process.environment.begin(), here.process.environment.end(), std::back_inserter(out),
                [](const std::string& entry) { return plan::tells_of_world(plan::name_of(entry)); });
   return out;
 }
@@ -134,12 +135,12 @@ plan::Environment own_place(const Options& options, const ThisHost& here) {
 void add_variables(Options& options, Training& training, const sagemaker::Job& job, const plan::Environment& further,
                    const ThisHost& here) {
   const sagemaker::HostFacts host{.name = job.contract.current_host,
-                                  .cpus = here.count_cpus(),
-                                  .gpus = here.count_gpus(),
-                                  .neuron_cores = here.count_neuron_cores(),
+                                  .cpus = here.hardware.count_cpus(),
+                                  .gpus = here.hardware.count_gpus(),
+                                  .neuron_cores = here.hardware.count_neuron_cores(),
                                   .has_smddprun = has_program("smddprun", here),
                                   .has_smddpmprun = has_program("smddpmprun", here)};
-  plan::Environment variables = sagemaker::sm_environment(job, host, here.environment);
+  plan::Environment variables = sagemaker::sm_environment(job, host, here.process.environment);
   variables.insert(variables.end(), further.begin(), further.end());
   plan::Environment place = own_place(options, here);
   std::move(place.begin(), place.end(), std::back_inserter(options.extra_variables));
@@ -187,7 +188,7 @@ void choose_preset(Options& options, Training& training, const sagemaker::Distri
                    const ThisHost& here) {
   using plan::Preset;
   if (options.presets.contains(Preset::Tf)) return;
-  const std::optional<Preset> preset = sagemaker::preset_of(distribution, here.environment, hosts);
+  const std::optional<Preset> preset = sagemaker::preset_of(distribution, here.process.environment, hosts);
   if (preset) options.presets.insert(*preset);
   if (distribution.framework != Framework::ParameterServer || hosts < 2) return;
   training.warnings.push_back(fmt::format("{}: sml-run train starts no parameter servers{}", distribution.source,
@@ -219,7 +220,7 @@ Result<void> take_hosts_that_call(sagemaker::Contract& contract, const Options& 
 constexpr std::string_view kFailure = "/output/failure";
 
 std::string folder_of_platform(const ThisHost& here) {
-  return sagemaker::contract_folder(here.environment, here.files);
+  return sagemaker::contract_folder(here.process.environment, here.files);
 }
 
 // ---- installing
@@ -269,10 +270,11 @@ Error failed_step(const std::vector<std::string>& argv, const Training& training
 
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder) {
   Training training;
-  Result<sagemaker::Contract> contract = sagemaker::read_contract(here.environment, here.files, here.host_name);
+  Result<sagemaker::Contract> contract = sagemaker::read_contract(here.process.environment, here.files, here.names.own);
   if (!contract) return contract.error();
   if (Result<void> taken = take_hosts_that_call(*contract, options, finder); !taken) return taken.error();
-  Result<sagemaker::Distribution> distribution = sagemaker::read_distribution(*contract, here.environment, here.files);
+  Result<sagemaker::Distribution> distribution =
+      sagemaker::read_distribution(*contract, here.process.environment, here.files);
   if (!distribution) return distribution.error();
   take_groups(*distribution, options.groups);
   const Result<std::vector<std::string>> hosts = sagemaker::hosts_of(*contract, *distribution);
@@ -312,7 +314,7 @@ void choose_failure_file(Options& options, const ThisHost& here) {
 
 void choose_progress_lines(Options& options, const ThisHost& here) {
   if (options.observers.progress_push == ProgressPush::No) return;
-  const bool trains = options.mode == Mode::Train || sagemaker::is_training_job(here.environment, here.files);
+  const bool trains = options.mode == Mode::Train || sagemaker::is_training_job(here.process.environment, here.files);
   if (trains) options.observers.progress_lines = ProgressLines::Yes;
 }
 
@@ -364,7 +366,7 @@ Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, i
   const std::lock_guard lock(mutex_);
   if (cancelled_) return Error(ErrorKind::Deploy, "the installation was not finished");
   // The first of that name or none: what another one installs the workers might not find.
-  std::vector<std::string> candidates = os::program_candidates(argv.front(), here_.environment);
+  std::vector<std::string> candidates = os::program_candidates(argv.front(), here_.process.environment);
   for (std::string& file : candidates) {
     if (!file.starts_with('/')) file.insert(0, join(training_.folder, ""));
   }
@@ -374,7 +376,7 @@ Result<pid_t> Installer::start(const std::vector<std::string>& argv, int null, i
         .with_hint("--no-install leaves out what the image has already");
   }
   if (found.file.empty()) return failed_step(argv, training_, SpawnFailed{SpawnStep::Exec, ENOENT}, {});
-  plan::Environment environment = here_.environment;
+  plan::Environment environment = here_.process.environment;
   os::keep_trusted_lists(environment);
   const auto spawned = os::spawn_worker({.program = found.file,
                                          .argv = argv,

@@ -29,7 +29,7 @@ Result<dialin::AgreedSettings> meet_others(dialin::Settings settings, const Opti
     if (options.verbosity != Verbosity::Quiet) print(text);
   };
   Result<dialin::AgreedSettings> met =
-      dialin::meet_in_space(std::move(settings), here.host_name, {options.start_timeout, tell});
+      dialin::meet_in_space(std::move(settings), here.names.own, {options.start_timeout, tell});
   return !met || met->listener ? std::move(met) : be_head_or_call(std::move(met->settings));
 }
 

@@ -66,7 +66,7 @@ int speak_to_jobs(const Invocation& call) {
 
 // --make-secret: makes the secret file of this user and prints its path.
 int make_secret(const ThisHost& here) {
-  const std::string folder = here.config_folder();
+  const std::string folder = here.secrets.config_folder();
   if (folder.empty()) return refuse(Error(ErrorKind::Config, "--make-secret: there is no home folder"));
   const std::string path = default_secret_file(folder);
   if (Result<void> made = make_secret_file(path); !made) return refuse(Error(made.error()).in("--make-secret"));
@@ -94,7 +94,7 @@ std::string note_about(const std::vector<std::string>& options) {
 // Removes the secret from the environment, which `here` has a copy of.
 ThisHost this_host_of(const Invocation& call) {
   ThisHost here = this_host(call.environment);
-  here.sharded_folders = [environment = here.environment, files = here.files] {
+  here.found.sharded_folders = [environment = here.process.environment, files = here.files] {
     return sagemaker::sharded_folders(environment, files);
   };
   forget_variable(call.environment.data(), std::string(kSecretVariable));
@@ -104,7 +104,7 @@ ThisHost this_host_of(const Invocation& call) {
 Result<std::variant<Options, Printed>> parse(const Invocation& call, const ThisHost& here) {
   return parse_command_line(
       call.arguments,
-      {.environment = here.environment,
+      {.environment = here.process.environment,
        .called = call.called,
        .exists = here.files.exists,
        .executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; },

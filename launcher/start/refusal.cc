@@ -58,7 +58,7 @@ int fail_for_all(const Options& options, const ThisHost& here, HostFinder& finde
   Options brief = options;
   if (step_of_job(options, here)) brief.start_timeout = std::min(brief.start_timeout, kStepIsThere);
   const Result<dialin::AgreedSettings> met =
-      head->space ? dialin::meet_in_space(std::move(*head), here.host_name, {brief.start_timeout, print})
+      head->space ? dialin::meet_in_space(std::move(*head), here.names.own, {brief.start_timeout, print})
                   : dialin::AgreedSettings{std::move(*head), os::UniqueFd()};
   if (met) tell_head(brief, met->settings, error, *image, print);
   return status;

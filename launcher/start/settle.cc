@@ -72,7 +72,7 @@ Result<SettledOptions> settle_options(Options& options, Training& training, Host
                                       const std::function<void(const std::string&)>& warn) {
   Result<std::optional<std::vector<plan::Host>>> discovered = discover_hosts(options);
   if (!discovered) return discovered.error();
-  here.discovered = std::move(*discovered);
+  here.found.discovered = std::move(*discovered);
   choose_failure_file(options, here);
   choose_progress_lines(options, here);
   choose_status_server(options, here);
@@ -84,7 +84,7 @@ Result<SettledOptions> settle_options(Options& options, Training& training, Host
   if (Result<void> read = read_app_file(options, std::bind_front(read_own_file, std::cref(here))); !read) {
     return read.error();
   }
-  if (Result<void> taken = take_array_line(options, here.environment, reader_of_objects(here)); !taken) {
+  if (Result<void> taken = take_array_line(options, here.process.environment, reader_of_objects(here)); !taken) {
     return taken.error();
   }
   if (options.mode == Mode::Train) {

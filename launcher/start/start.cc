@@ -96,7 +96,7 @@ int check(const Start& start, const Options& options, const plan::LaunchPlan& pl
 // The plan after several hosts have turned out to be one machine. Does not repeat warnings of `before`.
 Result<plan::LaunchPlan> plan_anew(const Options& options, ThisHost& here, HostFinder& finder,
                                    const plan::LaunchPlan& before, std::span<const hosts::MachineNames> machines) {
-  hosts::add_machines(here.machines, {machines.begin(), machines.end()});
+  hosts::add_machines(here.found.machines, {machines.begin(), machines.end()});
   Result<plan::LaunchPlan> plan = make_plan(options, here, finder, before.torch_store);
   if (!plan) return plan;
   for (const std::string& warning : plan->warnings) {

@@ -119,10 +119,10 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
   container.config("inputdataconfig.json", R"({"train":{"S3DistributionType":"ShardedByS3Key"},"test":{}})");
   ThisHost here;
   here.files = container.view();
-  here.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
-  here.count_gpus = here.count_neuron_cores = [] { return 0U; };
-  here.count_cpus = [] { return 1U; };
-  here.working_directory = "/root";
+  here.found.sharded_folders = [&container] { return sagemaker::sharded_folders({}, container.view()); };
+  here.hardware.count_gpus = here.hardware.count_neuron_cores = [] { return 0U; };
+  here.hardware.count_cpus = [] { return 1U; };
+  here.process.working_directory = "/root";
   const auto planned = [&](const std::vector<std::string>& channels) {
     std::vector<std::string> words{"-H", "a:1,b:2"};
     for (const std::string& channel : channels) words.insert(words.end(), {"--channel", channel});

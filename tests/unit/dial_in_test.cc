@@ -398,19 +398,19 @@ ThisHost host_with(plan::Environment environment) {
   m.files.read = [](const std::string& path, std::size_t) -> Result<std::string> {
     return Error(ErrorKind::Io, "no such file: " + path);
   };
-  m.read_secret = [](const std::string& path, SecretKind kind) -> Result<std::string> {
+  m.secrets.read = [](const std::string& path, SecretKind kind) -> Result<std::string> {
     if (path == "/secret" && kind == SecretKind::Named) return std::string("0123456789abcdef0");
     if (path == "/home/sml-run/secret" && kind == SecretKind::Default) return std::string("0123456789abcdef1");
     return Error(ErrorKind::Config, "no such file");
   };
-  m.config_folder = [] { return "/config"; };
+  m.secrets.config_folder = [] { return "/config"; };
   m.files.exists = [](const std::string&) { return false; };
-  m.count_gpus = m.count_neuron_cores = [] { return 0U; };
-  m.count_cpus = [] { return 4U; };
-  m.host_name = "here";
-  m.working_directory = "/root";
-  m.environment = std::move(environment);
-  m.job_id = "sml-1";
+  m.hardware.count_gpus = m.hardware.count_neuron_cores = [] { return 0U; };
+  m.hardware.count_cpus = [] { return 4U; };
+  m.names.own = "here";
+  m.process.working_directory = "/root";
+  m.process.environment = std::move(environment);
+  m.job.id = "sml-1";
   return m;
 }
 
@@ -463,7 +463,9 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
     plan::Environment environment = kSecret;
     environment.insert(environment.end(), variables.begin(), variables.end());
     ThisHost here = host_with(environment);
-    here.whose_host = [whose](const std::string& name) { return name == "h" ? whose : transport::Whose::Unknown; };
+    here.names.whose_host = [whose](const std::string& name) {
+      return name == "h" ? whose : transport::Whose::Unknown;
+    };
     const auto settings = chosen_on(here, {"--nnodes", "3", "--head", "h:7", "--rdzv-id", "r", "true"});
     REQUIRE(settings.has_value());
     return **settings;
@@ -498,7 +500,7 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
 
 TEST_CASE("dial-in: under the name torchrun each host says for itself how many workers it has, and in which role") {
   ThisHost here = host_with(kSecret);
-  here.whose_host = [](const std::string&) { return transport::Whose::Others; };
+  here.names.whose_host = [](const std::string&) { return transport::Whose::Others; };
   const auto line = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{"--nnodes=3", "--nproc-per-node=2", "--role=trainer"};
     words.insert(words.end(), more.begin(), more.end());
@@ -583,7 +585,7 @@ TEST_CASE("dial-in: hosts of one job have the same key and terms, others have no
 TEST_CASE("dial-in: the user's own secret is found; without one a key that can be guessed is a matter of an option") {
   ThisHost here = host_with({});
   const std::vector<std::string> words{"-H", "a,b", "--node-rank", "1", "true"};
-  here.config_folder = [] { return "/home"; };
+  here.secrets.config_folder = [] { return "/home"; };
   here.files.exists = [](const std::string& path) { return path == "/home/sml-run/secret"; };
   const auto own = chosen_on(here, words);
   REQUIRE(own.has_value());
@@ -631,9 +633,9 @@ TEST_CASE("dial-in: in a step without a proof of its own the first host makes a 
     ThisHost here = host_with({"OMPI_COMM_WORLD_RANK=" + rank, "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
                                "PMIX_NAMESPACE=x", "PATH=/nowhere"});
     const auto made = std::make_shared<std::optional<SecretMaker>>();
-    here.config_folder = [] { return "/home"; };
+    here.secrets.config_folder = [] { return "/home"; };
     here.files.exists = [made](const std::string&) { return made->has_value(); };
-    here.share_secret = [made, there](const std::string& path, SecretMaker maker, Duration) {
+    here.secrets.share = [made, there](const std::string& path, SecretMaker maker, Duration) {
       CHECK(path == "/home/sml-run/secret");
       if (there) *made = maker;
       return there;
@@ -662,9 +664,9 @@ TEST_CASE("dial-in: processes of one machine that call each other there make a s
   const auto proof = [](const std::string& head) {
     ThisHost here = host_with({});
     const auto made = std::make_shared<bool>(false);
-    here.config_folder = [] { return "/home"; };
+    here.secrets.config_folder = [] { return "/home"; };
     here.files.exists = [made](const std::string&) { return *made; };
-    here.share_secret = [made](const std::string&, SecretMaker maker, Duration) {
+    here.secrets.share = [made](const std::string&, SecretMaker maker, Duration) {
       *made = maker == SecretMaker::ThisHost;
       return Result<void>();
     };

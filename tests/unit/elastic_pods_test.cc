@@ -13,7 +13,7 @@ const Variables kPod{"PET_NNODES=2:4", "PET_RDZV_ENDPOINT=bert-worker-0", "PET_N
 
 Options taken(const Variables& environment, Options options = {}) {
   ThisHost here;
-  here.environment = environment;
+  here.process.environment = environment;
   const Result<void> done = take_elastic_pods(options, here);
   CHECK(done.has_value());
   return options;
@@ -75,8 +75,8 @@ TEST_CASE("elastic pods: a variable that is wrong is named") {
         std::tuple(2, "PET_NPROC_PER_NODE=many", "PET_NPROC_PER_NODE: \"many\" is not a whole number"),
         std::tuple(3, "PET_MAX_RESTARTS=-1", "PET_MAX_RESTARTS: \"-1\" is not a whole number")}) {
     ThisHost here;
-    here.environment = kPod;
-    here.environment[static_cast<std::size_t>(place)] = wrong;
+    here.process.environment = kPod;
+    here.process.environment[static_cast<std::size_t>(place)] = wrong;
     Options options;
     const Result<void> done = take_elastic_pods(options, here);
     REQUIRE(done.has_error());

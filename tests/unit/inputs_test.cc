@@ -33,15 +33,15 @@ struct FakeHost {
       return found->second;
     };
     m.files.exists = [this](const std::string& path) { return files.count(path) > 0; };
-    m.count_gpus = [this] { return ++device_counts, gpus; };
-    m.count_neuron_cores = [this] { return ++device_counts, neuron_cores; };
-    m.count_cpus = [this] { return cpus; };
-    m.output_of = [](const std::vector<std::string>&) { return std::string(); };
-    m.host_name = "head";
-    m.working_directory = working_directory;
-    m.environment = environment;
-    m.job_id = "sml-1";
-    if (has_ssh_server) m.listens = [this](std::uint16_t port) { return *has_ssh_server && port == 22; };
+    m.hardware.count_gpus = [this] { return ++device_counts, gpus; };
+    m.hardware.count_neuron_cores = [this] { return ++device_counts, neuron_cores; };
+    m.hardware.count_cpus = [this] { return cpus; };
+    m.programs.output_of = [](const std::vector<std::string>&) { return std::string(); };
+    m.names.own = "head";
+    m.process.working_directory = working_directory;
+    m.process.environment = environment;
+    m.job.id = "sml-1";
+    if (has_ssh_server) m.programs.listens = [this](std::uint16_t port) { return *has_ssh_server && port == 22; };
     return m;
   }
 };
@@ -541,11 +541,11 @@ TEST_CASE("CUDA_VISIBLE_DEVICES leaves as many GPUs as CUDA would see") {
 TEST_CASE("this machine answers without any device tool") {
   const char* environment[] = {"PATH=/nonexistent", "A=1", nullptr};
   const ThisHost here = this_host(environment);
-  CHECK(here.environment == plan::Environment{"PATH=/nonexistent", "A=1"});
-  CHECK(here.count_cpus() >= 1);
-  CHECK(here.working_directory.front() == '/');
-  CHECK(here.job_id.size() == 20);
-  CHECK(here.job_id != this_host(environment).job_id);
+  CHECK(here.process.environment == plan::Environment{"PATH=/nonexistent", "A=1"});
+  CHECK(here.hardware.count_cpus() >= 1);
+  CHECK(here.process.working_directory.front() == '/');
+  CHECK(here.job.id.size() == 20);
+  CHECK(here.job.id != this_host(environment).job.id);
   CHECK(here.files.exists("/"));
   CHECK_FALSE(here.files.exists("/nonexistent/file"));
   CHECK(here.files.read("/nonexistent", 10).error().message() == "no such file or directory");

@@ -46,16 +46,16 @@ ThisHost the_machine() {
     return found->second;
   };
   m.files.exists = [](const std::string& path) { return files.count(path) > 0; };
-  m.count_gpus = [] { return 4U; };
-  m.count_neuron_cores = [] { return 0U; };
-  m.count_cpus = [] { return 16U; };
-  m.cpu_topology = [] { return test::two_sockets_smt().topology(); };
-  m.output_of = [](const std::vector<std::string>&) { return std::string(); };
-  m.host_name = "head";
-  m.working_directory = "/home/me";
-  m.environment = {"PATH=/usr/local/bin:/usr/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/py", "HOME=/home/me"};
-  m.job_id = "sml-1";
-  m.discovered = *hosts::parse_host_list("found-1:4,found-2:4,found-3:6");
+  m.hardware.count_gpus = [] { return 4U; };
+  m.hardware.count_neuron_cores = [] { return 0U; };
+  m.hardware.count_cpus = [] { return 16U; };
+  m.hardware.cpu_topology = [] { return test::two_sockets_smt().topology(); };
+  m.programs.output_of = [](const std::vector<std::string>&) { return std::string(); };
+  m.names.own = "head";
+  m.process.working_directory = "/home/me";
+  m.process.environment = {"PATH=/usr/local/bin:/usr/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/py", "HOME=/home/me"};
+  m.job.id = "sml-1";
+  m.found.discovered = *hosts::parse_host_list("found-1:4,found-2:4,found-3:6");
   return m;
 }
 
@@ -68,9 +68,9 @@ Result<Planned> plan_of(const std::string& line, const std::vector<std::string>&
   const auto words = shell_words(line);
   REQUIRE(words.has_value());
   ThisHost here = the_machine();
-  here.environment.insert(here.environment.end(), variables.begin(), variables.end());
+  here.process.environment.insert(here.process.environment.end(), variables.begin(), variables.end());
   const std::vector<std::string> arguments(words->begin() + 1, words->end());
-  auto parsed = parse_command_line(arguments, {.environment = here.environment,
+  auto parsed = parse_command_line(arguments, {.environment = here.process.environment,
                                                .called = words->front(),
                                                .exists = here.files.exists,
                                                .executable = [](const std::string& path) { return path == "run.py"; },

@@ -30,13 +30,13 @@ ThisHost here(const std::map<std::string, std::string>& files = {}) {
     return found->second;
   };
   out.files.exists = [](const std::string&) { return false; };
-  out.count_gpus = out.count_neuron_cores = [] { return 0U; };
-  out.count_cpus = [] { return 4U; };
-  out.output_of = [](const Words&) { return std::string(); };
-  out.host_name = "here";
-  out.working_directory = "/home/me";
-  out.environment = {"GIVEN=1", "ACCELERATE_MIXED_PRECISION=bf16"};
-  out.job_id = "sml-1";
+  out.hardware.count_gpus = out.hardware.count_neuron_cores = [] { return 0U; };
+  out.hardware.count_cpus = [] { return 4U; };
+  out.programs.output_of = [](const Words&) { return std::string(); };
+  out.names.own = "here";
+  out.process.working_directory = "/home/me";
+  out.process.environment = {"GIVEN=1", "ACCELERATE_MIXED_PRECISION=bf16"};
+  out.job.id = "sml-1";
   return out;
 }
 

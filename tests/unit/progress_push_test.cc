@@ -122,7 +122,7 @@ TEST_CASE("a token is one word") {
 TEST_CASE("Kubeflow's server is used where the platform names it with a token") {
   const auto chosen = [](plan::Environment environment, ProgressPush push = ProgressPush::Yes) {
     ThisHost here;
-    here.environment = std::move(environment);
+    here.process.environment = std::move(environment);
     Options options;
     options.observers.progress_push = push;
     choose_status_server(options, here);

@@ -39,13 +39,13 @@ struct FakeJob {
       return Error(ErrorKind::Config, "no such file");
     };
     here.files.exists = [](const std::string&) { return false; };
-    here.count_gpus = here.count_neuron_cores = [] { return 0U; };
-    here.count_cpus = [] { return 1U; };
-    here.output_of = [](const Words&) { return std::string(); };
-    here.has_tool = [this](const starters::Starter& starter) { return tools.contains(starter.tool); };
-    here.host_name = "n1";
-    here.working_directory = "/";
-    here.environment = environment;
+    here.hardware.count_gpus = here.hardware.count_neuron_cores = [] { return 0U; };
+    here.hardware.count_cpus = [] { return 1U; };
+    here.programs.output_of = [](const Words&) { return std::string(); };
+    here.programs.has_tool = [this](const starters::Starter& starter) { return tools.contains(starter.tool); };
+    here.names.own = "n1";
+    here.process.working_directory = "/";
+    here.process.environment = environment;
     return make_plan(options, here);
   }
   std::string start() const {

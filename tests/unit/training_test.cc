@@ -31,12 +31,12 @@ struct FakeHost {
   ThisHost here() const {
     ThisHost m;
     m.files = container.view();
-    m.count_gpus = [this] { return gpus; };
-    m.count_neuron_cores = [] { return 0U; };
-    m.count_cpus = [] { return 4U; };
-    m.host_name = "aws";
-    m.working_directory = "/root";
-    m.job_id = "sml-1";
+    m.hardware.count_gpus = [this] { return gpus; };
+    m.hardware.count_neuron_cores = [] { return 0U; };
+    m.hardware.count_cpus = [] { return 4U; };
+    m.names.own = "aws";
+    m.process.working_directory = "/root";
+    m.job.id = "sml-1";
     return m;
   }
 };
@@ -136,7 +136,7 @@ TEST_CASE("a job of version 3 of the SDK becomes options by its own rules") {
   fake.container.files["/opt/ml/input/data/code/requirements.txt"] = "numpy";
   fake.container.files["/opt/ml/input/data/sm_drivers/distributed.json"] = R"({"process_count_per_node":2})";
   ThisHost here = fake.here();
-  here.environment = {"SM_ENTRY_SCRIPT=train.py", "SM_TRAINING_ENV={}", "SM_HP_N=3"};
+  here.process.environment = {"SM_ENTRY_SCRIPT=train.py", "SM_TRAINING_ENV={}", "SM_HP_N=3"};
   Options options = parsed({"train"});
   const auto training = prepare(options, here);
   REQUIRE(training.has_value());
@@ -152,7 +152,7 @@ TEST_CASE("a job of version 3 of the SDK becomes options by its own rules") {
   REQUIRE(prepare(options, here).has_value());
   CHECK(options.command == Words{"python3", "train.py", "--flag", "True", "-n", "3"});
 
-  here.environment = {"SM_ENTRY_SCRIPT=train.py"};  // its environment.py has not run
+  here.process.environment = {"SM_ENTRY_SCRIPT=train.py"};  // its environment.py has not run
   options = parsed({"train"});
   REQUIRE(prepare(options, here).has_value());
   CHECK(*plan::find_variable(options.extra_variables, "SM_CURRENT_HOST") == "SM_CURRENT_HOST=algo-1");
@@ -252,7 +252,7 @@ TEST_CASE("what the user has set of a network's variables stays") {
   fake.container.files["/sys/module/efa/version"] = "2.1";
   fake.container.files["/dev/infiniband/uverbs0"] = "";
   ThisHost here = fake.here();
-  here.environment = {"NCCL_PROTO=LL"};
+  here.process.environment = {"NCCL_PROTO=LL"};
   Options options = parsed({"train"});
   REQUIRE(prepare(options, here).has_value());
   CHECK(*plan::find_variable(options.extra_variables, "FI_PROVIDER") == "FI_PROVIDER=efa");
@@ -263,7 +263,7 @@ TEST_CASE("the hosts of another platform's job call as those of a training job")
   FakeHost fake = one_host(R"({"sagemaker_program":"train.py"})");
   fake.container.files.erase("/opt/ml/input/config/resourceconfig.json");
   ThisHost here = fake.here();
-  here.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
+  here.process.environment = {"AWS_BATCH_JOB_NUM_NODES=2", "AWS_BATCH_JOB_NODE_INDEX=1"};
   Options options = parsed({"train"});
   const auto training = prepare(options, here);
   if (training.has_error()) FAIL(training.error().message());

@@ -21,7 +21,7 @@ Result<std::vector<std::string>> leave_out_excluded(std::vector<plan::Host>& hos
   if (!listed) return in(listed.error());
   const auto is_out = [&](const plan::Host& host) {
     return std::any_of(listed->begin(), listed->end(), [&](const hosts::ExcludedHost& excluded) {
-      return excluded.name == host.name && excluded.is_out(here.unix_time, options.cool_down);
+      return excluded.name == host.name && excluded.is_out(here.job.unix_time, options.cool_down);
     });
   };
   for (const plan::Host& host : hosts) {

@@ -18,24 +18,24 @@ namespace {
 
 std::uint32_t count_cores(const ThisHost& here) {
   std::set<std::uint32_t> cores;
-  for (const plan::Cpu& cpu : here.cpu_topology ? here.cpu_topology() : plan::CpuTopology()) {
+  for (const plan::Cpu& cpu : here.hardware.cpu_topology ? here.hardware.cpu_topology() : plan::CpuTopology()) {
     cores.insert(cpu.core);
   }
-  return cores.empty() ? std::max(1U, here.count_cpus()) : static_cast<std::uint32_t>(cores.size());
+  return cores.empty() ? std::max(1U, here.hardware.count_cpus()) : static_cast<std::uint32_t>(cores.size());
 }
 
 Result<std::uint32_t> counted_slots(const Options& options, const ThisHost& here) {
   const bool cores = options.processors == Processors::Cores;
   const SlotsRule rule = options.slots_rule == SlotsRule::Core && !cores ? SlotsRule::Cpu : options.slots_rule;
   const std::uint32_t gpus_per_rank = options.gpus_per_rank.value_or(1);
-  if (rule == SlotsRule::Cpu) return std::max(1U, here.count_cpus());
+  if (rule == SlotsRule::Cpu) return std::max(1U, here.hardware.count_cpus());
   if (rule == SlotsRule::Core) return count_cores(here);
-  if (const std::uint32_t gpus = here.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
-  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, here.count_cpus());
+  if (const std::uint32_t gpus = here.hardware.count_gpus(); gpus > 0) return std::max(1U, gpus / gpus_per_rank);
+  if (rule == SlotsRule::GpuOrCpu) return std::max(1U, here.hardware.count_cpus());
   if (rule == SlotsRule::Gpu) {
     return Error(ErrorKind::Usage, "--nproc-per-node gpu: no GPU is found on this machine; give a number of slots");
   }
-  return std::max(1U, here.count_neuron_cores() / gpus_per_rank);
+  return std::max(1U, here.hardware.count_neuron_cores() / gpus_per_rank);
 }
 
 // How many workers there are to be on the hosts of the job, when all programs say it.
@@ -64,7 +64,7 @@ bool np_says_slots(const Options& options, const plan::RankLayout& layout, const
   const std::optional<std::uint32_t> workers = workers_on_job_hosts(options);
   const bool of_mpirun = options.slots_rule == SlotsRule::Core;  // which refuses more
   const bool too_many = of_mpirun && options.layout.oversubscribe == plan::Oversubscribe::No && workers &&
-                        *workers > std::max(count_cores(here), here.count_cpus());
+                        *workers > std::max(count_cores(here), here.hardware.count_cpus());
   return workers && !too_many;
 }
 

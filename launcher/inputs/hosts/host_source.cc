@@ -58,8 +58,8 @@ FoundHosts hosts_of_hostfile(const Subject& s) {
 // The list of the script at the start; after that the run queries it.
 FoundHosts hosts_of_discovery(const Subject& s) {
   if (s.options.restart.discovery.script.empty()) return nothing();
-  if (!s.here.discovered) return Error(ErrorKind::Config, std::string(kDiscovery) + " is not run for this");
-  return std::optional(plan::HostList{*s.here.discovered, std::string(kDiscovery)});
+  if (!s.here.found.discovered) return Error(ErrorKind::Config, std::string(kDiscovery) + " is not run for this");
+  return std::optional(plan::HostList{*s.here.found.discovered, std::string(kDiscovery)});
 }
 
 // Which hosts read a file of the platform: one host, which is to reach the others, or each of them.
@@ -110,10 +110,10 @@ std::vector<std::string> names_that_begin(const plan::Environment& environment, 
 hosts::SourceContext source_context(const Subject& s) {
   return {[&here = s.here](const std::string& name) { return set_variable(here, name); },
           s.here.files.read,
-          s.here.output_of,
-          s.here.host_name,
+          s.here.programs.output_of,
+          s.here.names.own,
           secret_of(s),
-          [&here = s.here](std::string_view prefix) { return names_that_begin(here.environment, prefix); }};
+          [&here = s.here](std::string_view prefix) { return names_that_begin(here.process.environment, prefix); }};
 }
 
 // `train` has hosts of its own.
@@ -171,7 +171,7 @@ std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
 // The user says how, or an SSH server runs in this container, and so in the others, which are alike.
 bool goes_by_ssh(const Subject& s) {
   constexpr std::uint16_t kSsh = 22;
-  return gives_ssh_options(s.options.ssh) || !s.here.listens || s.here.listens(kSsh);
+  return gives_ssh_options(s.options.ssh) || !s.here.programs.listens || s.here.programs.listens(kSsh);
 }
 
 // SageMaker starts the same in all containers of a job. `train` makes up its own mind.
@@ -301,7 +301,7 @@ std::set<std::string> names_of(const plan::HostList& list) {
 
 bool runs_here(const plan::HostList& list, const ThisHost& here) {
   const bool knows_us = list.calls && !list.calls->own_name.empty();
-  return knows_us || names_of(list).contains(first_label(here.host_name));
+  return knows_us || names_of(list).contains(first_label(here.names.own));
 }
 
 // Neither the user nor the platform has determined the source.

@@ -18,7 +18,7 @@ using hosts::first_label;
 using starters::Starter;
 
 bool is_remote(const plan::MappedHost& host, const ThisHost& here) {
-  return host.host.name != "localhost" && first_label(host.host.name) != first_label(here.host_name);
+  return host.host.name != "localhost" && first_label(host.host.name) != first_label(here.names.own);
 }
 
 bool has_remote(const plan::LaunchPlan& plan, const ThisHost& here) {
@@ -86,7 +86,7 @@ plan::AgentStart start_by_job(plan::LaunchPlan& plan, const Options& options, co
       because = fmt::format("{} is not in the job of {}", show(*other), starter->system);
       continue;
     }
-    if (here.has_tool && !here.has_tool(*starter)) {
+    if (here.programs.has_tool && !here.programs.has_tool(*starter)) {
       plan.warnings.push_back(
           fmt::format("this is a job of {}, but there is no {} in PATH to start the other hosts "
                       "with; SSH is used, as --start-by ssh says without this line",
