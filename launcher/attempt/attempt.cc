@@ -87,42 +87,43 @@ std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSet
 Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
                  fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink)
     : options_(options),
-      plan_(std::move(plan)),
+      planned_(std::move(plan)),
       owner_(owner),
       sink_(sink),
       terms_(terms),
-      fleet_(enlist(fleet, options, plan_, owner)),
+      fleet_(enlist(fleet, options, planned_, owner)),
       events_(events),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
-      health_(options.restart.health_check, plan_.job.attempt, options.start_timeout),
-      spares_(
-          {plan_.map, machine_, health_, fleet, events, owner, terms.afterwards,
-           [this](const plan::MappedHost& host) { return spare_plan(host, plan_, settings_for(options_, plan_.map)); },
-           [this] { look_for_end(); }}),
+      plan_extension_(planned_, {workers_, sink, events}),
+      health_(options.restart.health_check, planned_.job.attempt, options.start_timeout),
+      spares_({this->plan().map, machine_, health_, fleet, events, owner, terms.afterwards,
+               [this](const plan::MappedHost& host) {
+                 return spare_plan(host, this->plan(), settings_for(options_, this->plan().map));
+               },
+               [this] { look_for_end(); }}),
       deadline_timer_(loop.get_executor(), {.deadline = [this] { return machine_.deadline(); },
                                             .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
-      readiness_(fleet, plan_, options, health_, events, owner),
-      workers_(fleet, plan_, options, events, owner, sink),
-      rendezvous_(loop.get_executor(), fleet, plan_, options,
+      readiness_(fleet, planned_, options, health_, events, owner),
+      workers_(fleet, planned_, options, events, owner, sink),
+      rendezvous_(loop.get_executor(), fleet, this->plan(), options,
                   {.print = [&owner](const std::string& text) { owner.print(text); },
                    .missing = [&owner] { owner.ranks_missing(); },
                    .counted = [this] { look_for_end(); },
                    .met = [this] { events_.publish(report::RanksMet{}); }}),
-      wire_up_(fleet, plan_.map),
-      dynamic_hosts_(loop.get_executor(), {options, plan_, fleet, health_, readiness_, workers_, rendezvous_,
+      wire_up_(fleet, this->plan().map),
+      dynamic_hosts_(loop.get_executor(), {options, this->plan(), fleet, health_, readiness_, workers_, rendezvous_,
                                            terms.afterwards, [this] { return runs(); }}),
-      plan_extension_({plan_, dynamic_hosts_, workers_, sink, events}),
-      spawns_({options, fleet, plan_, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink,
+      spawns_({options, fleet, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink,
                [this] { return runs(); }}),
       queries_(loop.get_executor(), fleet),
-      mpi_singleton_watch_(options, plan_, owner),
-      elastic_({options, plan_, fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
+      mpi_singleton_watch_(options, planned_, owner),
+      elastic_({options, this->plan(), fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
                 [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
                   facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
                   dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
                 },
                 [this](Error why) { stop_for(std::move(why)); }},
-               {options, fleet, plan_, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards,
+               {options, fleet, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards,
                 [this] { return runs(); }}),
       stop_sequence_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_,
                                            rendezvous_, owner, [this] { deadline_timer_.arm(); }}),
@@ -133,7 +134,7 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
   // --timeout limits the whole job, not one attempt.
   const bool has_run = terms.first_start != TimePoint();
   if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
-  facts_.program = plan_.command.front();
+  facts_.program = planned_.command.front();
   facts_.stdout_is_pipe = options.stdout_of_workers == StdoutOfWorkers::Pipe;
   if (options.stdin_rule == StdinRule::OneRank) facts_.input = options.stdin_rank;
   facts_.started = Clock::now();
@@ -199,7 +200,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::GiveTime: return stop_sequence_.give_time();
     case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
-      for (HostFault& late : late_faults(readiness_, rendezvous_, fleet_, plan_.map, options_.start_timeout)) {
+      for (HostFault& late : late_faults(readiness_, rendezvous_, fleet_, planned_.map, options_.start_timeout)) {
         add_fault(late.host, std::move(late.why));
       }
       return stop_sequence_.at_once();
@@ -260,7 +261,7 @@ void Attempt::look_for_end() {
 // In the first attempt, the agents are kept for another plan. Later, once workers have run, hosts are not counted
 // again: a host that appears under a second name is excluded.
 void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
-  if (plan_.job.attempt == 0) {
+  if (planned_.job.attempt == 0) {
     machines_ = std::move(machines);
     terms_.afterwards = transport::Afterwards::Stay;
     return dispatch(AttemptEvent::OneMachine);
@@ -341,7 +342,7 @@ void Attempt::stop_for(Error why) {
 
 void Attempt::stop_for_no_progress(report::NoProgress what) {
   if (!runs()) return;
-  std::string who = report::ranks_in_words(what.ranks, plan_.map);
+  std::string who = report::ranks_in_words(what.ranks, plan().map);
   facts_.stalled = report::AttemptFacts::Stalled{std::move(what), std::move(who), Clock::now()};
   stop_sequence_.look_before(StopSequence::kStacksSignal);
   dispatch(AttemptEvent::NoProgress);
@@ -368,7 +369,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
   rendezvous_.prepared(host, message);
   if (!message.errors.empty()) host.lost = true;
   for (const wire::PreflightError& error : message.errors) {
-    fail_host(host, with_program_advice(fleet::error_of(error), plan_));
+    fail_host(host, with_program_advice(fleet::error_of(error), planned_));
   }
   readiness_.prepared(host, message);
   if (mpi_singleton_watch_.refuses(host.index, message)) {
@@ -394,7 +395,7 @@ void Attempt::look_round() {
   look_for_refused();
   if (readiness_.all_ready()) {
     if (!fleet_.missing().empty()) return;  // hosts without workers must be connected, too, to be notified of the end
-    std::vector<hosts::MachineNames> machines = fleet_.machines(plan_.map);
+    std::vector<hosts::MachineNames> machines = fleet_.machines(planned_.map);
     return machines.empty() ? dispatch(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
   if (machine_.state() == AttemptState::Failing && readiness_.all_settled()) dispatch(AttemptEvent::AllSettled);
@@ -404,8 +405,8 @@ void Attempt::look_round() {
 void Attempt::look_for_refused() {
   if (machine_.state() != AttemptState::Connecting) return;
   for (transport::AgentLauncher::Missing& refused : fleet_.refused()) {
-    const HostIndex host = plan_.map.places()[refused.host.value()];
-    if (!plan_.map.hosts[host.value()].ranks.empty()) continue;
+    const HostIndex host = planned_.map.places()[refused.host.value()];
+    if (!planned_.map.hosts[host.value()].ranks.empty()) continue;
     add_fault(host, std::move(*refused.why_not));
     dispatch(AttemptEvent::HostFailed);
   }
@@ -413,7 +414,7 @@ void Attempt::look_for_refused() {
 
 void Attempt::add_fault(HostIndex host, Error why) {
   const TimePoint now = Clock::now();
-  const plan::MappedHost& mapped = plan_.map.hosts[host.value()];
+  const plan::MappedHost& mapped = plan().map.hosts[host.value()];
   events_.publish(report::HostFailed{mapped.id, why}, now);
   facts_.faults.push_back({host, mapped.host.name, std::move(why), now});
 }
@@ -446,7 +447,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
       fail_host(host, *why);
     }
   }
-  const std::vector<Rank>& ranks = plan_.map.hosts[host.index.value()].ranks;
+  const std::vector<Rank>& ranks = plan().map.hosts[host.index.value()].ranks;
   // A lost host has not sent Drained for its workers.
   for (const Rank rank : ranks) sink_.worker_drained(rank);
   if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.id});

@@ -54,8 +54,8 @@ class Attempt final : public fleet::FleetListener {
           fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
 
   // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
-  const plan::LaunchPlan& plan() const { return plan_; }
-  const plan::LaunchPlan& planned() const { return plan_extension_.planned(); }
+  const plan::LaunchPlan& plan() const { return plan_extension_.plan(); }
+  const plan::LaunchPlan& planned() const { return planned_; }
   bool runs() const { return machine_.state() == AttemptState::Running; }
   // When the workers of the job's first attempt with workers started; TimePoint() if no workers have started.
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
@@ -139,13 +139,14 @@ class Attempt final : public fleet::FleetListener {
   void fail_host(fleet::Host& host, Error why);
 
   const JobOptions& options_;
-  plan::LaunchPlan plan_;
+  const plan::LaunchPlan planned_;
   AttemptOwner& owner_;
   WorkerSink& sink_;
   Terms terms_;
   fleet::Fleet& fleet_;
   const report::EventFeed& events_;
   AttemptMachine machine_;
+  PlanExtension plan_extension_;
   HealthCheckGate health_;
   SpareHosts spares_;
   transport::DeadlineTimer deadline_timer_;
@@ -155,7 +156,6 @@ class Attempt final : public fleet::FleetListener {
   RendezvousSetup rendezvous_;
   WireUp wire_up_;
   DynamicHosts dynamic_hosts_;
-  PlanExtension plan_extension_;
   Spawns spawns_;
   HostQueries queries_;
   MpiSingletonWatch mpi_singleton_watch_;

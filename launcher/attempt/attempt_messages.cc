@@ -41,7 +41,7 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // All workers that the serving ranks served have ended, and nothing else runs.
   if (end.was_last && (runs() || stop_sequence_.lets_save()) &&
-      std::any_of(plan_.map.ranks.begin(), plan_.map.ranks.end(), serves)) {
+      std::any_of(planned_.map.ranks.begin(), planned_.map.ranks.end(), serves)) {
     fleet_.end_workers({options_.stop.signal, transport::milliseconds(options_.grace)}, terms_.afterwards);
   }
   if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;

@@ -28,21 +28,21 @@ bool ElasticJoin::are_ready(const ElasticRounds::Next& next, std::function<void(
 }
 
 void ElasticJoin::reach(std::function<void()> settled) {
-  const std::vector<HostIndex> places = deps_.plan.map.places();
+  const std::vector<HostIndex> places = plan().map.places();
   world_ = {};
-  world_.hosts = deps_.plan.map.hosts;
+  world_.hosts = plan().map.hosts;
   for (plan::MappedHost& host : world_.hosts) host.ranks.clear();
   std::vector<HostIndex> hosts_of;
   for (const auto& one : joining_) hosts_of.insert(hosts_of.end(), one.ranks, places[one.host.value()]);
   plan::assign_ranks(world_, hosts_of);
-  grown_ = deps_.plan;
+  grown_ = plan();
   plan::add_world(grown_->map, world_, 0);
   for (const auto& one : joining_) grown_->map.hosts[places[one.host.value()].value()].duty = plan::HostDuty::Work;
 
   SessionSettings settings = settings_for(deps_.options, grown_->map);
   settings.output_window = first_output_window(grown_->map.hosts.size());
   std::vector<wire::AddWorkers> nobody;
-  const Rank first(deps_.plan.map.world_size());
+  const Rank first(plan().map.world_size());
   std::vector<transport::AgentSession::Plan> plans;
   if (Result<void> kept = deps_.sink.complete(*grown_, first, nobody); !kept) {
     deps_.owner.print("hosts cannot join: " + kept.error().message());
@@ -85,11 +85,11 @@ std::vector<std::string> ElasticJoin::addresses(const ElasticRounds::Next& next)
 // The variables that give a worker its place in the round, as if all ranks had started that way.
 std::vector<wire::RankVariables> ElasticJoin::variables(const fleet::Host& host, const plan::JobMap& round) const {
   const std::vector<Rank>& now = round.hosts[round.places()[host.id.value()].value()].ranks;
-  const std::vector<Rank>& ranks = deps_.plan.map.hosts[host.index.value()].ranks;  // the new ranks are the last
+  const std::vector<Rank>& ranks = plan().map.hosts[host.index.value()].ranks;  // the new ranks are the last
   std::vector<wire::RankVariables> out;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const plan::RankAssignment& place = round.ranks[now[i].value()];
-    out.push_back({ranks[ranks.size() - now.size() + i], plan::rank_environment(round, place, deps_.plan.job)});
+    out.push_back({ranks[ranks.size() - now.size() + i], plan::rank_environment(round, place, plan().job)});
   }
   return out;
 }
@@ -97,8 +97,9 @@ std::vector<wire::RankVariables> ElasticJoin::variables(const fleet::Host& host,
 void ElasticJoin::begin(const ElasticRounds::Next& next) {
   if (joining_.empty()) return;
   joining_.clear();
-  const std::vector<const fleet::Host*> come =
-      deps_.growth.begin(std::move(*std::exchange(grown_, std::nullopt)), world_, std::nullopt);
+  plan::LaunchPlan grown = std::move(*std::exchange(grown_, std::nullopt));
+  const std::vector<const fleet::Host*> come = deps_.late.begin(world_);
+  deps_.growth.begin(std::move(grown), come, std::nullopt);
   for (fleet::Host& host : deps_.fleet.hosts()) {
     if (std::find(come.begin(), come.end(), &host) == come.end()) continue;
     deps_.rendezvous.start_workers(host, variables(host, next.map), deps_.afterwards);

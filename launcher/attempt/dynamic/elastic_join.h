@@ -25,7 +25,6 @@ class ElasticJoin {
   struct Deps {
     const JobOptions& options;
     fleet::Fleet& fleet;
-    const plan::LaunchPlan& plan;
     PlanExtension& growth;
     DynamicHosts& late;
     const RendezvousSetup& rendezvous;
@@ -55,6 +54,7 @@ class ElasticJoin {
   bool may_join(HostId id) const;
 
  private:
+  const plan::LaunchPlan& plan() const { return deps_.growth.plan(); }
   bool are_those(const std::vector<ElasticRounds::Next::Joining>& joining) const;
   void reach(std::function<void()> settled);
   std::vector<wire::RankVariables> variables(const fleet::Host& host, const plan::JobMap& round) const;

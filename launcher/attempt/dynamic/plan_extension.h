@@ -1,12 +1,11 @@
-// The plan of an attempt that gets more ranks while it runs: by MPI_Comm_spawn, or on hosts that join (hvd.elastic).
-// The added ranks follow the planned ranks: in the plan, which is this attempt's own copy, in its rank table, in its
-// output and in its events. The next attempt begins with the plan as it was before.
+// The plan of an attempt together with what is added while it runs: ranks that MPI_Comm_spawn starts, and ranks on
+// hosts that join (hvd.elastic). The added ranks follow the planned ranks: in this plan, in the rank table, in the
+// output and in the events. The attempt's own plan stays as it is, and the next attempt begins with that.
 #pragma once
 #include <optional>
 #include <vector>
 
 #include "common/plan/launch_plan.h"
-#include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
@@ -16,33 +15,27 @@ namespace sml::attempt {
 
 class PlanExtension {
  public:
-  // Everything here outlives this.
+  // Everything here outlives this, and is not used before begin().
   struct Deps {
-    plan::LaunchPlan& plan;  // the plan to extend
-    DynamicHosts& late;
     Workers& workers;
     WorkerSink& sink;
     const report::EventFeed& events;
   };
-  explicit PlanExtension(Deps deps) : deps_(deps) {}
+  PlanExtension(const plan::LaunchPlan& planned, Deps deps) : deps_(deps), plan_(planned) {}
 
-  // The plan before it was extended.
-  const plan::LaunchPlan& planned() const { return planned_ ? *planned_ : deps_.plan; }
+  // The planned ranks and hosts, and behind them those that were added so far. Stays at its address when it grows.
+  const plan::LaunchPlan& plan() const { return plan_; }
 
   // Adds the hosts of `map` that are not in the plan, as they have come since the attempt began: behind all others, ids
   // ascending, as spare hosts without ranks.
   void add_hosts(const plan::JobMap& map);
-  // Call when the ranks of `world` are about to start: makes `grown`, whose last ranks they are, the plan. `asked_by`:
-  // the rank that has spawned them; nullopt: none has. Returns the hosts that have come for them
-  // (DynamicHosts::begin()).
-  std::vector<const fleet::Host*> begin(plan::LaunchPlan grown, const plan::JobMap& world,
-                                        std::optional<Rank> asked_by);
+  // Call when the last ranks of `grown`, which become part of the plan, are about to start. `come`: the hosts that have
+  // come for them. `asked_by`: the rank that has spawned them; nullopt: none has.
+  void begin(plan::LaunchPlan grown, const std::vector<const fleet::Host*>& come, std::optional<Rank> asked_by);
 
  private:
-  void keep_planned();
-
   Deps deps_;
-  std::optional<plan::LaunchPlan> planned_;  // nullopt: not extended
+  plan::LaunchPlan plan_;
 };
 
 }  // namespace sml::attempt

@@ -49,7 +49,7 @@ std::uint32_t Spawns::living(const plan::MappedHost& host) const {
 // Hosts whose workers have ended are about to leave and count as idle. Rank 0's host does not come again: it keeps the
 // stores, and once it has gone no other host can come.
 plan::SpawnRoom Spawns::room() const {
-  const plan::JobMap& map = deps_.plan.map;
+  const plan::JobMap& map = plan().map;
   plan::SpawnRoom out{plan::FreeSlots(map.hosts.size()), plan::FreeSlots(map.hosts.size())};
   const std::vector<HostId> lost = deps_.fleet.lost();
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
@@ -70,10 +70,10 @@ plan::SpawnRoom Spawns::room() const {
   return out;
 }
 
-SessionSettings Spawns::settings() const { return settings_for(deps_.options, deps_.plan.map); }
+SessionSettings Spawns::settings() const { return settings_for(deps_.options, plan().map); }
 
 Spawns::Pending Spawns::plan_for(const wire::SpawnRequest& request, plan::JobMap world) const {
-  const plan::LaunchPlan& plan = deps_.plan;
+  const plan::LaunchPlan& plan = deps_.growth.plan();
   Pending out{std::move(world), plan};
   const auto first_program = static_cast<std::uint32_t>(plan.program_count());
   for (plan::Program& program : spawned_programs(plan, request.from, request.programs)) {
@@ -85,7 +85,7 @@ Spawns::Pending Spawns::plan_for(const wire::SpawnRequest& request, plan::JobMap
 }
 
 Result<void> Spawns::begin(const wire::SpawnRequest& request) {
-  const plan::LaunchPlan& plan = deps_.plan;
+  const plan::LaunchPlan& plan = deps_.growth.plan();
   if (!deps_.run()) return Error(ErrorKind::Lost, "is being ended");
   if (deps_.workers.table().has_ended(request.from)) return Error(ErrorKind::Lost, "has ended");
   if (is_elastic(deps_.options, plan)) {
@@ -125,7 +125,7 @@ void Spawns::reach(const wire::SpawnRequest& request, const plan::LaunchPlan& gr
   std::vector<transport::AgentSession::Plan> plans;
   std::vector<std::string> names;
   for (const HostIndex host : hosts) {
-    plans.push_back(late_plan(host, grown, Rank(deps_.plan.map.world_size()), settings, request.service));
+    plans.push_back(late_plan(host, grown, Rank(plan().map.world_size()), settings, request.service));
     deps_.owner.complete(plans.back());
     names.push_back(plans.back().name);
   }
@@ -169,7 +169,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
     return host->session->contact().is_local ? AgentPlace::ThisMachine : AgentPlace::Remote;
   };
   AddedWorld added = added_world(pending.grown, pending.world, settings(), place);
-  const Rank first(deps_.plan.map.world_size());
+  const Rank first(plan().map.world_size());
   if (Result<void> kept = deps_.sink.complete(pending.grown, first, added.messages); !kept) {
     pending_.reset();
     return kept;
@@ -177,7 +177,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
   for (std::size_t i = 0; i < added.hosts.size(); ++i) {
     added.messages[i].service = request.service;
     added.messages[i].keys = request.keys;
-    pending.awaited.insert(deps_.plan.map.hosts[added.hosts[i].value()].id);
+    pending.awaited.insert(plan().map.hosts[added.hosts[i].value()].id);
     deps_.fleet.send(added.hosts[i], added.messages[i]);
   }
   pending.message = std::move(added.messages.front());
@@ -209,8 +209,8 @@ void Spawns::look() {
   if (pending_->why.empty() && !deps_.run()) pending_->why = "is being ended";
   const wire::SpawnRequest request = std::move(requests_.front());
   requests_.pop_front();
-  wire::StartAdded order{.attempt = deps_.plan.job.attempt + 1,
-                         .first = Rank(deps_.plan.map.world_size()),
+  wire::StartAdded order{.attempt = plan().job.attempt + 1,
+                         .first = Rank(plan().map.world_size()),
                          .go = pending_->why.empty() ? wire::Go::Yes : wire::Go::No,
                          .ranks = pending_->grown.map.world_size()};
   const std::string why = pending_->why;
@@ -225,16 +225,17 @@ void Spawns::look() {
 void Spawns::start(const wire::SpawnRequest& request) {
   deps_.rendezvous.expect_others();
   if (request.service == wire::WireUp::Pmix) worlds_.push_back(std::move(pending_->message));
-  deps_.growth.begin(std::move(pending_->grown), pending_->world, request.from);
+  const std::vector<const fleet::Host*> come = deps_.late.begin(pending_->world);
+  deps_.growth.begin(std::move(pending_->grown), come, request.from);
 }
 
 void Spawns::answer(const wire::SpawnRequest& request, const std::string& why) {
-  const HostIndex host = deps_.plan.map.ranks[request.from.value()].host;
+  const HostIndex host = plan().map.ranks[request.from.value()].host;
   if (!why.empty()) {
     deps_.owner.print("rank " + std::to_string(request.from.value()) + " on " +
-                      deps_.plan.map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
+                      plan().map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
   }
-  deps_.fleet.send(host, wire::SpawnAnswer{.attempt = deps_.plan.job.attempt + 1,
+  deps_.fleet.send(host, wire::SpawnAnswer{.attempt = plan().job.attempt + 1,
                                            .service = request.service,
                                            .to = request.from,
                                            .call = request.call,

@@ -3,8 +3,7 @@
 //
 // Requests are handled one at a time; the others wait. Idle hosts that are to get ranks are reached first
 // (DynamicHosts). All hosts that are to get ranks check whether they can; then all start, or none. From the start on
-// they are ranks of the attempt, behind the planned ones: in its plan, which is this attempt's own copy, its table, its
-// output and its events. The next attempt begins with what was planned.
+// they are ranks of the attempt (PlanExtension).
 #pragma once
 #include <deque>
 #include <functional>
@@ -31,7 +30,6 @@ class Spawns {
   struct Deps {
     const JobOptions& options;
     fleet::Fleet& fleet;
-    const plan::LaunchPlan& plan;
     PlanExtension& growth;
     DynamicHosts& late;
     RendezvousSetup& rendezvous;
@@ -60,6 +58,7 @@ class Spawns {
     std::string why{};           // why the ranks cannot start, a part of a sentence after "it"; empty: no reason
     wire::AddWorkers message{};  // the message for a host that has none of its ranks
   };
+  const plan::LaunchPlan& plan() const { return deps_.growth.plan(); }
   void next();
   Result<void> begin(const wire::SpawnRequest& request);
   plan::SpawnRoom room() const;
