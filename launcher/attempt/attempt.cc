@@ -111,20 +111,18 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                    .counted = [this] { look_for_end(); },
                    .met = [this] { events_.publish(report::RanksMet{}); }}),
       wire_up_(fleet, this->plan().map),
-      dynamic_hosts_(loop.get_executor(), {options, this->plan(), fleet, health_, readiness_, workers_, rendezvous_,
-                                           terms.afterwards, [this] { return runs(); }}),
-      spawns_({options, fleet, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink,
-               [this] { return runs(); }}),
+      dynamic_hosts_(loop.get_executor(), {options, machine_, this->plan(), fleet, health_, readiness_, workers_,
+                                           rendezvous_, terms.afterwards}),
+      spawns_({options, machine_, fleet, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink}),
       queries_(loop.get_executor(), fleet),
       mpi_singleton_watch_(options, planned_, owner),
-      elastic_({options, this->plan(), fleet, workers_, owner, terms.restarts_used, [this] { return runs(); },
+      elastic_({options, machine_, this->plan(), fleet, workers_, owner, terms.restarts_used,
                 [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
                   facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
                   dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
                 },
                 [this](Error why) { stop_for(std::move(why)); }},
-               {options, fleet, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards,
-                [this] { return runs(); }}),
+               {options, machine_, fleet, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards}),
       stop_sequence_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_,
                                            rendezvous_, owner, [this] { deadline_timer_.arm(); }}),
       root_cause_wait_(loop.get_executor(), workers_.table(), [this] {

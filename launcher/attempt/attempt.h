@@ -56,7 +56,7 @@ class Attempt final : public fleet::FleetListener {
   // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
   const plan::LaunchPlan& plan() const { return plan_extension_.plan(); }
   const plan::LaunchPlan& planned() const { return planned_; }
-  bool runs() const { return machine_.state() == AttemptState::Running; }
+  bool runs() const { return machine_.runs(); }
   // When the workers of the job's first attempt with workers started; TimePoint() if no workers have started.
   TimePoint first_start() const { return std::max(terms_.first_start, facts_.first_start); }
   bool is_cleared() const { return machine_.state() == AttemptState::Cleared; }  // another attempt may follow

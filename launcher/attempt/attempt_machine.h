@@ -68,6 +68,8 @@ class AttemptMachine {
   // Changes the state, and returns the action that the caller must perform.
   [[nodiscard]] AttemptAction on(AttemptEvent event, TimePoint now);
   AttemptState state() const { return state_; }
+  // Whether the workers run and are not being ended.
+  bool runs() const { return state_ == AttemptState::Running; }
   std::optional<TimePoint> deadline() const;  // when to pass Deadline to on(); nullopt: never
   // Call if workers ran in an earlier attempt: the time limit of the job (--timeout), which counts from that start,
   // ends at `at`.

@@ -61,7 +61,7 @@ void DynamicHosts::set_out_soon() {
   const auto waits = [](const Late& late) { return late.next.has_value(); };
   if (std::none_of(hosts_.begin(), hosts_.end(), waits)) return;
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && reaching_ && deps_.run()) set_out();
+    if (!alive.expired() && reaching_ && deps_.machine.runs()) set_out();
   });
 }
 
@@ -105,7 +105,7 @@ void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void DynamicHosts::look(fleet::Host& host, Late& late) {
-  if (late.step != Step::Coming || !late.prepared || !deps_.health.passed(host) || !deps_.run()) return;
+  if (late.step != Step::Coming || !late.prepared || !deps_.health.passed(host) || !deps_.machine.runs()) return;
   late.step = Step::Learning;
   if (!late.has_workers) deps_.rendezvous.start_workers(host, {}, deps_.afterwards);
   learn(host, late);
@@ -168,7 +168,7 @@ void DynamicHosts::ended(const fleet::Host& host, const Error* why) {
     return set_out_soon();
   }
   const std::string reason = why != nullptr ? why->message() : "its agent has left: " + show(late->last_word);
-  if (deps_.run()) failed_.insert(host.id);
+  if (deps_.machine.runs()) failed_.insert(host.id);
   fail(*late, "wants ranks on " + late->name + ", which cannot have them: " + reason);
 }
 

@@ -15,6 +15,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_readiness.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
@@ -29,6 +30,7 @@ class DynamicHosts {
   // Everything here outlives this.
   struct Deps {
     const JobOptions& options;
+    const AttemptMachine& machine;
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
     HealthCheckGate& health;
@@ -36,10 +38,8 @@ class DynamicHosts {
     Workers& workers;
     const RendezvousSetup& rendezvous;
     transport::Afterwards afterwards;
-    std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps)
-      : deps_(std::move(deps)), loop_(loop), timer_(loop) {}
+  DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps) : deps_(deps), loop_(loop), timer_(loop) {}
 
   // Starts the agents of `hosts`, or begins a new session with agents that wait. A host whose plan has no workers gets
   // an empty Start and then each of `worlds`, the spawned worlds that run, before it is ready; a host with workers is

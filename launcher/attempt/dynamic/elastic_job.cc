@@ -11,7 +11,7 @@
 
 namespace sml::attempt {
 
-ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(std::move(joining)) {
+ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(joining) {
   if (!is_elastic(deps_.options, deps_.plan)) return;
   const std::uint32_t most = deps_.options.restart.max;
   const auto following = [this](const plan::JobMap& round, std::vector<HostId> out) {
@@ -50,7 +50,7 @@ const std::vector<HostId>& ElasticJob::hosts_out() const {
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
-  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1) return;
+  if (!rounds_ || !deps_.machine.runs() || m.attempt != deps_.plan.job.attempt + 1) return;
   const std::optional<Rank> rank = rounds_->rank_of(m.slot);
   if (m.step == wire::HorovodStep::Registered) {
     if (!rank) return;
@@ -75,7 +75,7 @@ void ElasticJob::note_endpoint(Rank rank, Result<NotificationEndpoint> endpoint)
 }
 
 bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::End& end) {
-  if (!rounds_ || !deps_.run()) return false;
+  if (!rounds_ || !deps_.machine.runs()) return false;
   if (rounds_->is_out(rank)) return true;
   rounds_->ended(rank, succeeded(status) ? ElasticRounds::End::Success : ElasticRounds::End::Failure);
   if (end.failed_by_itself && !rounds_->some_may_go_on()) return false;
@@ -90,7 +90,7 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
 
 // Rank 0's host has the store, without which the workers cannot rendezvous.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
-  if (!rounds_ || !deps_.run() || deps_.fleet.is_first(host) || why.kind() != ErrorKind::Lost) return false;
+  if (!rounds_ || !deps_.machine.runs() || deps_.fleet.is_first(host) || why.kind() != ErrorKind::Lost) return false;
   if (!rounds_->has_members_on(host.id)) return true;
   rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;
@@ -104,7 +104,7 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 
 // As in Horovod's launcher, only rank 0 gets the notice; all others learn of it at the next commit.
 void ElasticJob::look_at_hosts() {
-  if (!hears_of_hosts() || !deps_.run() || joining_.is_reaching()) return;
+  if (!hears_of_hosts() || !deps_.machine.runs() || joining_.is_reaching()) return;
   if (rounds_->lacks_a_reset()) {
     return deps_.stop(Error(ErrorKind::Lost,
                             "other hosts are listed, and no restart is left to go on with these "
@@ -126,7 +126,8 @@ void ElasticJob::look_at_hosts() {
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
   const auto endpoint = endpoints_.find(m.rank);
-  if (!rounds_ || !deps_.run() || m.attempt != deps_.plan.job.attempt + 1 || endpoint == endpoints_.end()) return;
+  if (!rounds_ || !deps_.machine.runs() || m.attempt != deps_.plan.job.attempt + 1 || endpoint == endpoints_.end())
+    return;
   if (is_heard(endpoint->second, m.answer)) {
     return print(
         "the workers have been told that other hosts are there: they go on with these after their next commit "
@@ -145,7 +146,7 @@ void ElasticJob::look() {
   const ElasticRounds::Step step = rounds_->look();
   if (const auto* next = std::get_if<ElasticRounds::Next>(&step)) {
     const auto again = [this] {
-      if (deps_.run()) look();
+      if (deps_.machine.runs()) look();
     };
     if (joining_.are_ready(*next, again)) begin(*next);
     return;

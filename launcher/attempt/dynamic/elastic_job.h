@@ -12,6 +12,7 @@
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/elastic_join.h"
 #include "launcher/attempt/dynamic/elastic_notice.h"
@@ -28,12 +29,12 @@ class ElasticJob {
   // Everything here outlives this.
   struct Deps {
     const JobOptions& options;
+    const AttemptMachine& machine;
     const plan::LaunchPlan& plan;
     fleet::Fleet& fleet;
     Workers& workers;
     AttemptOwner& owner;
     std::uint32_t restarts_used = 0;  // resets count as restarts
-    std::function<bool()> run;        // whether the workers run and are not being ended
     // Ends the attempt as failed: the workers cannot go on. `lost`: the hosts that were lost, if any; then they are the
     // cause.
     std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;

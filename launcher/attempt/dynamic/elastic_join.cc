@@ -54,7 +54,7 @@ void ElasticJoin::reach(std::function<void()> settled) {
     deps_.owner.complete(plans.back());
   }
   deps_.late.reach(std::move(plans), {}, [this, then = std::move(settled)] {
-    if (const std::string why = deps_.late.why(); !why.empty() && deps_.run()) {
+    if (const std::string why = deps_.late.why(); !why.empty() && deps_.machine.runs()) {
       unfit_.insert(deps_.late.root_cause());
       deps_.owner.print("the next round of hvd.elastic " + why + "; it does without");
     }

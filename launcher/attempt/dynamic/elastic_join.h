@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/elastic_rounds.h"
@@ -24,6 +25,7 @@ class ElasticJoin {
   // Everything here outlives this.
   struct Deps {
     const JobOptions& options;
+    const AttemptMachine& machine;
     fleet::Fleet& fleet;
     PlanExtension& growth;
     DynamicHosts& late;
@@ -31,9 +33,8 @@ class ElasticJoin {
     AttemptOwner& owner;
     WorkerSink& sink;
     transport::Afterwards afterwards;
-    std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  explicit ElasticJoin(Deps deps) : deps_(std::move(deps)) {}
+  explicit ElasticJoin(Deps deps) : deps_(deps) {}
 
   // Returns true if all joining hosts of `next` are ready, or there are none: then call begin(). Otherwise prepares
   // them and calls `settled` when they are ready or one of them has failed, from the loop or before this returns; the

@@ -86,7 +86,7 @@ Spawns::Pending Spawns::plan_for(const wire::SpawnRequest& request, plan::JobMap
 
 Result<void> Spawns::begin(const wire::SpawnRequest& request) {
   const plan::LaunchPlan& plan = deps_.growth.plan();
-  if (!deps_.run()) return Error(ErrorKind::Lost, "is being ended");
+  if (!deps_.machine.runs()) return Error(ErrorKind::Lost, "is being ended");
   if (deps_.workers.table().has_ended(request.from)) return Error(ErrorKind::Lost, "has ended");
   if (is_elastic(deps_.options, plan)) {
     return Error(ErrorKind::Config, "belongs to an elastic job (--elastic), and these have no ranks but their own");
@@ -141,7 +141,7 @@ void Spawns::reach(const wire::SpawnRequest& request, const plan::LaunchPlan& gr
 void Spawns::reached() {
   if (!reaching_ || deps_.late.is_reaching()) return;
   reaching_ = false;
-  const std::string why = deps_.run() ? deps_.late.why() : "is being ended";
+  const std::string why = deps_.machine.runs() ? deps_.late.why() : "is being ended";
   if (!why.empty()) give_up(why);
   next();
 }
@@ -206,7 +206,7 @@ void Spawns::lost(const fleet::Host& host) {
 
 void Spawns::look() {
   if (!pending_->awaited.empty()) return;
-  if (pending_->why.empty() && !deps_.run()) pending_->why = "is being ended";
+  if (pending_->why.empty() && !deps_.machine.runs()) pending_->why = "is being ended";
   const wire::SpawnRequest request = std::move(requests_.front());
   requests_.pop_front();
   wire::StartAdded order{.attempt = plan().job.attempt + 1,

@@ -6,7 +6,6 @@
 // they are ranks of the attempt (PlanExtension).
 #pragma once
 #include <deque>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/plan_extension.h"
@@ -29,6 +29,7 @@ class Spawns {
   // Everything here outlives this.
   struct Deps {
     const JobOptions& options;
+    const AttemptMachine& machine;
     fleet::Fleet& fleet;
     PlanExtension& growth;
     DynamicHosts& late;
@@ -36,9 +37,8 @@ class Spawns {
     const Workers& workers;
     AttemptOwner& owner;
     WorkerSink& sink;
-    std::function<bool()> run;  // whether the workers run and are not being ended
   };
-  explicit Spawns(Deps deps) : deps_(std::move(deps)) {}
+  explicit Spawns(Deps deps) : deps_(deps) {}
 
   // A rank on `host` requests ranks. Its MPI library gets the reply as a SpawnAnswer when they start or cannot start.
   void ask(const fleet::Host& host, wire::SpawnRequest request);
