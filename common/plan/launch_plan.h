@@ -1,6 +1,6 @@
 // Everything that is decided before an attempt starts: its ranks, hosts, programs and their settings. --dry-run and
-// --display-map print it, and attempt::Attempt executes it. Each attempt has its own; what joins a running one, such as
-// spawned ranks, comes as attempt::PlanExtension. Pure.
+// --display-map print it, and attempt::Attempt executes it. Each attempt has its own; ranks that join a running one
+// are in a plan of attempt::DynamicRanks. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -94,7 +94,14 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
       fleet_(enlist(fleet, options, planned_, owner)),
       events_(events),
       machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
-      plan_extension_(planned_, {workers_, sink, events}),
+      dynamic_(loop.get_executor(), planned_,
+               {options, machine_, fleet, health_, readiness_, workers_, rendezvous_, events, owner, sink,
+                terms.afterwards, terms.restarts_used,
+                [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
+                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+                  dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+                },
+                [this](Error why) { stop_for(std::move(why)); }}),
       health_(options.restart.health_check, planned_.job.attempt, options.start_timeout),
       spares_({this->plan().map, machine_, health_, fleet, events, owner, terms.afterwards,
                [this](const plan::MappedHost& host) {
@@ -111,18 +118,8 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
                    .counted = [this] { look_for_end(); },
                    .met = [this] { events_.publish(report::RanksMet{}); }}),
       wire_up_(fleet, this->plan().map),
-      dynamic_hosts_(loop.get_executor(), {options, machine_, this->plan(), fleet, health_, readiness_, workers_,
-                                           rendezvous_, terms.afterwards}),
-      spawns_({options, machine_, fleet, plan_extension_, dynamic_hosts_, rendezvous_, workers_, owner, sink}),
       queries_(loop.get_executor(), fleet),
       mpi_singleton_watch_(options, planned_, owner),
-      elastic_({options, machine_, this->plan(), fleet, workers_, owner, terms.restarts_used,
-                [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
-                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-                  dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
-                },
-                [this](Error why) { stop_for(std::move(why)); }},
-               {options, machine_, fleet, plan_extension_, dynamic_hosts_, rendezvous_, owner, sink, terms.afterwards}),
       stop_sequence_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_,
                                            rendezvous_, owner, [this] { deadline_timer_.arm(); }}),
       root_cause_wait_(loop.get_executor(), workers_.table(), [this] {
@@ -160,8 +157,8 @@ AttemptOutcome Attempt::outcome() const {
   out.started_unix = started_unix_;
   out.all_joined = rendezvous_.all_joined();
   out.some_joined = rendezvous_.some_joined();
-  out.resets = elastic_.resets();
-  out.hosts_out = elastic_.hosts_out();
+  out.resets = dynamic_.elastic().resets();
+  out.hosts_out = dynamic_.elastic().hosts_out();
   return out;
 }
 
@@ -355,7 +352,7 @@ void Attempt::stop_to_regroup() {
 // ---- messages and events of the hosts
 
 void Attempt::host_introduced(fleet::Host& host) {
-  if (dynamic_hosts_.holds(host)) return dynamic_hosts_.introduced(host);
+  if (dynamic_.introduced(host)) return;
   workers_.greet(host);
   health_.ask(host);
   readiness_.greet(host);
@@ -363,7 +360,7 @@ void Attempt::host_introduced(fleet::Host& host) {
 }
 
 void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
-  if (dynamic_hosts_.holds(host)) return dynamic_hosts_.prepared(host, message);
+  if (dynamic_.prepared(host, message)) return;
   rendezvous_.prepared(host, message);
   if (!message.errors.empty()) host.lost = true;
   for (const wire::PreflightError& error : message.errors) {
@@ -379,7 +376,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!dynamic_hosts_.holds(host)) events_.publish(report::HostStep{host.id, host.session->step()});
+  if (!dynamic_.holds(host)) events_.publish(report::HostStep{host.id, host.session->step()});
 }
 
 // While hosts are awaited, tells the user which ones, and for what.
@@ -418,7 +415,7 @@ void Attempt::add_fault(HostIndex host, Error why) {
 }
 
 void Attempt::fail_host(fleet::Host& host, Error why) {
-  if (elastic_.outlives(host, why)) {
+  if (dynamic_.outlives(host, why)) {
     host.lost = true;
     events_.publish(report::HostFailed{host.id, why});
     return readiness_.fail(host);
@@ -431,8 +428,7 @@ void Attempt::fail_host(fleet::Host& host, Error why) {
 
 // The attempt can do without a dynamic host, so its end is not a failure.
 void Attempt::host_ended(fleet::Host& host, const Error* why) {
-  const bool is_late = dynamic_hosts_.holds(host);
-  if (is_late) dynamic_hosts_.ended(host, why);
+  const bool is_late = dynamic_.ended(host, why);
   const bool released = is_late || readiness_.is_released(host);
   const bool stopping = machine_.state() == AttemptState::Stopping || machine_.state() == AttemptState::Leaving;
   if (why != nullptr && !released) host.lost = true;
@@ -450,8 +446,7 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   for (const Rank rank : ranks) sink_.worker_drained(rank);
   if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.id});
   look_round();
-  spawns_.lost(host);
-  dynamic_hosts_.freed();
+  dynamic_.lost(host);
   rendezvous_.lost(host);
   if (terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();

@@ -13,10 +13,7 @@
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/attempt_owner.h"
-#include "launcher/attempt/dynamic/dynamic_hosts.h"
-#include "launcher/attempt/dynamic/elastic_job.h"
-#include "launcher/attempt/dynamic/plan_extension.h"
-#include "launcher/attempt/dynamic/spawns.h"
+#include "launcher/attempt/dynamic/dynamic_ranks.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_queries.h"
 #include "launcher/attempt/hosts/host_readiness.h"
@@ -54,7 +51,7 @@ class Attempt final : public fleet::FleetListener {
           fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
 
   // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
-  const plan::LaunchPlan& plan() const { return plan_extension_.plan(); }
+  const plan::LaunchPlan& plan() const { return dynamic_.plan(); }
   const plan::LaunchPlan& planned() const { return planned_; }
   bool runs() const { return machine_.runs(); }
   // When the workers of the job's first attempt with workers started; TimePoint() if no workers have started.
@@ -85,7 +82,7 @@ class Attempt final : public fleet::FleetListener {
   void stop_to_regroup();
   HostQueries& queries() { return queries_; }
   SpareHosts& spares() { return spares_; }
-  ElasticJob& elastic() { return elastic_; }
+  ElasticJob& elastic() { return dynamic_.elastic(); }
   Workers& workers() { return workers_; }
 
   // Valid after AttemptOwner::attempt_over() or attempt_cleared(). Judges what is known now: facts may still arrive
@@ -116,8 +113,6 @@ class Attempt final : public fleet::FleetListener {
   void handle(fleet::Host& host, const wire::Bye& m);
   void handle(fleet::Host& host, const wire::Health& m);
   void handle(fleet::Host& host, const wire::MpiUse& m);
-  void handle(fleet::Host& host, const wire::SpawnRequest& m);
-  void handle(fleet::Host& host, const wire::Added& m);
   void handle(fleet::Host& host, const wire::FenceData& m);
   void handle(fleet::Host& host, const wire::Relay& m);
   void handle(fleet::Host& host, const wire::RankFault& m);
@@ -146,7 +141,7 @@ class Attempt final : public fleet::FleetListener {
   fleet::Fleet& fleet_;
   const report::EventFeed& events_;
   AttemptMachine machine_;
-  PlanExtension plan_extension_;
+  DynamicRanks dynamic_;
   HealthCheckGate health_;
   SpareHosts spares_;
   transport::DeadlineTimer deadline_timer_;
@@ -155,11 +150,8 @@ class Attempt final : public fleet::FleetListener {
   Workers workers_;
   RendezvousSetup rendezvous_;
   WireUp wire_up_;
-  DynamicHosts dynamic_hosts_;
-  Spawns spawns_;
   HostQueries queries_;
   MpiSingletonWatch mpi_singleton_watch_;
-  ElasticJob elastic_;
   StopSequence stop_sequence_;
   RootCauseWait root_cause_wait_;
   double started_unix_ = 0;                    // AttemptOutcome::started_unix

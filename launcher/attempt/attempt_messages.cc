@@ -11,14 +11,14 @@
 namespace sml::attempt {
 
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
-  if (dynamic_hosts_.holds(host) && dynamic_hosts_.take(host, message)) return look_for_end();
+  if (dynamic_.take(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
 }
 
 template <class Message>
 void Attempt::handle(fleet::Host& host, const Message& m) {
-  if constexpr (requires { elastic_.handle(host, m); }) {
-    elastic_.handle(host, m);
+  if constexpr (requires { dynamic_.handle(host, m); }) {
+    dynamic_.handle(host, m);
   } else if constexpr (requires { workers_.handle(host, m); }) {
     workers_.handle(host, m);
   } else if constexpr (requires { rendezvous_.handle(host, m); }) {
@@ -37,22 +37,21 @@ void Attempt::handle(fleet::Host& host, const wire::Probed& m) {
 
 void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
   const Workers::End end = workers_.ended(host, m);
-  spawns_.ended(m.rank);
+  const bool is_outlived = dynamic_.outlives(m.rank, wire::unpack_exit(m), end);
   const auto serves = [](const plan::RankAssignment& rank) { return rank.part != plan::Part::Worker; };
   // All workers that the serving ranks served have ended, and nothing else runs.
   if (end.was_last && (runs() || stop_sequence_.lets_save()) &&
       std::any_of(planned_.map.ranks.begin(), planned_.map.ranks.end(), serves)) {
     fleet_.end_workers({options_.stop.signal, transport::milliseconds(options_.grace)}, terms_.afterwards);
   }
-  if (elastic_.outlives(m.rank, wire::unpack_exit(m), end)) return;
-  if (!end.failed_by_itself || options_.on_failure != OnFailure::Abort) return;
+  if (is_outlived || !end.failed_by_itself || options_.on_failure != OnFailure::Abort) return;
   if (!runs() || root_cause_wait_.stops_now(m.rank)) dispatch(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
   if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
-  dynamic_hosts_.freed();
+  dynamic_.freed();
   if (fleet_.is_first(host) && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();
 }
@@ -82,10 +81,6 @@ void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
   facts_.own_fault = report::AttemptFacts::OwnFault{std::move(*refusal), Clock::now()};
   dispatch(AttemptEvent::RanksAlone);
 }
-
-void Attempt::handle(fleet::Host& host, const wire::SpawnRequest& m) { spawns_.ask(host, m); }
-
-void Attempt::handle(fleet::Host& host, const wire::Added& m) { spawns_.note(host, m); }
 
 void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
   const bool comes_first = wire_up_.is_first_fence(host, m);

@@ -86,22 +86,26 @@ void DynamicHosts::set_out() {
   }
 }
 
-void DynamicHosts::introduced(fleet::Host& host) {
+bool DynamicHosts::introduced(fleet::Host& host) {
+  if (!holds(host)) return false;
   deps_.workers.greet(host);
   deps_.readiness.greet(host);
   deps_.health.ask(host);
+  return true;
 }
 
-void DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
-  Late* late = find(host.id);
-  if (late == nullptr || late->step != Step::Coming) return;
+bool DynamicHosts::prepared(fleet::Host& host, const wire::Prepared& message) {
+  if (!holds(host)) return false;
+  Late& late = *find(host.id);
+  if (late.step != Step::Coming) return true;
   if (!message.errors.empty()) {
-    return fail(*late,
-                "wants what " + late->name + " cannot start: " + show(message.errors.front().message, kLongestReason));
+    fail(late, "wants what " + late.name + " cannot start: " + show(message.errors.front().message, kLongestReason));
+    return true;
   }
   deps_.readiness.prepared(host, message);
-  late->prepared = true;
-  look(host, *late);
+  late.prepared = true;
+  look(host, late);
+  return true;
 }
 
 void DynamicHosts::look(fleet::Host& host, Late& late) {
@@ -131,6 +135,7 @@ void DynamicHosts::learnt(fleet::Host& host, Late& late, const wire::Added& m) {
 }
 
 bool DynamicHosts::take(fleet::Host& host, const wire::ToLauncher& message) {
+  if (!holds(host)) return false;
   Late* late = find(host.id);
   if (std::holds_alternative<wire::HelloAck>(message)) {
     if (std::optional<Error> same = another_name(deps_.fleet, deps_.plan.map, host)) {
@@ -161,15 +166,18 @@ bool DynamicHosts::take(fleet::Host& host, const wire::ToLauncher& message) {
 
 // ---- hosts fail or are not wanted
 
-void DynamicHosts::ended(const fleet::Host& host, const Error* why) {
+bool DynamicHosts::ended(const fleet::Host& host, const Error* why) {
+  if (!holds(host)) return false;
   Late* late = find(host.id);
   if (std::exchange(late->step, Step::Away) == Step::Going) {
     if (!late->next) std::erase_if(hosts_, [&host](const Late& one) { return one.id == host.id; });
-    return set_out_soon();
+    set_out_soon();
+    return true;
   }
   const std::string reason = why != nullptr ? why->message() : "its agent has left: " + show(late->last_word);
   if (deps_.machine.runs()) failed_.insert(host.id);
   fail(*late, "wants ranks on " + late->name + ", which cannot have them: " + reason);
+  return true;
 }
 
 void DynamicHosts::fail(Late& late, const std::string& why) {

@@ -63,14 +63,15 @@ class DynamicHosts {
   // Releases all hosts, as none is to have ranks after all, and clears why().
   void let_go();
 
-  // Whether the host belongs here. If it does, the attempt passes the fleet's calls about it to the functions that
-  // follow.
+  // Whether the host belongs here. The functions that follow take the fleet's calls about any host, and return true if
+  // it belongs here.
   bool holds(const fleet::Host& host) const;
-  void introduced(fleet::Host& host);
-  void prepared(fleet::Host& host, const wire::Prepared& message);
-  // Returns true if the message was handled here; otherwise the attempt handles it.
-  bool take(fleet::Host& host, const wire::ToLauncher& message);
-  void ended(const fleet::Host& host, const Error* why);
+  [[nodiscard]] bool introduced(fleet::Host& host);
+  [[nodiscard]] bool prepared(fleet::Host& host, const wire::Prepared& message);
+  // Returns true if the message was handled here; otherwise the attempt handles it, whether the host belongs here or
+  // not.
+  [[nodiscard]] bool take(fleet::Host& host, const wire::ToLauncher& message);
+  [[nodiscard]] bool ended(const fleet::Host& host, const Error* why);
   // Call when the session of a host outside this table has ended, or its agent waits: reach() may have waited for that.
   void freed() { set_out_soon(); }
 

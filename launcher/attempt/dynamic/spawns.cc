@@ -19,8 +19,8 @@ bool takes_workers(const fleet::Host& host) { return host.session->state() == tr
 
 }  // namespace
 
-void Spawns::ask(const fleet::Host&, wire::SpawnRequest request) {
-  requests_.push_back(std::move(request));
+void Spawns::handle(const fleet::Host&, const wire::SpawnRequest& m) {
+  requests_.push_back(m);
   next();
 }
 
@@ -186,7 +186,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
   return {};
 }
 
-void Spawns::note(const fleet::Host& host, const wire::Added& m) {
+void Spawns::handle(const fleet::Host& host, const wire::Added& m) {
   if (!pending_ || pending_->awaited.erase(host.id) == 0) return;
   // otherwise its workers may have ended
   const bool has_some = !pending_->world.hosts[host.index.value()].ranks.empty();

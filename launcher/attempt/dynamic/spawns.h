@@ -41,9 +41,9 @@ class Spawns {
   explicit Spawns(Deps deps) : deps_(deps) {}
 
   // A rank on `host` requests ranks. Its MPI library gets the reply as a SpawnAnswer when they start or cannot start.
-  void ask(const fleet::Host& host, wire::SpawnRequest request);
+  void handle(const fleet::Host& host, const wire::SpawnRequest& m);
   // The host's reply to AddWorkers: whether it can start the ranks.
-  void note(const fleet::Host& host, const wire::Added& m);
+  void handle(const fleet::Host& host, const wire::Added& m);
   // Call when the host's session has ended.
   void lost(const fleet::Host& host);
   // Call when the rank has ended: drops its request if hosts for it are being reached.
