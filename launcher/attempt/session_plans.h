@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,31 +68,6 @@ std::vector<transport::AgentSession::Plan> session_plans(const plan::LaunchPlan&
 // The variables of presets for each rank of the host; none without presets.
 std::vector<wire::RankVariables> preset_variables(const plan::LaunchPlan& plan, const plan::MappedHost& host,
                                                   const plan::PresetFacts& facts);
-
-// Returns the programs that a spawn request of the rank `asks` adds; they are to follow the programs of the plan.
-std::vector<plan::Program> spawned_programs(const plan::LaunchPlan& plan, Rank asks,
-                                            const std::vector<plan::SpawnProgram>& programs);
-
-// The messages to the hosts about `world`, whose ranks are the last of the plan's, in host order.
-struct AddedWorld {
-  std::vector<HostIndex> hosts;
-  std::vector<wire::AddWorkers> messages;  // one per entry of `hosts`
-};
-// `place` returns where the agent of a host runs, or nullopt if the host needs no message; hosts with ranks of that
-// world get one in any case.
-AddedWorld added_world(const plan::LaunchPlan& plan, const plan::JobMap& world, const SessionSettings& settings,
-                       const std::function<std::optional<AgentPlace>(HostIndex)>& place);
-
-// The session plan of a host that runs nothing and is to have spawned ranks, those of the plan from `first` on. Its
-// agent only looks for their programs: the ranks themselves follow in a message of added_world(). `service`: the
-// service by which they find each other.
-transport::AgentSession::Plan late_plan(HostIndex host, const plan::LaunchPlan& plan, Rank first,
-                                        const SessionSettings& settings, wire::WireUp service);
-
-// The session plan of a host that is to have ranks of `world`, which are the last of the plan's (hvd.elastic). Local
-// ranks count within that world. The ranks' variables are sent at the start.
-transport::AgentSession::Plan joining_plan(HostIndex host, const plan::LaunchPlan& plan, const plan::JobMap& world,
-                                           const SessionSettings& settings);
 
 // The session plan of a host that is to wait: its agent looks for the programs and has nothing to start.
 transport::AgentSession::Plan spare_plan(const plan::MappedHost& host, const plan::LaunchPlan& plan,

@@ -8,6 +8,7 @@
 #include "common/plan/environment/presets.h"
 #include "common/plan/ranks/program_map.h"
 #include "common/plan/ranks/spawn_map.h"
+#include "launcher/attempt/dynamic/dynamic_plans.h"
 #include "tests/support/catch.h"
 
 using namespace sml;

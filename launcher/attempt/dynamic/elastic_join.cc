@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/plan/ranks/spawn_map.h"
-#include "launcher/attempt/session_plans.h"
+#include "launcher/attempt/dynamic/dynamic_plans.h"
 
 namespace sml::attempt {
 

@@ -5,7 +5,7 @@
 
 #include "common/core/text.h"
 #include "common/plan/ranks/spawn_map.h"
-#include "launcher/attempt/session_plans.h"
+#include "launcher/attempt/dynamic/dynamic_plans.h"
 #include "launcher/transport/session/session_machine.h"
 
 namespace sml::attempt {
