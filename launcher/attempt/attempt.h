@@ -101,8 +101,7 @@ class Attempt final : public fleet::FleetListener {
   void hosts_pinged() override;
 
  private:
-  // Passes the message to the one component that has a handle() for it. A message for which none has one needs no
-  // reaction.
+  // Passes the message to the one part that has a handle() for it.
   template <class Message>
   void handle(fleet::Host& host, const Message& m);
   // The messages to which the attempt itself reacts. Overload resolution prefers these to the template.

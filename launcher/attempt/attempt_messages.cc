@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "common/core/text.h"
@@ -10,6 +11,32 @@
 
 namespace sml::attempt {
 
+namespace {
+
+template <class Message, class... Others>
+constexpr bool kIsOneOf = (std::is_same_v<Message, Others> || ...);
+// The session, the fleet or the check of hosts has handled these, so that no part of an attempt does.
+template <class Message>
+constexpr bool kNeedsNobody = kIsOneOf<Message, wire::Prepared, wire::Pong, wire::Inspected, wire::LeftEnded,
+                                       wire::Received, wire::GuardianReplaced>;
+
+template <class Part, class Message>
+concept Handles = requires(Part& part, fleet::Host& host, const Message& m) {
+  part.handle(host, m);
+};
+
+// Passes the message to the one part that handles it.
+template <class Message, class... Parts>
+void pass_on(fleet::Host& host, const Message& m, Parts&... parts) {
+  static_assert((0 + ... + (Handles<Parts, Message> ? 1 : 0)) == (kNeedsNobody<Message> ? 0 : 1));
+  const auto offer = [&]<class Part>(Part& part) {
+    if constexpr (Handles<Part, Message>) part.handle(host, m);
+  };
+  (offer(parts), ...);
+}
+
+}  // namespace
+
 void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
   if (dynamic_.take(host, message)) return look_for_end();
   std::visit([&](const auto& m) { handle(host, m); }, message);
@@ -17,15 +44,7 @@ void Attempt::host_message(fleet::Host& host, wire::ToLauncher message) {
 
 template <class Message>
 void Attempt::handle(fleet::Host& host, const Message& m) {
-  if constexpr (requires { dynamic_.handle(host, m); }) {
-    dynamic_.handle(host, m);
-  } else if constexpr (requires { workers_.handle(host, m); }) {
-    workers_.handle(host, m);
-  } else if constexpr (requires { rendezvous_.handle(host, m); }) {
-    rendezvous_.handle(host, m);
-  } else if constexpr (requires { queries_.handle(host, m); }) {
-    queries_.handle(host, m);
-  }
+  pass_on(host, m, workers_, rendezvous_, dynamic_, queries_);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.publish(connected(host)); }
