@@ -37,19 +37,18 @@ report::StopCause stop_cause(AttemptEvent event) {
 }
 
 // Adds the plan's hosts to the fleet in plan order, which is the fleet's order; spare hosts come after those with
-// ranks.
-fleet::Fleet& enlist(fleet::Fleet& fleet, const JobOptions& options, const plan::LaunchPlan& plan,
-                     AttemptOwner& owner) {
-  const SessionSettings settings = settings_for(options, plan.map);
-  fleet.begin_group(plan.map.places());
+// ranks. Returns the plan.
+plan::LaunchPlan enlist(const AttemptContext& context, plan::LaunchPlan plan) {
+  const SessionSettings settings = settings_for(context.options, plan.map);
+  context.fleet.begin_group(plan.map.places());
   for (transport::AgentSession::Plan& session : session_plans(plan, settings)) {
-    owner.complete(session);
-    fleet.add(std::move(session));
+    context.owner.complete(session);
+    context.fleet.add(std::move(session));
   }
   for (const plan::MappedHost& host : plan.map.hosts) {
-    if (host.duty == plan::HostDuty::Spare) fleet.add_spare(host.host, spare_plan(host, plan, settings));
+    if (host.duty == plan::HostDuty::Spare) context.fleet.add_spare(host.host, spare_plan(host, plan, settings));
   }
-  return fleet;
+  return plan;
 }
 
 struct HostFault {
@@ -84,48 +83,35 @@ std::vector<HostFault> late_faults(HostReadiness& readiness, const RendezvousSet
 
 }  // namespace
 
-Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
-                 fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink)
-    : options_(options),
-      planned_(std::move(plan)),
-      owner_(owner),
-      sink_(sink),
+Attempt::Attempt(const AttemptContext& context, plan::LaunchPlan plan, const Terms& terms)
+    : context_(context),
+      planned_(enlist(context, std::move(plan))),
       terms_(terms),
-      fleet_(enlist(fleet, options, planned_, owner)),
-      events_(events),
-      machine_(options.start_timeout, options.grace, Clock::now(), options.timeout, options.stop_grace),
-      dynamic_(loop.get_executor(), planned_,
-               {options, machine_, fleet, health_, readiness_, workers_, rendezvous_, events, owner, sink,
-                terms.afterwards, terms.restarts_used,
-                [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
-                  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-                  dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
-                },
-                [this](Error why) { stop_for(std::move(why)); }}),
-      health_(options.restart.health_check, planned_.job.attempt, options.start_timeout),
-      spares_({this->plan().map, machine_, health_, fleet, events, owner, terms.afterwards,
-               [this](const plan::MappedHost& host) {
-                 return spare_plan(host, this->plan(), settings_for(options_, this->plan().map));
-               },
-               [this] { look_for_end(); }}),
-      deadline_timer_(loop.get_executor(), {.deadline = [this] { return machine_.deadline(); },
-                                            .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
-      readiness_(fleet, planned_, options, health_, events, owner),
-      workers_(fleet, planned_, options, events, owner, sink),
-      rendezvous_(loop.get_executor(), fleet, this->plan(), options,
-                  {.print = [&owner](const std::string& text) { owner.print(text); },
-                   .missing = [&owner] { owner.ranks_missing(); },
-                   .counted = [this] { look_for_end(); },
-                   .met = [this] { events_.publish(report::RanksMet{}); }}),
-      wire_up_(fleet, this->plan().map),
-      queries_(loop.get_executor(), fleet),
-      mpi_singleton_watch_(options, planned_, owner),
-      stop_sequence_(loop.get_executor(), {options, terms_.afterwards, fleet, machine_, facts_, readiness_, workers_,
-                                           rendezvous_, owner, [this] { deadline_timer_.arm(); }}),
-      root_cause_wait_(loop.get_executor(), workers_.table(), [this] {
+      machine_(context.options.start_timeout, context.options.grace, Clock::now(), context.options.timeout,
+               context.options.stop_grace),
+      dynamic_(planned_, {context_, machine_, health_, readiness_, workers_, rendezvous_, terms_,
+                          [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
+                            facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+                            dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
+                          },
+                          [this](Error why) { stop_for(std::move(why)); }}),
+      health_(context.options.restart.health_check, planned_.job.attempt, context.options.start_timeout),
+      spares_({context_, this->plan(), machine_, health_, terms.afterwards, [this] { look_for_end(); }}),
+      deadline_timer_(context.loop, {.deadline = [this] { return machine_.deadline(); },
+                                     .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
+      readiness_(context.fleet, planned_, context.options, health_, context.events, context.owner),
+      workers_(context_, planned_),
+      rendezvous_(context_, this->plan(), [this] { look_for_end(); }),
+      wire_up_(context.fleet, this->plan().map),
+      queries_(context.loop, context.fleet),
+      mpi_singleton_watch_(context.options, planned_, context.owner),
+      stop_sequence_(
+          {context_, terms_.afterwards, machine_, deadline_timer_, facts_, readiness_, workers_, rendezvous_}),
+      root_cause_wait_(context.loop, workers_.table(), [this] {
         if (runs()) dispatch(AttemptEvent::WorkerFailed);
       }) {
-  fleet.serve(*this, &spares_);
+  context.fleet.serve(*this, &spares_);
+  const JobOptions& options = context.options;
   // --timeout limits the whole job, not one attempt.
   const bool has_run = terms.first_start != TimePoint();
   if (options.timeout && has_run) machine_.time_is_up_at(terms.first_start + *options.timeout);
@@ -139,9 +125,9 @@ Attempt::Attempt(boost::asio::io_context& loop, const JobOptions& options, plan:
 // Agents that wait from an earlier attempt are connected already.
 void Attempt::begin() {
   deadline_timer_.arm();
-  for (fleet::Host& host : fleet_.hosts()) {
+  for (fleet::Host& host : context_.fleet.hosts()) {
     const bool has_come = host.id.value() >= terms_.hosts_told;
-    if (has_come && host.runs()) events_.publish(connected(host));
+    if (has_come && host.runs()) context_.events.publish(connected(host));
     health_.ask(host);
   }
   spares_.begin();
@@ -177,10 +163,10 @@ void Attempt::dispatch(AttemptEvent event) {
   if (machine_.state() != AttemptState::Stopping) stop_sequence_.saving_is_over();
   const bool told_before = before == AttemptState::Stopping;
   if (!told_before && machine_.state() == AttemptState::Stopping && event != AttemptEvent::OneMachine) {
-    events_.publish(report::JobStopping{stop_cause(event)});
+    context_.events.publish(report::JobStopping{stop_cause(event)});
   }
-  if (action == AttemptAction::Unexpected && options_.verbosity == Verbosity::Verbose) {
-    owner_.print(ignored(event, before));
+  if (action == AttemptAction::Unexpected && context_.options.verbosity == Verbosity::Verbose) {
+    context_.owner.print(ignored(event, before));
   }
   perform(action);
 }
@@ -193,9 +179,10 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::StartAll: return start_all();
     case AttemptAction::StopAll: return stop_sequence_.begin();
     case AttemptAction::GiveTime: return stop_sequence_.give_time();
-    case AttemptAction::KillAll: return fleet_.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
+    case AttemptAction::KillAll: return context_.fleet.end_workers({SIGKILL, 0}, transport::Afterwards::Leave);
     case AttemptAction::TimeOutStart:
-      for (HostFault& late : late_faults(readiness_, rendezvous_, fleet_, planned_.map, options_.start_timeout)) {
+      for (HostFault& late :
+           late_faults(readiness_, rendezvous_, context_.fleet, planned_.map, context_.options.start_timeout)) {
         add_fault(late.host, std::move(late.why));
       }
       return stop_sequence_.at_once();
@@ -210,7 +197,7 @@ void Attempt::perform(AttemptAction action) {
     case AttemptAction::TellCleared:
       workers_.settle_credit();
       queries_.end();
-      return owner_.attempt_cleared();
+      return context_.owner.attempt_cleared();
     case AttemptAction::GiveUp: return finish(AttemptOwner::End::GivenUp);
     case AttemptAction::Finish: return finish(AttemptOwner::End::Seen);
   }
@@ -226,29 +213,29 @@ void Attempt::look_at_probes() {
 }
 
 void Attempt::start_all() {
-  owner_.begin_logs([this] { start_workers(); });
+  context_.owner.begin_logs([this] { start_workers(); });
 }
 
 void Attempt::start_workers() {
   if (!runs()) return;  // for example because a required log cannot be kept
-  if (options_.verbosity == Verbosity::Verbose) {
-    owner_.print("all hosts are ready; the workers meet at " + rendezvous_.address() + " port " +
-                 std::to_string(rendezvous_.port()));
+  if (context_.options.verbosity == Verbosity::Verbose) {
+    context_.owner.print("all hosts are ready; the workers meet at " + rendezvous_.address() + " port " +
+                         std::to_string(rendezvous_.port()));
   }
   mpi_singleton_watch_.starts();
   facts_.started = Clock::now();
   facts_.first_start = terms_.first_start == TimePoint() ? facts_.started : terms_.first_start;
   started_unix_ = unix_now();
   workers_.begin(facts_.started);
-  events_.publish(report::WorkersStart{rendezvous_.address(), rendezvous_.port()}, facts_.started);
+  context_.events.publish(report::WorkersStart{rendezvous_.address(), rendezvous_.port()}, facts_.started);
   rendezvous_.start_workers(terms_.afterwards);
 }
 
 // Called after something has ended on a host.
 void Attempt::look_for_end() {
-  if (fleet_.all_ended()) return dispatch(AttemptEvent::AllEnded);
+  if (context_.fleet.all_ended()) return dispatch(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
-  if (!ends || terms_.afterwards != transport::Afterwards::Stay || !fleet_.all_cleared()) return;
+  if (!ends || terms_.afterwards != transport::Afterwards::Stay || !context_.fleet.all_cleared()) return;
   rendezvous_.count_joined();
   if (rendezvous_.has_counted()) dispatch(AttemptEvent::AllCleared);
 }
@@ -269,13 +256,13 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
     return std::nullopt;
   };
   std::size_t out = 0;
-  for (fleet::Host& spare : fleet_.others()) {
+  for (fleet::Host& spare : context_.fleet.others()) {
     const std::optional<Error> why = known_as(spare);
     if (!why || std::exchange(spare.lost, true)) continue;
     ++out;
     spare.session->abandon(*why);
   }
-  for (fleet::Host& host : fleet_.hosts()) {
+  for (fleet::Host& host : context_.fleet.hosts()) {
     const std::optional<Error> why = known_as(host);
     if (!why || std::exchange(host.lost, true)) continue;
     ++out;
@@ -286,7 +273,7 @@ void Attempt::found_one_machine(std::vector<hosts::MachineNames> machines) {
 
 void Attempt::finish(AttemptOwner::End end) {
   queries_.end();
-  for (const fleet::Host& host : fleet_.hosts()) {
+  for (const fleet::Host& host : context_.fleet.hosts()) {
     const bool silent = !host.session->ended() && host.session->state() != transport::SessionState::Cleared;
     if (end != AttemptOwner::End::GivenUp || !silent) continue;
     facts_.unconfirmed.push_back(host.name());
@@ -295,7 +282,7 @@ void Attempt::finish(AttemptOwner::End end) {
   if (std::optional<MpiSingletonWatch::Refusal> refusal = mpi_singleton_watch_.refusal()) {
     add_fault(refusal->host, std::move(refusal->why));
   }
-  owner_.attempt_over(end);
+  context_.owner.attempt_over(end);
 }
 
 // ---- stops from outside
@@ -307,9 +294,9 @@ void Attempt::stop(int signo) {
   const bool is_saving = stop_sequence_.lets_save();
   const bool is_joined = machine_.state() == AttemptState::Stopping && !is_saving;
   if (!facts_.stopped_at_rest && machine_.state() != AttemptState::Leaving) {
-    owner_.print((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
-                            : "stopping the workers (" + signal_name(signo) + "); ") +
-                 report::how_to_insist(signo));
+    context_.owner.print((is_joined ? signal_name(signo) + " joins the stop of the workers that is under way; "
+                                    : "stopping the workers (" + signal_name(signo) + "); ") +
+                         report::how_to_insist(signo));
   }
   stop_sequence_.no_more();
   dispatch(AttemptEvent::UserStop);
@@ -319,7 +306,7 @@ void Attempt::stop(int signo) {
 void Attempt::stop_at_once(int signo) {
   const bool has_workers = machine_.state() == AttemptState::Stopping;
   if (has_workers)
-    owner_.print(signal_name(signo) + " again: the workers are killed at once, their grace is cut short");
+    context_.owner.print(signal_name(signo) + " again: the workers are killed at once, their grace is cut short");
   dispatch(AttemptEvent::UserInsists);
 }
 
@@ -376,7 +363,7 @@ void Attempt::host_prepared(fleet::Host& host, const wire::Prepared& message) {
 }
 
 void Attempt::host_step(const fleet::Host& host) {
-  if (!dynamic_.holds(host)) events_.publish(report::HostStep{host.id, host.session->step()});
+  if (!dynamic_.holds(host)) context_.events.publish(report::HostStep{host.id, host.session->step()});
 }
 
 // While hosts are awaited, tells the user which ones, and for what.
@@ -389,8 +376,9 @@ void Attempt::look_round() {
   if (!waits) return;
   look_for_refused();
   if (readiness_.all_ready()) {
-    if (!fleet_.missing().empty()) return;  // hosts without workers must be connected, too, to be notified of the end
-    std::vector<hosts::MachineNames> machines = fleet_.machines(planned_.map);
+    if (!context_.fleet.missing().empty())
+      return;  // hosts without workers must be connected, too, to be notified of the end
+    std::vector<hosts::MachineNames> machines = context_.fleet.machines(planned_.map);
     return machines.empty() ? dispatch(AttemptEvent::AllReady) : found_one_machine(std::move(machines));
   }
   if (machine_.state() == AttemptState::Failing && readiness_.all_settled()) dispatch(AttemptEvent::AllSettled);
@@ -399,7 +387,7 @@ void Attempt::look_round() {
 // A refused host that has workers fails by its session; this looks at the others.
 void Attempt::look_for_refused() {
   if (machine_.state() != AttemptState::Connecting) return;
-  for (transport::AgentLauncher::Missing& refused : fleet_.refused()) {
+  for (transport::AgentLauncher::Missing& refused : context_.fleet.refused()) {
     const HostIndex host = planned_.map.places()[refused.host.value()];
     if (!planned_.map.hosts[host.value()].ranks.empty()) continue;
     add_fault(host, std::move(*refused.why_not));
@@ -410,20 +398,20 @@ void Attempt::look_for_refused() {
 void Attempt::add_fault(HostIndex host, Error why) {
   const TimePoint now = Clock::now();
   const plan::MappedHost& mapped = plan().map.hosts[host.value()];
-  events_.publish(report::HostFailed{mapped.id, why}, now);
+  context_.events.publish(report::HostFailed{mapped.id, why}, now);
   facts_.faults.push_back({host, mapped.host.name, std::move(why), now});
 }
 
 void Attempt::fail_host(fleet::Host& host, Error why) {
   if (dynamic_.outlives(host, why)) {
     host.lost = true;
-    events_.publish(report::HostFailed{host.id, why});
+    context_.events.publish(report::HostFailed{host.id, why});
     return readiness_.fail(host);
   }
   add_fault(host.index, std::move(why));
   readiness_.fail(host);
   dispatch(AttemptEvent::HostFailed);
-  if (machine_.state() == AttemptState::Cleared) owner_.host_lost_at_rest();
+  if (machine_.state() == AttemptState::Cleared) context_.owner.host_lost_at_rest();
 }
 
 // The attempt can do without a dynamic host, so its end is not a failure.
@@ -443,8 +431,8 @@ void Attempt::host_ended(fleet::Host& host, const Error* why) {
   }
   const std::vector<Rank>& ranks = plan().map.hosts[host.index.value()].ranks;
   // A lost host has not sent Drained for its workers.
-  for (const Rank rank : ranks) sink_.worker_drained(rank);
-  if (!is_late && !ranks.empty() && (why == nullptr || released)) events_.publish(report::HostEnded{host.id});
+  for (const Rank rank : ranks) context_.sink.worker_drained(rank);
+  if (!is_late && !ranks.empty() && (why == nullptr || released)) context_.events.publish(report::HostEnded{host.id});
   look_round();
   dynamic_.lost(host);
   rendezvous_.lost(host);

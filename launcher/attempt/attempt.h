@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
 #include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_ranks.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_queries.h"
@@ -26,29 +24,15 @@
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/hosts/aliases.h"
-#include "launcher/options/job_options.h"
-#include "launcher/report/events/event_feed.h"
 #include "launcher/transport/session/deadline_timer.h"
 
 namespace sml::attempt {
 
-// The parameters that the run passes to an attempt, besides the plan.
-struct Terms {
-  // Stay: another attempt may follow; AttemptOwner::attempt_cleared() is called, and the agents wait.
-  transport::Afterwards afterwards = transport::Afterwards::Leave;
-  // when the workers of the first attempt started, from which --timeout counts; zero: this is the first
-  TimePoint first_start;
-  std::uint32_t restarts_used = 0;  // restarts that earlier attempts used up
-  // number of hosts of the previous plan, which the event feed already knows; 0: there is no previous plan
-  std::size_t hosts_told = 0;
-};
-
 class Attempt final : public fleet::FleetListener {
  public:
-  // The arguments outlive the attempt. The constructor adds the plan's hosts to `fleet`, which calls this attempt back
-  // from its start on. Construct a further attempt when the previous one is cleared, and before destroying that one.
-  Attempt(boost::asio::io_context& loop, const JobOptions& options, plan::LaunchPlan plan, const Terms& terms,
-          fleet::Fleet& fleet, const report::EventFeed& events, AttemptOwner& owner, WorkerSink& sink);
+  // The constructor adds the plan's hosts to the fleet, which calls this attempt back from its start on. Construct a
+  // further attempt when the previous one is cleared, and before destroying that one.
+  Attempt(const AttemptContext& context, plan::LaunchPlan plan, const Terms& terms);
 
   // plan() includes ranks that were added while the attempt ran; planned() only those with which it began.
   const plan::LaunchPlan& plan() const { return dynamic_.plan(); }
@@ -132,13 +116,9 @@ class Attempt final : public fleet::FleetListener {
   // the host.
   void fail_host(fleet::Host& host, Error why);
 
-  const JobOptions& options_;
+  const AttemptContext context_;
   const plan::LaunchPlan planned_;
-  AttemptOwner& owner_;
-  WorkerSink& sink_;
   Terms terms_;
-  fleet::Fleet& fleet_;
-  const report::EventFeed& events_;
   AttemptMachine machine_;
   DynamicRanks dynamic_;
   HealthCheckGate health_;

@@ -47,7 +47,7 @@ void Attempt::handle(fleet::Host& host, const Message& m) {
   pass_on(host, m, workers_, rendezvous_, dynamic_, queries_);
 }
 
-void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { events_.publish(connected(host)); }
+void Attempt::handle(fleet::Host& host, const wire::HelloAck&) { context_.events.publish(connected(host)); }
 
 void Attempt::handle(fleet::Host& host, const wire::Probed& m) {
   rendezvous_.note(host, m);
@@ -61,9 +61,10 @@ void Attempt::handle(fleet::Host& host, const wire::ExitedWorker& m) {
   // All workers that the serving ranks served have ended, and nothing else runs.
   if (end.was_last && (runs() || stop_sequence_.lets_save()) &&
       std::any_of(planned_.map.ranks.begin(), planned_.map.ranks.end(), serves)) {
-    fleet_.end_workers({options_.stop.signal, transport::milliseconds(options_.grace)}, terms_.afterwards);
+    context_.fleet.end_workers({context_.options.stop.signal, transport::milliseconds(context_.options.grace)},
+                               terms_.afterwards);
   }
-  if (is_outlived || !end.failed_by_itself || options_.on_failure != OnFailure::Abort) return;
+  if (is_outlived || !end.failed_by_itself || context_.options.on_failure != OnFailure::Abort) return;
   if (!runs() || root_cause_wait_.stops_now(m.rank)) dispatch(AttemptEvent::WorkerFailed);
 }
 
@@ -71,7 +72,7 @@ void Attempt::handle(fleet::Host& host, const wire::Cleared& m) {
   for (const std::string& left : m.left) facts_.left_behind.push_back(host.name() + ": " + show(left));
   if (!m.left.empty()) host.lost = true;  // a further attempt would lack whatever the remaining processes hold
   dynamic_.freed();
-  if (fleet_.is_first(host) && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
+  if (context_.fleet.is_first(host) && terms_.afterwards == transport::Afterwards::Leave) rendezvous_.release_stores();
   look_for_end();
 }
 
@@ -104,7 +105,7 @@ void Attempt::handle(fleet::Host& host, const wire::MpiUse& m) {
 void Attempt::handle(fleet::Host& host, const wire::FenceData& m) {
   const bool comes_first = wire_up_.is_first_fence(host, m);
   const Result<void> taken = wire_up_.take(host, m);
-  if (taken && comes_first) events_.publish(report::HostAtFence{host.id});
+  if (taken && comes_first) context_.events.publish(report::HostAtFence{host.id});
   if (!taken && !readiness_.has_failed(host)) fail_host(host, taken.error());
 }
 
@@ -116,11 +117,11 @@ void Attempt::handle(fleet::Host& host, const wire::RankFault& m) {
   // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
   // like a worker that ended.
   const bool asked = m.kind == wire::FaultKind::Aborted;
-  if (asked || options_.on_failure == OnFailure::Abort) dispatch(AttemptEvent::WorkerFailed);
+  if (asked || context_.options.on_failure == OnFailure::Abort) dispatch(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::LogFailed& m) {
-  owner_.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
+  context_.owner.host_log_failed(Error(ErrorKind::Io, host.name() + ": " + show(m.why, 500)));
 }
 
 void Attempt::handle(fleet::Host& host, const wire::FifoFailed& m) {

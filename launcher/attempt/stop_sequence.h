@@ -2,21 +2,18 @@
 // then they are asked to end.
 #pragma once
 #include <csignal>
-#include <functional>
 #include <memory>
 #include <optional>
 
-#include <boost/asio/any_io_executor.hpp>
-
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/hosts/host_readiness.h"
 #include "launcher/attempt/pre_stop_checkpoint.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
 #include "launcher/report/outcome/job_outcome.h"
+#include "launcher/transport/session/deadline_timer.h"
 
 namespace sml::attempt {
 
@@ -24,18 +21,16 @@ class StopSequence {
  public:
   // The parts of the attempt that this needs; all outlive this.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const transport::Afterwards& afterwards;
-    fleet::Fleet& fleet;
     AttemptMachine& machine;
+    transport::DeadlineTimer& deadline_timer;  // of the machine
     const report::AttemptFacts& facts;
     HostReadiness& readiness;
     Workers& workers;
     RendezvousSetup& rendezvous;
-    AttemptOwner& owner;
-    std::function<void()> moved;  // called after a change of the machine's deadline
   };
-  StopSequence(const boost::asio::any_io_executor& loop, Deps attempt);
+  explicit StopSequence(Deps deps);
 
   static constexpr int kStacksSignal = SIGABRT;  // makes Python print the stacks of all threads of a hanging worker
   // Makes the next begin() show the user first where the workers are (AttemptOwner::before_end()). `signo` is the

@@ -7,21 +7,17 @@
 #include <string>
 
 #include "common/wire/messages.h"
-#include "launcher/attempt/attempt_owner.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/rank_table.h"
-#include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
-#include "launcher/report/events/event_feed.h"
 #include "launcher/report/live/work_clock.h"
 
 namespace sml::attempt {
 
 class Workers {
  public:
-  // The arguments outlive this; the fleet has its hosts already.
-  Workers(fleet::Fleet& fleet, const plan::LaunchPlan& plan, const JobOptions& options, const report::EventFeed& events,
-          AttemptOwner& owner, WorkerSink& sink);
+  // The context outlives this; the fleet has its hosts already.
+  Workers(const AttemptContext& context, const plan::LaunchPlan& plan);
 
   // Call when the plan has more ranks, behind the planned ones.
   void grow(const plan::LaunchPlan& plan) { table_.grow(plan); }
@@ -83,11 +79,7 @@ class Workers {
   void give_credit(const fleet::Host& host);
   std::uint64_t credit_step(const fleet::Host& host) const;  // bytes owed from which credit is returned
 
-  fleet::Fleet& fleet_;
-  const JobOptions& options_;
-  const report::EventFeed& events_;
-  AttemptOwner& owner_;
-  WorkerSink& sink_;
+  const AttemptContext& context_;
   TimePoint started_ = Clock::now();
   TimePoint to_end_ = TimePoint::max();  // see are_to_end()
   RankTable table_;

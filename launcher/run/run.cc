@@ -36,8 +36,7 @@ Run::Run(Deps deps, const JobOptions& options, plan::LaunchPlan plan, Records re
       files_(loop_, console_),
       fleet_(loop_, deps.image, std::move(deps.agent_launcher), options.heartbeat_timeout),
       streams_(loop_.get_executor(), {options, *this, fleet_, console_, records_, events_, progress_, control_}),
-      attempt_(std::make_unique<attempt::Attempt>(loop_, options, std::move(plan), first_terms(options), fleet_,
-                                                  events_, static_cast<AttemptOwner&>(*this), streams_)),
+      attempt_(std::make_unique<attempt::Attempt>(attempt_context(), std::move(plan), first_terms(options))),
       restarts_({loop_, options, fleet_, events_, files_, attempt_, console_, std::move(deps.head)}),
       progress_(loop_.get_executor(), {options, attempt_, hang_reports_, console_}),
       progress_file_(loop_.get_executor(), options.restart.progress_file,
@@ -214,9 +213,7 @@ void Run::begin_again() {
 void Run::begin_with(plan::LaunchPlan plan, const attempt::Terms& terms) {
   listen_to_logs();
   streams_.take_input_back();
-  auto before =
-      std::exchange(attempt_, std::make_unique<attempt::Attempt>(loop_, options_, std::move(plan), terms, fleet_,
-                                                                 events_, static_cast<AttemptOwner&>(*this), streams_));
+  auto before = std::exchange(attempt_, std::make_unique<attempt::Attempt>(attempt_context(), std::move(plan), terms));
   if (attempt_number() == 1) {
     streams_.give_input();
     tell_begin();

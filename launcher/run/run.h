@@ -102,6 +102,9 @@ class Run final : private attempt::AttemptOwner, private WatchedJob, private Con
   void replan();
   void begin_anew();
   void begin_again();
+  attempt::AttemptContext attempt_context() {
+    return {loop_.get_executor(), options_, fleet_, events_, *this, streams_};
+  }
   void begin_with(plan::LaunchPlan plan, const attempt::Terms& terms);
   void look_at_reader();
   void log_failed(const Error& why);

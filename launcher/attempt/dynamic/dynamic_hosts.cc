@@ -49,7 +49,7 @@ void DynamicHosts::reach(std::vector<transport::AgentSession::Plan> hosts, std::
     if (late == nullptr) late = &hosts_.emplace_back(Late{.id = plan.host, .name = plan.name});
     late->next = std::move(plan);
   }
-  timer_.expires_after(deps_.options.start_timeout);
+  timer_.expires_after(deps_.context.options.start_timeout);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (!error && !alive.expired()) time_out();
   });
@@ -60,28 +60,28 @@ void DynamicHosts::reach(std::vector<transport::AgentSession::Plan> hosts, std::
 void DynamicHosts::set_out_soon() {
   const auto waits = [](const Late& late) { return late.next.has_value(); };
   if (std::none_of(hosts_.begin(), hosts_.end(), waits)) return;
-  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+  boost::asio::post(deps_.context.loop, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && reaching_ && deps_.machine.runs()) set_out();
   });
 }
 
 void DynamicHosts::set_out() {
   for (Late& late : hosts_) {
-    if (!late.next || !is_free(deps_.fleet.find(late.id))) continue;
+    if (!late.next || !is_free(deps_.context.fleet.find(late.id))) continue;
     const bool has_workers = !late.next->prepare(transport::AgentPlace::Remote).workers.empty();
     late = {.id = late.id,
             .name = late.name,
             .step = Step::Coming,
             .next = std::move(late.next),
             .has_workers = has_workers};
-    deps_.fleet.add(*std::exchange(late.next, std::nullopt));
-    const fleet::Host& host = *deps_.fleet.find(late.id);
+    deps_.context.fleet.add(*std::exchange(late.next, std::nullopt));
+    const fleet::Host& host = *deps_.context.fleet.find(late.id);
     deps_.readiness.add(host);
     deps_.workers.add(host, deps_.plan.map.hosts.size());
   }
-  deps_.fleet.start();
+  deps_.context.fleet.start();
   for (Late& late : hosts_) {  // an agent that has waited
-    fleet::Host* host = deps_.fleet.find(late.id);
+    fleet::Host* host = deps_.context.fleet.find(late.id);
     if (late.step == Step::Coming && host->runs()) deps_.health.ask(*host);
   }
 }
@@ -138,7 +138,7 @@ bool DynamicHosts::take(fleet::Host& host, const wire::ToLauncher& message) {
   if (!holds(host)) return false;
   Late* late = find(host.id);
   if (std::holds_alternative<wire::HelloAck>(message)) {
-    if (std::optional<Error> same = another_name(deps_.fleet, deps_.plan.map, host)) {
+    if (std::optional<Error> same = another_name(deps_.context.fleet, deps_.plan.map, host)) {
       host.session->abandon(std::move(*same));
     }
     return true;
@@ -193,7 +193,7 @@ void DynamicHosts::fail(Late& late, const std::string& why) {
 void DynamicHosts::drop(Late& late) {
   late.next.reset();
   if (late.step == Step::Away || std::exchange(late.step, Step::Going) == Step::Going) return;
-  deps_.fleet.find(late.id)->session->let_go({SIGTERM, 0}, deps_.afterwards);
+  deps_.context.fleet.find(late.id)->session->let_go({SIGTERM, 0}, deps_.afterwards);
 }
 
 void DynamicHosts::settle() {
@@ -203,7 +203,7 @@ void DynamicHosts::settle() {
   if (!reaching_ || (why_.empty() && std::any_of(hosts_.begin(), hosts_.end(), is_awaited))) return;
   reaching_ = false;
   timer_.cancel();
-  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+  boost::asio::post(deps_.context.loop, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) settled_();
   });
 }
@@ -213,11 +213,11 @@ void DynamicHosts::time_out() {
     return one.next || one.step == Step::Coming || one.step == Step::Learning;
   });
   if (late == hosts_.end()) return;
-  const fleet::Host* host = deps_.fleet.find(late->id);
+  const fleet::Host* host = deps_.context.fleet.find(late->id);
   const std::string step = host == nullptr ? "waiting for its turn" : host->session->awaited();
   failed_.insert(late->id);
   fail(*late, "wants ranks on " + late->name +
-                  ", which cannot have them: " + fleet::not_ready(deps_.options.start_timeout, step).message());
+                  ", which cannot have them: " + fleet::not_ready(deps_.context.options.start_timeout, step).message());
 }
 
 void DynamicHosts::let_go() {
@@ -230,7 +230,7 @@ void DynamicHosts::let_go() {
 std::vector<const fleet::Host*> DynamicHosts::begin(const plan::JobMap& world) {
   std::vector<const fleet::Host*> out;
   for (const plan::MappedHost& host : world.hosts) {
-    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(deps_.fleet.find(host.id));
+    if (!host.ranks.empty() && is_ready(host.id)) out.push_back(deps_.context.fleet.find(host.id));
   }
   const auto begins = [&out](const Late& late) {
     return std::any_of(out.begin(), out.end(), [&late](const fleet::Host* host) { return host->id == late.id; });

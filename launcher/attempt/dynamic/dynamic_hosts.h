@@ -10,36 +10,34 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_readiness.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
 
 namespace sml::attempt {
 
 class DynamicHosts {
  public:
-  // Everything here outlives this.
+  // Everything here outlives the use of this; see DynamicRanks::Deps.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const AttemptMachine& machine;
     const plan::LaunchPlan& plan;
-    fleet::Fleet& fleet;
     HealthCheckGate& health;
     HostReadiness& readiness;
     Workers& workers;
     const RendezvousSetup& rendezvous;
     transport::Afterwards afterwards;
   };
-  DynamicHosts(const boost::asio::any_io_executor& loop, Deps deps) : deps_(deps), loop_(loop), timer_(loop) {}
+  explicit DynamicHosts(Deps deps) : deps_(deps), timer_(deps.context.loop) {}
 
   // Starts the agents of `hosts`, or begins a new session with agents that wait. A host whose plan has no workers gets
   // an empty Start and then each of `worlds`, the spawned worlds that run, before it is ready; a host with workers is
@@ -105,7 +103,6 @@ class DynamicHosts {
   void time_out();
 
   Deps deps_;
-  boost::asio::any_io_executor loop_;
   boost::asio::steady_timer timer_;
   std::vector<Late> hosts_;
   std::vector<wire::AddWorkers> worlds_;

@@ -2,16 +2,13 @@
 
 namespace sml::attempt {
 
-DynamicRanks::DynamicRanks(const boost::asio::any_io_executor& loop, const plan::LaunchPlan& planned, const Deps& deps)
-    : extension_(planned, {deps.workers, deps.sink, deps.events}),
-      hosts_(loop, {deps.options, deps.machine, plan(), deps.fleet, deps.health, deps.readiness, deps.workers,
-                    deps.rendezvous, deps.afterwards}),
-      spawns_({deps.options, deps.machine, deps.fleet, extension_, hosts_, deps.rendezvous, deps.workers, deps.owner,
-               deps.sink}),
-      elastic_({deps.options, deps.machine, plan(), deps.fleet, deps.workers, deps.owner, deps.restarts_used,
-                deps.give_up, deps.stop},
-               {deps.options, deps.machine, deps.fleet, extension_, hosts_, deps.rendezvous, deps.owner, deps.sink,
-                deps.afterwards}) {}
+DynamicRanks::DynamicRanks(const plan::LaunchPlan& planned, const Deps& deps)
+    : extension_(planned, {deps.workers, deps.context.sink, deps.context.events}),
+      hosts_({deps.context, deps.machine, plan(), deps.health, deps.readiness, deps.workers, deps.rendezvous,
+              deps.terms.afterwards}),
+      spawns_({deps.context, deps.machine, extension_, hosts_, deps.rendezvous, deps.workers}),
+      elastic_({deps.context, deps.machine, plan(), deps.workers, deps.terms.restarts_used, deps.give_up, deps.stop},
+               {deps.context, deps.machine, extension_, hosts_, deps.rendezvous, deps.terms.afterwards}) {}
 
 bool DynamicRanks::outlives(Rank rank, const ExitStatus& status, const Workers::End& end) {
   spawns_.ended(rank);

@@ -2,18 +2,15 @@
 // ranks on hosts that join or leave an elastic job (ElasticJob). The attempt passes the news that may concern them
 // here; its other parts know them only as a part of plan(). One thread: that of the loop.
 #pragma once
-#include <cstdint>
 #include <functional>
 #include <vector>
-
-#include <boost/asio/any_io_executor.hpp>
 
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/elastic_job.h"
 #include "launcher/attempt/dynamic/plan_extension.h"
@@ -21,35 +18,28 @@
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/attempt/hosts/host_readiness.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
-#include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
-#include "launcher/report/events/event_feed.h"
 
 namespace sml::attempt {
 
 class DynamicRanks {
  public:
-  // Everything here outlives this, and is not used before the workers run, so that it may be constructed later.
+  // The constructor uses the context and the terms alone, and the destructor nothing: the parts of the attempt may be
+  // constructed after this and destroyed before it.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const AttemptMachine& machine;
-    fleet::Fleet& fleet;
     HealthCheckGate& health;
     HostReadiness& readiness;
     Workers& workers;
     RendezvousSetup& rendezvous;
-    const report::EventFeed& events;
-    AttemptOwner& owner;
-    WorkerSink& sink;
-    transport::Afterwards afterwards;
-    std::uint32_t restarts_used = 0;
+    const Terms& terms;
     // As in ElasticJob::Deps.
     std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
     std::function<void(Error why)> stop;
   };
-  DynamicRanks(const boost::asio::any_io_executor& loop, const plan::LaunchPlan& planned, const Deps& deps);
+  DynamicRanks(const plan::LaunchPlan& planned, const Deps& deps);
 
   // The planned ranks and hosts, and behind them those that were added so far. Stays at its address when it grows.
   const plan::LaunchPlan& plan() const { return extension_.plan(); }

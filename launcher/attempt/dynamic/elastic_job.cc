@@ -12,11 +12,11 @@
 namespace sml::attempt {
 
 ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(joining) {
-  if (!is_elastic(deps_.options, deps_.plan)) return;
-  const std::uint32_t most = deps_.options.restart.max;
+  if (!is_elastic(deps_.context.options, deps_.plan)) return;
+  const std::uint32_t most = deps_.context.options.restart.max;
   const auto following = [this](const plan::JobMap& round, std::vector<HostId> out) {
     std::erase_if(out, [this](HostId host) { return has_cooled_down(host); });
-    return deps_.owner.next_round(round, out);
+    return deps_.context.owner.next_round(round, out);
   };
   rounds_.emplace(deps_.plan.map, following, most - std::min(most, deps_.restarts_used));
 }
@@ -24,7 +24,7 @@ ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(d
 bool ElasticJob::has_cooled_down(HostId host) const {
   const auto found = cooling_.find(host);
   if (found == cooling_.end() || !found->second.since) return false;
-  const std::optional<Duration> time = deps_.options.restart.exclude.cool_down_of(found->second.times);
+  const std::optional<Duration> time = deps_.context.options.restart.exclude.cool_down_of(found->second.times);
   return time && Clock::now() >= *found->second.since + *time;
 }
 
@@ -41,7 +41,7 @@ void ElasticJob::note_failed_hosts(const ElasticRounds::Next& round) {
 }
 
 void ElasticJob::print(const std::string& text) const {
-  if (deps_.options.verbosity != Verbosity::Quiet) deps_.owner.print(text);
+  if (deps_.context.options.verbosity != Verbosity::Quiet) deps_.context.owner.print(text);
 }
 
 const std::vector<HostId>& ElasticJob::hosts_out() const {
@@ -58,7 +58,7 @@ void ElasticJob::handle(const fleet::Host&, const wire::HorovodNews& m) {
     return note_endpoint(*rank, read_registration(m.registration));
   }
   if (!rank || rounds_->ready(*rank) == ElasticRounds::Answer::Removed) {
-    return deps_.fleet.first().session->send(
+    return deps_.context.fleet.first().session->send(
         wire::HorovodRound{.attempt = m.attempt, .places = {{m.slot, std::string(ElasticRounds::kRemoved)}}});
   }
   look();
@@ -90,7 +90,8 @@ bool ElasticJob::outlives(Rank rank, const ExitStatus& status, const Workers::En
 
 // Rank 0's host has the store, without which the workers cannot rendezvous.
 bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
-  if (!rounds_ || !deps_.machine.runs() || deps_.fleet.is_first(host) || why.kind() != ErrorKind::Lost) return false;
+  if (!rounds_ || !deps_.machine.runs() || deps_.context.fleet.is_first(host) || why.kind() != ErrorKind::Lost)
+    return false;
   if (!rounds_->has_members_on(host.id)) return true;
   rounds_->host_lost(host.id);
   if (!rounds_->some_may_go_on()) return false;
@@ -117,11 +118,11 @@ void ElasticJob::look_at_hosts() {
   notified_ = true;
   const std::time_t now = std::time(nullptr);
   notified_at_ = std::max<std::int64_t>(now, notified_at_ + 1);
-  deps_.fleet.send(deps_.plan.map.ranks[leader.value()].host,
-                   wire::HorovodCall{.attempt = deps_.plan.job.attempt + 1,
-                                     .rank = leader,
-                                     .port = endpoint->second.port,
-                                     .request = notice(endpoint->second, notified_at_)});
+  deps_.context.fleet.send(deps_.plan.map.ranks[leader.value()].host,
+                           wire::HorovodCall{.attempt = deps_.plan.job.attempt + 1,
+                                             .rank = leader,
+                                             .port = endpoint->second.port,
+                                             .request = notice(endpoint->second, notified_at_)});
 }
 
 void ElasticJob::handle(const fleet::Host&, const wire::HorovodAnswer& m) {
@@ -163,10 +164,10 @@ void ElasticJob::look() {
 }
 
 void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {
-  const JobOptions& options = deps_.options;
+  const JobOptions& options = deps_.context.options;
   const wire::Stop stop{options.stop.signal, transport::milliseconds(options.grace),
                         options.stop.target.value_or(SignalTarget::Group)};
-  for (const fleet::Host& host : deps_.fleet.hosts()) {
+  for (const fleet::Host& host : deps_.context.fleet.hosts()) {
     const bool is_one = std::find(hosts.begin(), hosts.end(), host.id) != hosts.end();
     if (is_one && host.runs()) host.session->end_workers(stop, transport::Afterwards::Stay);
   }
@@ -209,7 +210,7 @@ void ElasticJob::begin(const ElasticRounds::Next& round) {
   lost_.clear();
   notified_ = false;
   end_workers_on(round.out);
-  deps_.fleet.first().session->send(message);
+  deps_.context.fleet.first().session->send(message);
   rounds_->begin(round, Rank(deps_.plan.map.world_size()));
   note_failed_hosts(round);
   joining_.begin(round);

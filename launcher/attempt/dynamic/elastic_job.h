@@ -12,28 +12,25 @@
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/elastic_join.h"
 #include "launcher/attempt/dynamic/elastic_notice.h"
 #include "launcher/attempt/dynamic/elastic_rounds.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
 #include "launcher/report/outcome/job_outcome.h"
 
 namespace sml::attempt {
 
 class ElasticJob {
  public:
-  // Everything here outlives this.
+  // Everything here outlives the use of this; see DynamicRanks::Deps.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const AttemptMachine& machine;
     const plan::LaunchPlan& plan;
-    fleet::Fleet& fleet;
     Workers& workers;
-    AttemptOwner& owner;
     std::uint32_t restarts_used = 0;  // resets count as restarts
     // Ends the attempt as failed: the workers cannot go on. `lost`: the hosts that were lost, if any; then they are the
     // cause.

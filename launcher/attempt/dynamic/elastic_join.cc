@@ -39,24 +39,24 @@ void ElasticJoin::reach(std::function<void()> settled) {
   plan::add_world(grown_->map, world_, 0);
   for (const auto& one : joining_) grown_->map.hosts[places[one.host.value()].value()].duty = plan::HostDuty::Work;
 
-  SessionSettings settings = settings_for(deps_.options, grown_->map);
+  SessionSettings settings = settings_for(deps_.context.options, grown_->map);
   settings.output_window = first_output_window(grown_->map.hosts.size());
   std::vector<wire::AddWorkers> nobody;
   const Rank first(plan().map.world_size());
   std::vector<transport::AgentSession::Plan> plans;
-  if (Result<void> kept = deps_.sink.complete(*grown_, first, nobody); !kept) {
-    deps_.owner.print("hosts cannot join: " + kept.error().message());
+  if (Result<void> kept = deps_.context.sink.complete(*grown_, first, nobody); !kept) {
+    deps_.context.owner.print("hosts cannot join: " + kept.error().message());
     for (const auto& one : std::exchange(joining_, {})) unfit_.insert(one.host);
     return settled();
   }
   for (const auto& one : joining_) {
     plans.push_back(joining_plan(places[one.host.value()], *grown_, world_, settings));
-    deps_.owner.complete(plans.back());
+    deps_.context.owner.complete(plans.back());
   }
   deps_.late.reach(std::move(plans), {}, [this, then = std::move(settled)] {
     if (const std::string why = deps_.late.why(); !why.empty() && deps_.machine.runs()) {
       unfit_.insert(deps_.late.root_cause());
-      deps_.owner.print("the next round of hvd.elastic " + why + "; it does without");
+      deps_.context.owner.print("the next round of hvd.elastic " + why + "; it does without");
     }
     then();
   });
@@ -64,8 +64,8 @@ void ElasticJoin::reach(std::function<void()> settled) {
 
 // The first host cannot join again: it keeps the stores, which would go with its agent's state.
 bool ElasticJoin::may_join(HostId id) const {
-  if (is_unfit(id) || deps_.fleet.first().id == id) return false;
-  const std::span<const fleet::Host> members = std::as_const(deps_.fleet).hosts();
+  if (is_unfit(id) || deps_.context.fleet.first().id == id) return false;
+  const std::span<const fleet::Host> members = std::as_const(deps_.context.fleet).hosts();
   const auto host = std::find_if(members.begin(), members.end(), [id](const fleet::Host& h) { return h.id == id; });
   if (host == members.end() || host->lost) return false;
   return deps_.late.is_ready(id) || host->session->state() == transport::SessionState::Cleared;
@@ -73,7 +73,7 @@ bool ElasticJoin::may_join(HostId id) const {
 
 std::vector<std::string> ElasticJoin::addresses(const ElasticRounds::Next& next) const {
   std::vector<std::string> out;
-  for (const fleet::Host& host : std::as_const(deps_.fleet).hosts()) {
+  for (const fleet::Host& host : std::as_const(deps_.context.fleet).hosts()) {
     const auto is_it = [&host](const ElasticRounds::Next::Joining& one) { return one.host == host.id; };
     if (std::none_of(next.joining.begin(), next.joining.end(), is_it)) continue;
     out.insert(out.end(), host.addresses.begin(), host.addresses.end());
@@ -100,7 +100,7 @@ void ElasticJoin::begin(const ElasticRounds::Next& next) {
   plan::LaunchPlan grown = std::move(*std::exchange(grown_, std::nullopt));
   const std::vector<const fleet::Host*> come = deps_.late.begin(world_);
   deps_.growth.begin(std::move(grown), come, std::nullopt);
-  for (fleet::Host& host : deps_.fleet.hosts()) {
+  for (fleet::Host& host : deps_.context.fleet.hosts()) {
     if (std::find(come.begin(), come.end(), &host) == come.end()) continue;
     deps_.rendezvous.start_workers(host, variables(host, next.map), deps_.afterwards);
   }

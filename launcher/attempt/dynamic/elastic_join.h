@@ -8,30 +8,25 @@
 #include <vector>
 
 #include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/elastic_rounds.h"
 #include "launcher/attempt/dynamic/plan_extension.h"
 #include "launcher/attempt/rendezvous/rendezvous_setup.h"
-#include "launcher/attempt/worker_sink.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
 
 namespace sml::attempt {
 
 class ElasticJoin {
  public:
-  // Everything here outlives this.
+  // Everything here outlives the use of this; see DynamicRanks::Deps.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const AttemptMachine& machine;
-    fleet::Fleet& fleet;
     PlanExtension& growth;
     DynamicHosts& late;
     const RendezvousSetup& rendezvous;
-    AttemptOwner& owner;
-    WorkerSink& sink;
     transport::Afterwards afterwards;
   };
   explicit ElasticJoin(Deps deps) : deps_(deps) {}

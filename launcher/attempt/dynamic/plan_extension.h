@@ -15,7 +15,7 @@ namespace sml::attempt {
 
 class PlanExtension {
  public:
-  // Everything here outlives this, and is not used before begin().
+  // For begin() alone; the parts may be constructed after this.
   struct Deps {
     Workers& workers;
     WorkerSink& sink;

@@ -51,15 +51,15 @@ std::uint32_t Spawns::living(const plan::MappedHost& host) const {
 plan::SpawnRoom Spawns::room() const {
   const plan::JobMap& map = plan().map;
   plan::SpawnRoom out{plan::FreeSlots(map.hosts.size()), plan::FreeSlots(map.hosts.size())};
-  const std::vector<HostId> lost = deps_.fleet.lost();
+  const std::vector<HostId> lost = deps_.context.fleet.lost();
   for (std::size_t h = 0; h < map.hosts.size(); ++h) {
     const plan::MappedHost& host = map.hosts[h];
     const bool can_come = !deps_.rendezvous.has_released() && host.duty == plan::HostDuty::Work && host.slots > 0 &&
-                          deps_.late.may_come(host.id) && host.id != deps_.fleet.first().id &&
+                          deps_.late.may_come(host.id) && host.id != deps_.context.fleet.first().id &&
                           std::find(lost.begin(), lost.end(), host.id) == lost.end();
     if (can_come) out.idle[h] = host.slots;
   }
-  for (const fleet::Host& host : std::as_const(deps_.fleet).hosts()) {
+  for (const fleet::Host& host : std::as_const(deps_.context.fleet).hosts()) {
     const std::size_t h = host.index.value();
     const plan::MappedHost& mapped = map.hosts[h];
     const std::uint32_t ranks = living(mapped);
@@ -70,7 +70,7 @@ plan::SpawnRoom Spawns::room() const {
   return out;
 }
 
-SessionSettings Spawns::settings() const { return settings_for(deps_.options, plan().map); }
+SessionSettings Spawns::settings() const { return settings_for(deps_.context.options, plan().map); }
 
 Spawns::Pending Spawns::plan_for(const wire::SpawnRequest& request, plan::JobMap world) const {
   const plan::LaunchPlan& plan = deps_.growth.plan();
@@ -88,7 +88,7 @@ Result<void> Spawns::begin(const wire::SpawnRequest& request) {
   const plan::LaunchPlan& plan = deps_.growth.plan();
   if (!deps_.machine.runs()) return Error(ErrorKind::Lost, "is being ended");
   if (deps_.workers.table().has_ended(request.from)) return Error(ErrorKind::Lost, "has ended");
-  if (is_elastic(deps_.options, plan)) {
+  if (is_elastic(deps_.context.options, plan)) {
     return Error(ErrorKind::Config, "belongs to an elastic job (--elastic), and these have no ranks but their own");
   }
   if (plan.calls) {
@@ -126,11 +126,11 @@ void Spawns::reach(const wire::SpawnRequest& request, const plan::LaunchPlan& gr
   std::vector<std::string> names;
   for (const HostIndex host : hosts) {
     plans.push_back(late_plan(host, grown, Rank(plan().map.world_size()), settings, request.service));
-    deps_.owner.complete(plans.back());
+    deps_.context.owner.complete(plans.back());
     names.push_back(plans.back().name);
   }
-  if (deps_.options.verbosity == Verbosity::Verbose) {
-    deps_.owner.print("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
+  if (deps_.context.options.verbosity == Verbosity::Verbose) {
+    deps_.context.owner.print("reaching " + fold_names(names) + ", which is to have ranks that are spawned");
   }
   reaching_ = true;
   deps_.late.reach(std::move(plans), request.service == wire::WireUp::Pmix ? worlds_ : std::vector<wire::AddWorkers>(),
@@ -159,7 +159,7 @@ void Spawns::ended(Rank rank) {
 Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planned) {
   Pending& pending = pending_.emplace(std::move(planned));
   const auto place = [&](HostIndex index) -> std::optional<AgentPlace> {
-    const std::span<const fleet::Host> hosts = std::as_const(deps_.fleet).hosts();
+    const std::span<const fleet::Host> hosts = std::as_const(deps_.context.fleet).hosts();
     const auto host =
         std::find_if(hosts.begin(), hosts.end(), [index](const fleet::Host& one) { return one.index == index; });
     const bool has_some = !pending.world.hosts[index.value()].ranks.empty();
@@ -170,7 +170,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
   };
   AddedWorld added = added_world(pending.grown, pending.world, settings(), place);
   const Rank first(plan().map.world_size());
-  if (Result<void> kept = deps_.sink.complete(pending.grown, first, added.messages); !kept) {
+  if (Result<void> kept = deps_.context.sink.complete(pending.grown, first, added.messages); !kept) {
     pending_.reset();
     return kept;
   }
@@ -178,7 +178,7 @@ Result<void> Spawns::ask_hosts(const wire::SpawnRequest& request, Pending planne
     added.messages[i].service = request.service;
     added.messages[i].keys = request.keys;
     pending.awaited.insert(plan().map.hosts[added.hosts[i].value()].id);
-    deps_.fleet.send(added.hosts[i], added.messages[i]);
+    deps_.context.fleet.send(added.hosts[i], added.messages[i]);
   }
   pending.message = std::move(added.messages.front());
   pending.message.apps.clear();
@@ -216,7 +216,7 @@ void Spawns::look() {
   const std::string why = pending_->why;
   if (why.empty()) start(request);
   pending_.reset();
-  deps_.fleet.send_all(order);
+  deps_.context.fleet.send_all(order);
   if (!why.empty()) deps_.late.let_go();
   answer(request, why);
   next();
@@ -232,14 +232,14 @@ void Spawns::start(const wire::SpawnRequest& request) {
 void Spawns::answer(const wire::SpawnRequest& request, const std::string& why) {
   const HostIndex host = plan().map.ranks[request.from.value()].host;
   if (!why.empty()) {
-    deps_.owner.print("rank " + std::to_string(request.from.value()) + " on " +
-                      plan().map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
+    deps_.context.owner.print("rank " + std::to_string(request.from.value()) + " on " +
+                              plan().map.hosts[host.value()].host.name + ": MPI_Comm_spawn starts nothing: it " + why);
   }
-  deps_.fleet.send(host, wire::SpawnAnswer{.attempt = plan().job.attempt + 1,
-                                           .service = request.service,
-                                           .to = request.from,
-                                           .call = request.call,
-                                           .why = why});
+  deps_.context.fleet.send(host, wire::SpawnAnswer{.attempt = plan().job.attempt + 1,
+                                                   .service = request.service,
+                                                   .to = request.from,
+                                                   .call = request.call,
+                                                   .why = why});
 }
 
 }  // namespace sml::attempt

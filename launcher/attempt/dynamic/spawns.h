@@ -13,12 +13,11 @@
 
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/plan_extension.h"
 #include "launcher/attempt/session_plans.h"
-#include "launcher/attempt/worker_sink.h"
 #include "launcher/attempt/workers.h"
 #include "launcher/fleet/fleet.h"
 
@@ -26,17 +25,14 @@ namespace sml::attempt {
 
 class Spawns {
  public:
-  // Everything here outlives this.
+  // Everything here outlives the use of this; see DynamicRanks::Deps.
   struct Deps {
-    const JobOptions& options;
+    const AttemptContext& context;
     const AttemptMachine& machine;
-    fleet::Fleet& fleet;
     PlanExtension& growth;
     DynamicHosts& late;
     RendezvousSetup& rendezvous;
     const Workers& workers;
-    AttemptOwner& owner;
-    WorkerSink& sink;
   };
   explicit Spawns(Deps deps) : deps_(deps) {}
 

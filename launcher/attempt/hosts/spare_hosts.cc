@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "launcher/attempt/session_plans.h"
+
 namespace sml::attempt {
 
 report::HostConnected connected(const fleet::Host& host) {
@@ -23,7 +25,7 @@ std::optional<Error> another_name(const fleet::Fleet& fleet, const plan::JobMap&
 }
 
 void SpareHosts::begin() {
-  for (fleet::Host& host : deps_.fleet.others()) {
+  for (fleet::Host& host : deps_.context.fleet.others()) {
     if (host.session->state() == transport::SessionState::Cleared && !host.lost) deps_.health.ask(host);
   }
 }
@@ -36,23 +38,24 @@ bool SpareHosts::may_come() const {
 
 void SpareHosts::come(const plan::MappedHost& host) {
   const bool is_new = come_.empty() || host.id > come_.back().id;
-  if (is_new && host.id.value() >= deps_.map.hosts.size()) come_.push_back(host);
-  deps_.fleet.add_spare(host.host, deps_.plan(host));
-  deps_.fleet.start();
+  if (is_new && host.id.value() >= deps_.plan.map.hosts.size()) come_.push_back(host);
+  const SessionSettings settings = settings_for(deps_.context.options, deps_.plan.map);
+  deps_.context.fleet.add_spare(host.host, spare_plan(host, deps_.plan, settings));
+  deps_.context.fleet.start();
 }
 
 std::vector<HostId> SpareHosts::lost() const {
   std::vector<HostId> out;
-  if (deps_.fleet.lost_workers_end())
+  if (deps_.context.fleet.lost_workers_end())
     return out;  // reaching the host again would forget that its lost workers still end
-  for (const fleet::Host& host : deps_.fleet.others()) {
+  for (const fleet::Host& host : deps_.context.fleet.others()) {
     if (host.lost && !host.is_other_name && host.session->ended()) out.push_back(host.id);
   }
   return out;
 }
 
 bool SpareHosts::is_ready(HostId id) const {
-  const std::span<fleet::Host> others = deps_.fleet.others();
+  const std::span<fleet::Host> others = deps_.context.fleet.others();
   return std::any_of(others.begin(), others.end(), [&](const fleet::Host& host) {
     const bool waits = !host.lost && host.session->state() == transport::SessionState::Cleared;
     return host.id == id && waits && deps_.health.passed(host);
@@ -62,16 +65,16 @@ bool SpareHosts::is_ready(HostId id) const {
 // The run relies on its hosts being distinct machines.
 void SpareHosts::look_if_known_by_another_name(fleet::Host& host) const {
   plan::JobMap all;
-  all.hosts = deps_.map.hosts;
+  all.hosts = deps_.plan.map.hosts;
   for (const plan::MappedHost& other : come_) {
     if (other.id.value() >= all.hosts.size()) all.hosts.push_back(other);
   }
-  if (std::optional<Error> same = another_name(deps_.fleet, all, host)) host.session->abandon(std::move(*same));
+  if (std::optional<Error> same = another_name(deps_.context.fleet, all, host)) host.session->abandon(std::move(*same));
 }
 
 void SpareHosts::spare_message(fleet::Host& host, const wire::ToLauncher& message) {
   if (std::holds_alternative<wire::HelloAck>(message)) {
-    if (is_known(host)) deps_.events.publish(connected(host));
+    if (is_known(host)) deps_.context.events.publish(connected(host));
     if (may_come()) return look_if_known_by_another_name(host);
   }
   const auto* answer = std::get_if<wire::Health>(&message);
@@ -83,15 +86,15 @@ void SpareHosts::spare_message(fleet::Host& host, const wire::ToLauncher& messag
 
 // The user waits for hosts that were added.
 void SpareHosts::say_if_ready(const fleet::Host& host) const {
-  if (!is_known(host) && is_ready(host.id)) deps_.owner.print(host.name() + " is ready, for the next restart");
+  if (!is_known(host) && is_ready(host.id)) deps_.context.owner.print(host.name() + " is ready, for the next restart");
 }
 
 void SpareHosts::spare_step(const fleet::Host& host) {
-  if (is_known(host)) deps_.events.publish(report::HostStep{host.id, host.session->step()});
+  if (is_known(host)) deps_.context.events.publish(report::HostStep{host.id, host.session->step()});
 }
 
 void SpareHosts::spare_waits(fleet::Host& host) {
-  if (is_known(host)) deps_.events.publish(report::HostReady{host.id});
+  if (is_known(host)) deps_.context.events.publish(report::HostReady{host.id});
   deps_.health.ask(host);
   say_if_ready(host);
 }
@@ -102,9 +105,9 @@ void SpareHosts::spare_ended(fleet::Host& host, const Error* why) {
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
   if (host.is_other_name) return deps_.ended();
   const bool fails = why != nullptr && !over;
-  if (fails) deps_.owner.print("the spare host " + host.name() + " is out: " + why->text());
-  if (is_known(host) && fails) deps_.events.publish(report::HostFailed{host.id, *why});
-  if (is_known(host) && !fails) deps_.events.publish(report::HostEnded{host.id});
+  if (fails) deps_.context.owner.print("the spare host " + host.name() + " is out: " + why->text());
+  if (is_known(host) && fails) deps_.context.events.publish(report::HostFailed{host.id, *why});
+  if (is_known(host) && !fails) deps_.context.events.publish(report::HostEnded{host.id});
   deps_.ended();
 }
 

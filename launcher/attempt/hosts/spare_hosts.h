@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/plan/ranks/job_map.h"
+#include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/attempt_machine.h"
-#include "launcher/attempt/attempt_owner.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/fleet/fleet.h"
 #include "launcher/report/events/event_feed.h"
@@ -19,18 +19,14 @@ class SpareHosts final : public fleet::SpareListener {
  public:
   // Everything here outlives this.
   struct Deps {
-    const plan::JobMap& map;
+    const AttemptContext& context;
+    const plan::LaunchPlan& plan;
     const AttemptMachine& machine;
     HealthCheckGate& health;
-    fleet::Fleet& fleet;
-    const report::EventFeed& events;
-    AttemptOwner& owner;
     transport::Afterwards afterwards;
-    // the session plan of a host that is to wait
-    std::function<transport::AgentSession::Plan(const plan::MappedHost& host)> plan;
     std::function<void()> ended;  // called when the session of such a host has ended
   };
-  explicit SpareHosts(Deps attempt) : deps_(std::move(attempt)) {}
+  explicit SpareHosts(Deps deps) : deps_(std::move(deps)) {}
 
   // Call when the attempt begins: asks the spare hosts that wait already for their health.
   void begin();
@@ -52,7 +48,7 @@ class SpareHosts final : public fleet::SpareListener {
 
  private:
   // Whether the host is in the plan: event listeners do not know others yet.
-  bool is_known(const fleet::Host& host) const { return host.id.value() < deps_.map.hosts.size(); }
+  bool is_known(const fleet::Host& host) const { return host.id.value() < deps_.plan.map.hosts.size(); }
   void look_if_known_by_another_name(fleet::Host& host) const;
   void say_if_ready(const fleet::Host& host) const;
 

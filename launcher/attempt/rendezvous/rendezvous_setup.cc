@@ -20,24 +20,23 @@ bool has_room_elsewhere(const plan::LaunchPlan& plan) {
 
 }  // namespace
 
-RendezvousSetup::RendezvousSetup(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet,
-                                 const plan::LaunchPlan& plan, const JobOptions& options, Handlers handlers)
-    : fleet_(fleet),
+RendezvousSetup::RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan,
+                                 std::function<void()> counted)
+    : context_(context),
       plan_(plan),
-      options_(options),
-      handlers_(std::move(handlers)),
-      search_(fleet.hosts(), options.master_address),
+      counted_(std::move(counted)),
+      search_(context.fleet.hosts(), context.options.master_address),
       join_watch_(
-          options.join_warn, plan.map.members(),
+          context.options.join_warn, plan.map.members(),
           plan.torch_store == plan::TorchStore::OfAgent ? JoinWatch::Store::OfAgent : JoinWatch::Store::OfRank0),
-      timer_(loop),
-      trace_timer_(loop),
+      timer_(context.loop),
+      trace_timer_(context.loop),
       expects_others_(has_room_elsewhere(plan)),
       preset_ports_(plan::preset_ports(plan.presets, plan.map)) {}
 
 void RendezvousSetup::prepared(const fleet::Host& host, const wire::Prepared& message) {
   const std::uint16_t torch_port = wire::port_of(message, wire::ServiceKind::TorchStore);
-  if (torch_port != 0 && fleet_.is_first(host)) {
+  if (torch_port != 0 && context_.fleet.is_first(host)) {
     port_ = torch_port;
     horovod_port_ = wire::port_of(message, wire::ServiceKind::HorovodStore);
     search_.begin(port_);
@@ -53,14 +52,14 @@ void RendezvousSetup::prepared(const fleet::Host& host, const wire::Prepared& me
 
 // Workers of an elastic job may later have to find others elsewhere, so prefer an address that other hosts reach.
 std::string RendezvousSetup::address_of_lone_host() const {
-  const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
-  return is_elastic(options_, plan_) && !other.empty() ? other : search_.address_of_lone_host();
+  const std::string other = likely_address(known_addresses(context_.fleet.hosts().front()));
+  return is_elastic(context_.options, plan_) && !other.empty() ? other : search_.address_of_lone_host();
 }
 
 bool RendezvousSetup::ask() {
-  if (fleet_.hosts().size() == 1) address_ = address_of_lone_host();
-  for (const fleet::Host& host : fleet_.hosts()) search_.ask(host);
-  return fleet_.hosts().size() == 1;
+  if (context_.fleet.hosts().size() == 1) address_ = address_of_lone_host();
+  for (const fleet::Host& host : context_.fleet.hosts()) search_.ask(host);
+  return context_.fleet.hosts().size() == 1;
 }
 
 RendezvousSetup::Search RendezvousSetup::look(std::vector<fleet::ProbeFault>& faults) {
@@ -76,12 +75,12 @@ RendezvousSetup::Search RendezvousSetup::look(std::vector<fleet::ProbeFault>& fa
 // All addresses from which a worker may connect to rank 0's host.
 std::vector<std::string> RendezvousSetup::all_addresses() const {
   std::vector<std::string> locals;
-  for (const fleet::Host& host : fleet_.hosts()) {
+  for (const fleet::Host& host : context_.fleet.hosts()) {
     const std::string& local = host.session->contact().local_address;
     if (std::find(locals.begin(), locals.end(), local) == locals.end()) locals.push_back(local);
   }
-  std::vector<std::string> out = addresses_of_first(known_addresses(fleet_.hosts().front()), locals);
-  for (const fleet::Host& host : fleet_.hosts()) {
+  std::vector<std::string> out = addresses_of_first(known_addresses(context_.fleet.hosts().front()), locals);
+  for (const fleet::Host& host : context_.fleet.hosts()) {
     out.insert(out.end(), host.addresses.begin(), host.addresses.end());
     if (!host.session->contact().peer_address.empty()) out.push_back(host.session->contact().peer_address);
   }
@@ -94,8 +93,9 @@ std::vector<std::string> RendezvousSetup::all_addresses() const {
 // from the connections and from what their agents report.
 std::vector<std::string> RendezvousSetup::host_addresses() const {
   std::vector<std::string> out(plan_.map.hosts.size());
-  for (const fleet::Host& host : fleet_.hosts()) out[host.index.value()] = likely_address(known_addresses(host));
-  out[fleet_.hosts().front().index.value()] = address_;
+  for (const fleet::Host& host : context_.fleet.hosts())
+    out[host.index.value()] = likely_address(known_addresses(host));
+  out[context_.fleet.hosts().front().index.value()] = address_;
   return out;
 }
 
@@ -106,14 +106,14 @@ plan::Rendezvous RendezvousSetup::rendezvous() const {
           .port = port_,
           .horovod_port = horovod_port_,
           .torch_store = plan_.torch_store,
-          .elastic = is_elastic(options_, plan_)};
+          .elastic = is_elastic(context_.options, plan_)};
 }
 
 // A loopback address, used while the first host was alone, leads nowhere from another host.
 void RendezvousSetup::start_workers(fleet::Host& host, std::vector<wire::RankVariables> variables,
                                     transport::Afterwards afterwards) const {
   plan::Rendezvous seen = rendezvous();
-  const std::string other = likely_address(known_addresses(fleet_.hosts().front()));
+  const std::string other = likely_address(known_addresses(context_.fleet.hosts().front()));
   if (seen.address == "127.0.0.1" && !other.empty()) seen.address = other;
   wire::Start start{.rendezvous = plan::rendezvous_environment(seen), .variables = std::move(variables)};
   wire::pack_environments(start);
@@ -128,44 +128,44 @@ void RendezvousSetup::start_workers(transport::Afterwards afterwards) {
     start.variables = preset_variables(plan_, plan_.map.hosts[host.index.value()], facts);
     wire::pack_environments(start);
   };
-  for (fleet::Host& host : fleet_.hosts()) {
-    if (fleet_.is_first(host)) continue;
+  for (fleet::Host& host : context_.fleet.hosts()) {
+    if (context_.fleet.is_first(host)) continue;
     set_variables(host);
     host.session->start_workers(start, afterwards);
   }
-  set_variables(fleet_.first());
+  set_variables(context_.fleet.first());
   start.stores = {plan_.torch_store, plan_.map.members(), all_addresses(),
-                  is_elastic(options_, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
-  const bool others = fleet_.hosts().size() > 1 || expects_others_;
+                  is_elastic(context_.options, plan_) ? wire::HorovodRounds::Yes : wire::HorovodRounds::No};
+  const bool others = context_.fleet.hosts().size() > 1 || expects_others_;
   released_ = !others && afterwards == transport::Afterwards::Leave;
-  fleet_.first().session->start_workers(start, others ? transport::Afterwards::Stay : afterwards);
+  context_.fleet.first().session->start_workers(start, others ? transport::Afterwards::Stay : afterwards);
   counts_joined_ = afterwards == transport::Afterwards::Stay;
   watching_ = true;
   watch();
   started_ = Clock::now();
-  if (!options_.observers.trace_file.empty() && plan_.job.attempt == 0) trace_joins();
+  if (!context_.options.observers.trace_file.empty() && plan_.job.attempt == 0) trace_joins();
 }
 
 void RendezvousSetup::watch() {
-  if (plan_.map.members() < 2 || options_.join_warn == Duration::zero()) return;
-  if (options_.verbosity == Verbosity::Quiet) return;
+  if (plan_.map.members() < 2 || context_.options.join_warn == Duration::zero()) return;
+  if (context_.options.verbosity == Verbosity::Quiet) return;
   join_watch_.started(Clock::now());
   arm();
 }
 
 void RendezvousSetup::release_stores() {
   const auto ended = [](const fleet::Host& h) { return h.session->ended(); };
-  if (!std::all_of(fleet_.hosts().begin() + 1, fleet_.hosts().end(), ended)) return;
-  if (expects_others_ && fleet_.first().session->state() != transport::SessionState::Cleared) return;
+  if (!std::all_of(context_.fleet.hosts().begin() + 1, context_.fleet.hosts().end(), ended)) return;
+  if (expects_others_ && context_.fleet.first().session->state() != transport::SessionState::Cleared) return;
   if (std::exchange(released_, true)) return;
-  fleet_.first().session->release();
+  context_.fleet.first().session->release();
 }
 
 // ---- ranks that have not joined
 
 bool RendezvousSetup::warn(const std::string& sentence) const {
   if (sentence.empty() || !watching_) return false;
-  handlers_.print(sentence);
+  context_.owner.print(sentence);
   return true;
 }
 
@@ -183,7 +183,7 @@ void RendezvousSetup::arm() {
 void RendezvousSetup::ask_first(Asker asker) {
   asked_.push_back(asker);
   const auto look = asker == Asker::Watch ? wire::TorchLook::Yes : wire::TorchLook::No;
-  fleet_.first().session->send(wire::AskJoined{.port = 0, .torch_look = look});
+  context_.fleet.first().session->send(wire::AskJoined{.port = 0, .torch_look = look});
 }
 
 // Asks the store at times that lie ever further apart, so that a job which never joins costs little; the trace is exact
@@ -195,16 +195,16 @@ void RendezvousSetup::trace_joins() {
   if (plan_.torch_store != plan::TorchStore::OfAgent || plan_.map.members() < 2) return;
   trace_timer_.expires_after(std::clamp<Duration>((Clock::now() - started_) / kPart, kSoonest, kLatest));
   trace_timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
-    if (!error && !alive.expired() && watching_ && fleet_.first().runs()) ask_first(Asker::Trace);
+    if (!error && !alive.expired() && watching_ && context_.fleet.first().runs()) ask_first(Asker::Trace);
   });
 }
 
 void RendezvousSetup::ask_everybody() {
-  const std::span<const fleet::Host> hosts = fleet_.hosts();
+  const std::span<const fleet::Host> hosts = context_.fleet.hosts();
   const auto running = std::count_if(hosts.begin(), hosts.end(), [](const fleet::Host& h) { return h.runs(); });
   join_watch_.asking_everybody(static_cast<std::size_t>(running));
-  if (fleet_.first().runs()) asked_.push_back(Asker::Watch);
-  fleet_.send_all(wire::AskJoined{.port = port_});
+  if (context_.fleet.first().runs()) asked_.push_back(Asker::Watch);
+  context_.fleet.send_all(wire::AskJoined{.port = port_});
 }
 
 void RendezvousSetup::count_joined() {
@@ -212,39 +212,39 @@ void RendezvousSetup::count_joined() {
   if (!counts_joined_) return;
   watching_ = false;
   if (std::exchange(counting_, true)) return;
-  for (const fleet::Host& host : fleet_.hosts()) {
+  for (const fleet::Host& host : context_.fleet.hosts()) {
     if (!host.runs()) continue;
     joined_.ask(host.id);
-    if (fleet_.is_first(host)) asked_.push_back(Asker::Watch);
+    if (context_.fleet.is_first(host)) asked_.push_back(Asker::Watch);
     host.session->send(wire::AskJoined{});
   }
   timer_.expires_after(kTimeout);
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
     joined_.give_up();
-    handlers_.counted();
+    counted_();
   });
 }
 
 void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
-  if (fleet_.is_first(host) && !asked_.empty()) {
+  if (context_.fleet.is_first(host) && !asked_.empty()) {
     const Asker asker = asked_.front();
     asked_.pop_front();
     if (asker == Asker::Trace) {
       if (!watching_) return;
-      return m.count >= plan_.map.members() ? handlers_.met() : trace_joins();
+      return m.count >= plan_.map.members() ? context_.events.publish(report::RanksMet{}) : trace_joins();
     }
   }
   if (counting_) {
     joined_.add_reply(host.id, m.count);
-    if (joined_.complete()) handlers_.counted();
+    if (joined_.complete()) counted_();
     return;
   }
   if (!watching_) return;  // a late reply, for an earlier attempt
   if (join_watch_.asking() == JoinWatch::Ask::Everybody) {
     std::vector<Rank> missing = m.missing;  // helpers need not join
     std::erase_if(missing, [this](Rank rank) { return rank.value() >= plan_.map.members(); });
-    if (warn(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) handlers_.missing();
+    if (warn(join_watch_.host_says(host.name(), missing, m.count, Clock::now()))) context_.owner.ranks_missing();
     return arm();
   }
   const auto since = std::chrono::milliseconds(m.since_first_ms);
@@ -257,11 +257,11 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
 
 // A host whose agent has left has no worker any more that could connect.
 void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnership& m) {
-  if (!fleet_.is_first(host) || m.callers.size() > wire::kMaxCallers) return;
-  fleet::OwnershipChecks plan = plan_ownership_checks(m.callers, known_addresses(fleet_.hosts()));
+  if (!context_.fleet.is_first(host) || m.callers.size() > wire::kMaxCallers) return;
+  fleet::OwnershipChecks plan = plan_ownership_checks(m.callers, known_addresses(context_.fleet.hosts()));
   wire::PeerVerdicts& verdicts = plan.nobody;
   for (const auto& [position, check] : plan.by_host) {
-    const fleet::Host& asked = fleet_.hosts()[position];
+    const fleet::Host& asked = context_.fleet.hosts()[position];
     if (asked.runs()) {
       asked.session->send(check);
     } else {
@@ -273,7 +273,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::AskPeerOwnersh
 }
 
 void RendezvousSetup::handle(const fleet::Host&, const wire::PeerVerdictsOfHost& m) {
-  fleet_.first().session->send(wire::PeerVerdicts{m.verdicts});
+  context_.fleet.first().session->send(wire::PeerVerdicts{m.verdicts});
 }
 
 }  // namespace sml::attempt

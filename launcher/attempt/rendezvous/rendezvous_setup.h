@@ -10,30 +10,22 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/plan/launch_plan.h"
+#include "launcher/attempt/attempt_context.h"
 #include "launcher/attempt/rendezvous/join_count.h"
 #include "launcher/attempt/rendezvous/join_watch.h"
 #include "launcher/fleet/address_search.h"
 #include "launcher/fleet/fleet.h"
-#include "launcher/options/job_options.h"
 
 namespace sml::attempt {
 
 class RendezvousSetup {
  public:
-  struct Handlers {
-    std::function<void(const std::string&)> print;  // prints which ranks have not joined
-    std::function<void()> missing;                  // `print` has just named missing ranks
-    std::function<void()> counted;                  // the count of count_joined() is complete
-    std::function<void()> met;                      // all ranks have joined torch's store; only with --trace
-  };
-
-  // The arguments outlive this; the fleet has its hosts already.
-  RendezvousSetup(const boost::asio::any_io_executor& loop, fleet::Fleet& fleet, const plan::LaunchPlan& plan,
-                  const JobOptions& options, Handlers handlers);
+  // The arguments outlive this; the fleet has its hosts already. `counted` is called when the count of count_joined()
+  // is complete.
+  RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan, std::function<void()> counted);
 
   // The next functions take the steps and replies of hosts on the way to the start.
   void introduced(const fleet::Host& host) { search_.ask(host); }
@@ -95,10 +87,9 @@ class RendezvousSetup {
   void ask_everybody();
   bool warn(const std::string& sentence) const;  // returns whether it was printed
 
-  fleet::Fleet& fleet_;
+  const AttemptContext& context_;
   const plan::LaunchPlan& plan_;
-  const JobOptions& options_;
-  Handlers handlers_;
+  std::function<void()> counted_;
   fleet::AddressSearch search_;
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
