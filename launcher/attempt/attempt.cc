@@ -89,19 +89,14 @@ Attempt::Attempt(const AttemptContext& context, plan::LaunchPlan plan, const Ter
       terms_(terms),
       machine_(context.options.start_timeout, context.options.grace, Clock::now(), context.options.timeout,
                context.options.stop_grace),
-      dynamic_(planned_, {context_, machine_, health_, readiness_, workers_, rendezvous_, terms_,
-                          [this](const std::vector<report::AttemptFacts::HostFault>& lost) {
-                            facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
-                            dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
-                          },
-                          [this](Error why) { stop_for(std::move(why)); }}),
+      dynamic_(planned_, {context_, *this, machine_, health_, readiness_, workers_, rendezvous_, terms_}),
       health_(context.options.restart.health_check, planned_.job.attempt, context.options.start_timeout),
-      spares_({context_, this->plan(), machine_, health_, terms.afterwards, [this] { look_for_end(); }}),
+      spares_({context_, *this, this->plan(), machine_, health_, terms.afterwards}),
       deadline_timer_(context.loop, {.deadline = [this] { return machine_.deadline(); },
                                      .passed = [this] { dispatch(AttemptEvent::Deadline); }}),
       readiness_(context.fleet, planned_, context.options, health_, context.events, context.owner),
       workers_(context_, planned_),
-      rendezvous_(context_, this->plan(), [this] { look_for_end(); }),
+      rendezvous_(context_, this->plan(), *this),
       wire_up_(context.fleet, this->plan().map),
       queries_(context.loop, context.fleet),
       mpi_singleton_watch_(context.options, planned_, context.owner),
@@ -231,13 +226,17 @@ void Attempt::start_workers() {
   rendezvous_.start_workers(terms_.afterwards);
 }
 
-// Called after something has ended on a host.
 void Attempt::look_for_end() {
   if (context_.fleet.all_ended()) return dispatch(AttemptEvent::AllEnded);
   const bool ends = machine_.state() == AttemptState::Running || machine_.state() == AttemptState::Stopping;
   if (!ends || terms_.afterwards != transport::Afterwards::Stay || !context_.fleet.all_cleared()) return;
   rendezvous_.count_joined();
   if (rendezvous_.has_counted()) dispatch(AttemptEvent::AllCleared);
+}
+
+void Attempt::give_up(const std::vector<report::AttemptFacts::HostFault>& lost) {
+  facts_.faults.insert(facts_.faults.end(), lost.begin(), lost.end());
+  dispatch(lost.empty() ? AttemptEvent::WorkerFailed : AttemptEvent::HostFailed);
 }
 
 // In the first attempt, the agents are kept for another plan. Later, once workers have run, hosts are not counted

@@ -9,6 +9,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_context.h"
+#include "launcher/attempt/attempt_control.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/attempt_outcome.h"
 #include "launcher/attempt/dynamic/dynamic_ranks.h"
@@ -28,7 +29,7 @@
 
 namespace sml::attempt {
 
-class Attempt final : public fleet::FleetListener {
+class Attempt final : public fleet::FleetListener, private AttemptControl {
  public:
   // The constructor adds the plan's hosts to the fleet, which calls this attempt back from its start on. Construct a
   // further attempt when the previous one is cleared, and before destroying that one.
@@ -58,7 +59,7 @@ class Attempt final : public fleet::FleetListener {
   // The launcher's output cannot be written any more, with the errno `sys_errno`: stops, since the workers would block.
   void stop_for_lost_output(int sys_errno);
   // Stops for a reason in the launcher itself: a log that cannot be kept, or no plan to go on with.
-  void stop_for(Error why);
+  void stop_for(Error why) override;
   // Stops because ranks make no progress (--watch). Does nothing unless the workers run.
   void stop_for_no_progress(report::NoProgress what);
   // Ends the workers so that the next attempt can place them on other hosts, or on more. Does nothing unless the
@@ -102,13 +103,16 @@ class Attempt final : public fleet::FleetListener {
   void handle(fleet::Host& host, const wire::LogFailed& m);
   void handle(fleet::Host& host, const wire::FifoFailed& m);
 
+  // AttemptControl
+  void look_for_end() override;
+  void give_up(const std::vector<report::AttemptFacts::HostFault>& lost) override;
+
   void dispatch(AttemptEvent event);
   void perform(AttemptAction action);
   void look_at_probes();
   void start_all();
   void start_workers();
   void found_one_machine(std::vector<hosts::MachineNames> machines);
-  void look_for_end();
   void finish(AttemptOwner::End end);
   void look_for_refused();
   void add_fault(HostIndex host, Error why);  // records and publishes it; changes no state

@@ -7,7 +7,7 @@ DynamicRanks::DynamicRanks(const plan::LaunchPlan& planned, const Deps& deps)
       hosts_({deps.context, deps.machine, plan(), deps.health, deps.readiness, deps.workers, deps.rendezvous,
               deps.terms.afterwards}),
       spawns_({deps.context, deps.machine, extension_, hosts_, deps.rendezvous, deps.workers}),
-      elastic_({deps.context, deps.machine, plan(), deps.workers, deps.terms.restarts_used, deps.give_up, deps.stop},
+      elastic_({deps.context, deps.control, deps.machine, plan(), deps.workers, deps.terms.restarts_used},
                {deps.context, deps.machine, extension_, hosts_, deps.rendezvous, deps.terms.afterwards}) {}
 
 bool DynamicRanks::outlives(Rank rank, const ExitStatus& status, const Workers::End& end) {

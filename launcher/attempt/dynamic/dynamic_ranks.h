@@ -2,14 +2,12 @@
 // ranks on hosts that join or leave an elastic job (ElasticJob). The attempt passes the news that may concern them
 // here; its other parts know them only as a part of plan(). One thread: that of the loop.
 #pragma once
-#include <functional>
-#include <vector>
-
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/plan/launch_plan.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_context.h"
+#include "launcher/attempt/attempt_control.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/dynamic/dynamic_hosts.h"
 #include "launcher/attempt/dynamic/elastic_job.h"
@@ -29,15 +27,13 @@ class DynamicRanks {
   // constructed after this and destroyed before it.
   struct Deps {
     const AttemptContext& context;
+    AttemptControl& control;
     const AttemptMachine& machine;
     HealthCheckGate& health;
     HostReadiness& readiness;
     Workers& workers;
     RendezvousSetup& rendezvous;
     const Terms& terms;
-    // As in ElasticJob::Deps.
-    std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
-    std::function<void(Error why)> stop;
   };
   DynamicRanks(const plan::LaunchPlan& planned, const Deps& deps);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "common/core/text.h"
@@ -11,7 +12,7 @@
 
 namespace sml::attempt {
 
-ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(std::move(deps)), joining_(joining) {
+ElasticJob::ElasticJob(Deps deps, ElasticJoin::Deps joining) : deps_(deps), joining_(joining) {
   if (!is_elastic(deps_.context.options, deps_.plan)) return;
   const std::uint32_t most = deps_.context.options.restart.max;
   const auto following = [this](const plan::JobMap& round, std::vector<HostId> out) {
@@ -107,9 +108,9 @@ bool ElasticJob::outlives(const fleet::Host& host, const Error& why) {
 void ElasticJob::look_at_hosts() {
   if (!hears_of_hosts() || !deps_.machine.runs() || joining_.is_reaching()) return;
   if (rounds_->lacks_a_reset()) {
-    return deps_.stop(Error(ErrorKind::Lost,
-                            "other hosts are listed, and no restart is left to go on with these "
-                            "(--max-restarts, or --reset-limit of horovodrun)"));
+    return deps_.control.stop_for(Error(ErrorKind::Lost,
+                                        "other hosts are listed, and no restart is left to go on with these "
+                                        "(--max-restarts, or --reset-limit of horovodrun)"));
   }
   if (notified_ || !rounds_->hosts_have_changed()) return;
   const Rank leader = rounds_->leader();
@@ -156,11 +157,11 @@ void ElasticJob::look() {
   joining_.let_go();  // no worker is left to go on with
   if (std::holds_alternative<ElasticRounds::Continue>(step)) return;
   if (const auto* finished = std::get_if<ElasticRounds::Finished>(&step)) {
-    return deps_.stop(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
-                                                 std::to_string(finished->waiting) +
-                                                 " wait to go on with them (hvd.elastic)"));
+    return deps_.control.stop_for(Error(ErrorKind::Lost, "some workers have ended with status 0, and " +
+                                                             std::to_string(finished->waiting) +
+                                                             " wait to go on with them (hvd.elastic)"));
   }
-  deps_.give_up(std::exchange(lost_, {}));
+  deps_.control.give_up(std::exchange(lost_, {}));
 }
 
 void ElasticJob::end_workers_on(const std::vector<HostId>& hosts) const {

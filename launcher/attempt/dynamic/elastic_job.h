@@ -3,16 +3,15 @@
 // and starts the next round or ends the attempt. In other jobs it does nothing. One thread: that of the loop.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/wire/messages.h"
 #include "launcher/attempt/attempt_context.h"
+#include "launcher/attempt/attempt_control.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/dynamic/elastic_join.h"
 #include "launcher/attempt/dynamic/elastic_notice.h"
@@ -28,15 +27,11 @@ class ElasticJob {
   // Everything here outlives the use of this; see DynamicRanks::Deps.
   struct Deps {
     const AttemptContext& context;
+    AttemptControl& control;
     const AttemptMachine& machine;
     const plan::LaunchPlan& plan;
     Workers& workers;
     std::uint32_t restarts_used = 0;  // resets count as restarts
-    // Ends the attempt as failed: the workers cannot go on. `lost`: the hosts that were lost, if any; then they are the
-    // cause.
-    std::function<void(const std::vector<report::AttemptFacts::HostFault>& lost)> give_up;
-    // Ends the attempt for the reason `why`, which is no failure of a worker or host.
-    std::function<void(Error why)> stop;
   };
   ElasticJob(Deps deps, ElasticJoin::Deps joining);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "launcher/attempt/session_plans.h"
@@ -103,12 +104,12 @@ void SpareHosts::spare_waits(fleet::Host& host) {
 void SpareHosts::spare_ended(fleet::Host& host, const Error* why) {
   const AttemptState state = deps_.machine.state();
   const bool over = state == AttemptState::Leaving || state == AttemptState::Finished;
-  if (host.is_other_name) return deps_.ended();
+  if (host.is_other_name) return deps_.control.look_for_end();
   const bool fails = why != nullptr && !over;
   if (fails) deps_.context.owner.print("the spare host " + host.name() + " is out: " + why->text());
   if (is_known(host) && fails) deps_.context.events.publish(report::HostFailed{host.id, *why});
   if (is_known(host) && !fails) deps_.context.events.publish(report::HostEnded{host.id});
-  deps_.ended();
+  deps_.control.look_for_end();
 }
 
 }  // namespace sml::attempt

@@ -1,13 +1,12 @@
 // The hosts that have no workers in an attempt: spare hosts, hosts that come while it runs, and hosts that are out
 // since an earlier attempt. They wait for the next attempt; the loss of one does not end this attempt.
 #pragma once
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_context.h"
+#include "launcher/attempt/attempt_control.h"
 #include "launcher/attempt/attempt_machine.h"
 #include "launcher/attempt/hosts/health_check_gate.h"
 #include "launcher/fleet/fleet.h"
@@ -20,13 +19,13 @@ class SpareHosts final : public fleet::SpareListener {
   // Everything here outlives this.
   struct Deps {
     const AttemptContext& context;
+    AttemptControl& control;
     const plan::LaunchPlan& plan;
     const AttemptMachine& machine;
     HealthCheckGate& health;
     transport::Afterwards afterwards;
-    std::function<void()> ended;  // called when the session of such a host has ended
   };
-  explicit SpareHosts(Deps deps) : deps_(std::move(deps)) {}
+  explicit SpareHosts(Deps deps) : deps_(deps) {}
 
   // Call when the attempt begins: asks the spare hosts that wait already for their health.
   void begin();

@@ -20,11 +20,10 @@ bool has_room_elsewhere(const plan::LaunchPlan& plan) {
 
 }  // namespace
 
-RendezvousSetup::RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan,
-                                 std::function<void()> counted)
+RendezvousSetup::RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan, AttemptControl& control)
     : context_(context),
       plan_(plan),
-      counted_(std::move(counted)),
+      control_(control),
       search_(context.fleet.hosts(), context.options.master_address),
       join_watch_(
           context.options.join_warn, plan.map.members(),
@@ -222,7 +221,7 @@ void RendezvousSetup::count_joined() {
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
     joined_.give_up();
-    counted_();
+    control_.look_for_end();
   });
 }
 
@@ -237,7 +236,7 @@ void RendezvousSetup::handle(const fleet::Host& host, const wire::Joined& m) {
   }
   if (counting_) {
     joined_.add_reply(host.id, m.count);
-    if (joined_.complete()) counted_();
+    if (joined_.complete()) control_.look_for_end();
     return;
   }
   if (!watching_) return;  // a late reply, for an earlier attempt

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "common/plan/launch_plan.h"
 #include "launcher/attempt/attempt_context.h"
+#include "launcher/attempt/attempt_control.h"
 #include "launcher/attempt/rendezvous/join_count.h"
 #include "launcher/attempt/rendezvous/join_watch.h"
 #include "launcher/fleet/address_search.h"
@@ -23,9 +23,9 @@ namespace sml::attempt {
 
 class RendezvousSetup {
  public:
-  // The arguments outlive this; the fleet has its hosts already. `counted` is called when the count of count_joined()
-  // is complete.
-  RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan, std::function<void()> counted);
+  // The arguments outlive this; the fleet has its hosts already. Calls AttemptControl::look_for_end() when the count of
+  // count_joined() is complete.
+  RendezvousSetup(const AttemptContext& context, const plan::LaunchPlan& plan, AttemptControl& control);
 
   // The next functions take the steps and replies of hosts on the way to the start.
   void introduced(const fleet::Host& host) { search_.ask(host); }
@@ -89,7 +89,7 @@ class RendezvousSetup {
 
   const AttemptContext& context_;
   const plan::LaunchPlan& plan_;
-  std::function<void()> counted_;
+  AttemptControl& control_;
   fleet::AddressSearch search_;
   JoinWatch join_watch_;
   boost::asio::steady_timer timer_;
