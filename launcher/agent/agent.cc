@@ -59,6 +59,7 @@ Agent::Agent(Deps deps, Ends ends, Duration silence)
              .drained = [this] { wake_workers(); },
              .broken =
                  [this] {
+                   if (deps_.guard.is_lost()) reconnect_window_.first_pipe_ends(heartbeat_timeout_);
                    reconnect_window_.link_broke();
                    settle();
                  }}),
@@ -402,6 +403,7 @@ void Agent::guardian_died() {
     return end_by_signal(killed + ", and there can be no other: " + made.error().message());
   }
   if (!machine_.greeted()) return;
+  reconnect_window_.first_pipe_ends(heartbeat_timeout_);  // sshd closes it: as long as for a silent launcher
   link_.send(wire::GuardianReplaced{});
   if (pipe_end_ == wire::PipeEnd::Guardian) return launcher_lost(Error(ErrorKind::Lost, killed));
   link_.send(wire::AgentLog{wire::LogLevel::Warning, killed + "; another guards it now"});

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, gate, sml_run_popen, wait_until
+from harness import PYTHON, REPO, SML_RUN, Cgroups, HostsCase, gate, sml_run_popen, stays, wait_until
 from jobs import (CACHE, PROBE_WORD, TROUBLE, assert_says, cached_agents, edit_file, heartbeat, own_lines, sh, wait_for_workers)
 from test_output import PROC, peak_memory_mb
 
@@ -273,14 +273,22 @@ class Agents(FaultCase):
     DAEMONS = ("sh", "-c", "setsid sleep 601 & setsid sh -c 'sleep 602 & env -i sleep 603' & echo ready; exec sleep 600")
     GUARDED = "the guardian of its agent was killed; another guards it now"
 
-    def kill_guardian(self, job, host):
-        """Until sml-run has told it, in one line."""
-        self.signal(host, "KILL", "sml-run-guard")
+    def guardians(self, host):
+        return {p["pid"] for p in self.bed.ps(host) if p["comm"] == "sml-run-guard" and p["state"] != "Z"}
+
+    def await_another_guardian(self, job, host, before):
+        """Until sml-run has told it, in one line, and the new one has its name: before that it has the agent's."""
         said = [""]
         while self.GUARDED not in said[-1]:
             said.append(job.stderr.readline().decode())
             self.assertTrue(said[-1], said)
         self.assertEqual(said[-1], f"sml-run: {host}: {self.GUARDED}\n")
+        wait_until(lambda: self.guardians(host) - before, lambda: self.bed.ps(host))
+
+    def kill_guardian(self, job, host):
+        before = self.guardians(host)
+        self.signal(host, "KILL", "sml-run-guard")
+        self.await_another_guardian(job, host, before)
 
     guarded_anew = ("algo-1", "algo-3")  # the launcher's own host, and another
 
@@ -311,6 +319,27 @@ class Agents(FaultCase):
                 self.assert_status(job.finish(), status)
                 self.bed.assert_clean()
             sh(self.bed, "algo-3", "rm -f /run/go")
+
+    def test_its_guardian_killed_where_logins_have_become_slow(self):
+        """It is not given up as a connection that breaks otherwise, which is not waited for longer than 5.5 s."""
+        host, script = "algo-3", self.only(5, f"{self.await_go('algo-3')}; exit 4")
+        sh(self.bed, host, "mkfifo /run/door")
+        self.addCleanup(sh, self.bed, host, "rm -f /run/slow /run/held; exec 3<>/run/door; echo >&3; rm /run/door")
+        edit_file(self, self.bed, host, "/home/root/.bashrc",
+                  lambda _: "[ ! -e /run/slow ] || { touch /run/held; read x < /run/door; }\n")
+        with self.popen(*script) as job:
+            self.await_ready(job)
+            before = self.guardians(host)
+            self.bed.put(host, "/run/slow", "")
+            self.signal(host, "KILL", "sml-run-guard")
+            wait_until(lambda: self.bed.path(host, "/run/held").exists() or job.poll() is not None)
+            if not stays(lambda: job.poll() is None, 400):
+                self.fail(str(job.finish()))
+            sh(self.bed, host, "rm /run/slow; echo > /run/door")
+            self.await_another_guardian(job, host, before)
+            self.go(host)
+            done = job.finish()
+        self.assert_ending(done, 4, "rank 5 on algo-3 exited with status 4 ")
 
     def test_its_guardian_killed_and_later_the_agent(self):
         """The new one ends all of the cgroup, and without one what carries the mark of the job."""

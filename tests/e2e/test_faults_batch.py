@@ -117,7 +117,8 @@ class SlurmWorkers(InSlurm, test_faults.Workers):
 
 class SlurmAgents(InSlurm, test_faults.Agents):
     without = ("test_out_of_descriptors", "test_out_of_descriptors_here", "test_its_guardian_killed_by_way_of_another_ssh",
-               "test_its_guardian_killed_and_later_the_agent", "test_killed_with_its_guardian_where_there_is_no_cgroup")
+               "test_its_guardian_killed_where_logins_have_become_slow", "test_its_guardian_killed_and_later_the_agent",
+               "test_killed_with_its_guardian_where_there_is_no_cgroup")
     killed_at_once = ("test_stopped",)
     guarded_anew = ("algo-1",)
 

@@ -819,6 +819,44 @@ TEST_CASE("agent: after its guardian was killed all ends as ever, and the new on
   if (is_its_own) CHECK(::access(group.c_str(), F_OK) != 0);
 }
 
+TEST_CASE("agent: the end of a pipe that ends with a killed guardian is not the launcher's") {
+  Init init;
+  Launcher launcher;
+  wire::Hello hello = Launcher::hello();
+  hello.return_secret = "secret";
+  hello.hold_ms = 1;  // for any other end of the pipe
+  launcher.send(hello);
+  const auto ack = launcher.await<wire::HelloAck>();
+  REQUIRE_FALSE(ack.reconnect_socket.empty());
+  launcher.send(Launcher::plan({{"sh", "-c", "echo ready; exec sleep 1000"}}));
+  launcher.await<wire::Prepared>();
+  launcher.send(wire::Start{});
+  await_ready(launcher);
+  ::kill(launcher.pid(), SIGKILL);
+  new_guardian(launcher);
+  launcher.hang_up();  // as sshd does then
+
+  auto sockets = os::make_socketpair();
+  REQUIRE(sockets.has_value());
+  const auto helper = os::spawn_helper(
+      {.argv = {SML_BUILD_DIR "/sml-run-agent", "--return", "--mark", "again", "--silence", std::to_string(kNever)},
+       .stdin_fd = (*sockets)[1].get(),
+       .stdout_fd = (*sockets)[1].get(),
+       .stderr_fd = STDERR_FILENO});
+  REQUIRE(helper.has_value());
+  (*sockets)[1].reset();
+  const int ours = (*sockets)[0].get();
+  CHECK(fake::read_line(ours) + "\n" == wire::agent_line("again"));
+  const wire::ToAgent request =
+      wire::ReconnectRequest{"again", ack.reconnect_socket, ack.pid, hello.return_secret, launcher.received()};
+  REQUIRE(os::write_all(ours, wire::encode(request)));
+  CHECK(fake::read_line(ours).starts_with("again AGAIN "));
+  CHECK(fake::runs(launcher.news(0).pid));
+
+  (*sockets)[0].reset();  // now it may well be the launcher's
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: a guardian that stays stopped is replaced") {
   Init init;
   Launcher launcher;

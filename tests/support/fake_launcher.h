@@ -73,6 +73,7 @@ class Launcher {
         closed_ = true;
         return std::nullopt;
       }
+      received_ += static_cast<std::uint64_t>(n);
       decoder_.feed(std::span<const char>(buffer, static_cast<std::size_t>(n)));
     }
   }
@@ -150,6 +151,7 @@ class Launcher {
   }
   void forget() { news_.clear(); }  // an attempt begins
   std::uint64_t output_bytes() const { return output_bytes_; }
+  std::uint64_t received() const { return received_; }                      // bytes of frames
   const std::optional<wire::Cleared>& cleared() const { return cleared_; }  // the last
   const std::optional<wire::Bye>& bye() const { return bye_; }
 
@@ -218,6 +220,7 @@ class Launcher {
   std::optional<wire::Cleared> cleared_;
   std::optional<wire::Bye> bye_;
   std::uint64_t output_bytes_ = 0;
+  std::uint64_t received_ = 0;
   std::uint64_t pings_ = 0;
   bool closed_ = false;
 };

@@ -87,7 +87,6 @@ int watch_from_above(pid_t agent, const GuardianState& shared_state) {
 }
 
 int be_guardian(pid_t agent, const GuardianState& shared_state, std::optional<os::Cgroup>& cgroup) {
-  ::prctl(PR_SET_NAME, kGuardianName);
   // The launcher must see the end of the agent's output when the agent ends, not when we do.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
   const int status = watch_from_above(agent, shared_state);
@@ -188,6 +187,7 @@ int guard(const std::string& mark, const std::function<int(Guard&, const Scratch
   const ScratchFolder scratch = ScratchFolder::make();
   std::optional<os::Cgroup> cgroup = os::Cgroup::make();
   const pid_t guardian = ::getpid();
+  ::prctl(PR_SET_NAME, kGuardianName);  // before the agent runs, which takes its own: it may be busy for long
   const pid_t agent = fork_agent(cgroup);
   if (agent < 0) return 1;
   if (agent != 0) return be_guardian(agent, shared_state, cgroup);

@@ -102,8 +102,8 @@ class SystemGuard final : public Guard {
 // the parent of one that runs, so this second guardian is a child of the agent, and orphans do not become its children.
 // If the agent dies, this guardian ends all processes of the cgroup, or without one the processes with the mark of the
 // job (leftovers.h). sshd, whose child the first guardian is, reports that guardian's death and closes the agent's
-// input; the launcher then reconnects (reconnect_socket.h). A command in the place of SSH cannot distinguish this from
-// the end of the agent: there the host is lost.
+// input; the launcher then reconnects (reconnect_socket.h), within the heartbeat timeout. A command in the place of SSH
+// cannot distinguish this from the end of the agent: there the host is lost.
 //
 // If agent and guardian are killed at the same moment, something stays: processes that workers had started, the scratch
 // folder, and the cgroup. The launcher connects again and ends these (leftovers.h); the next guardian on the host

@@ -15,16 +15,24 @@ ReconnectWindow::~ReconnectWindow() {
 
 std::string ReconnectWindow::open_socket(const std::string& secret, Duration hold) {
   if (secret.empty()) return {};
-  hold_ = hold;
+  hold_ = pipe_hold_ = hold;
   socket_.emplace(loop_, secret, [this](Reconnected pipe) { return come_back(std::move(pipe)); });
   if (!socket_->name().empty()) link_.make_resumable();
   return socket_->name();
+}
+
+void ReconnectWindow::first_pipe_ends(Duration hold) {
+  if (!is_first_pipe_) return;
+  pipe_hold_ = hold;
+  if (until_) link_broke();
 }
 
 bool ReconnectWindow::come_back(Reconnected pipe) {
   std::string greeting = wire::goes_on_line(pipe.request.mark, link_.received());
   if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.request.received)) return false;
   until_.reset();
+  is_first_pipe_ = false;
+  pipe_hold_ = hold_;
   link_.send(wire::AgentLog{wire::LogLevel::Info, "the connection to it had broken, and has been made again"});
   back_();
   return true;

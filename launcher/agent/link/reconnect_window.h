@@ -28,7 +28,11 @@ class ReconnectWindow {
   // its pipe breaks. `hold` is how long to wait for the launcher each time.
   std::string open_socket(const std::string& secret, Duration hold);
   // Begins the wait: the pipe of the link has broken.
-  void link_broke() { until_ = Clock::now() + hold_; }
+  void link_broke() { until_ = Clock::now() + pipe_hold_; }
+  // The pipe that the agent was started with ends, or will: the process that sshd had started has died, which says
+  // nothing of the launcher. `hold` is how long to wait for the launcher, from now on if the pipe has broken already.
+  // No effect once the launcher has come back, over a pipe that does not end with that process.
+  void first_pipe_ends(Duration hold);
   // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
 
@@ -40,7 +44,9 @@ class ReconnectWindow {
   std::function<void()> back_;
   std::optional<ReconnectSocket> socket_;
   Duration hold_{};
+  Duration pipe_hold_{};            // how long to wait when the current pipe breaks
   std::optional<TimePoint> until_;  // the end of the wait; nullopt: the link is whole
+  bool is_first_pipe_ = true;       // the pipe is the one that the agent was started with
 };
 
 }  // namespace sml::agent

@@ -78,8 +78,9 @@ wire::Hello ResumableLink::greet(wire::Hello hello) {
   note_time();
   if (secret_.empty()) return hello;
   counts_ = true;
+  silence_ = std::chrono::milliseconds(hello.heartbeat_timeout_ms);
   const auto hold = kShortestHold + std::chrono::duration_cast<std::chrono::milliseconds>(2 * *took_);
-  hold_ = std::min({std::chrono::milliseconds(hello.heartbeat_timeout_ms), hold, kLongestHold});
+  hold_ = std::min<Duration>({silence_, hold, kLongestHold});
   hello.return_secret = secret_;
   hello.hold_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(hold_).count());
   return hello;
@@ -148,19 +149,19 @@ void ResumableLink::deliver(std::span<const char> bytes) {
 void ResumableLink::closed(const Pipe& pipe, const Error& why) {
   if (&pipe == next_.get()) return try_later();
   if (&pipe != now_.get()) return;
-  // An agent that has ended cannot go on; the killed process may be its guardian alone.
+  // An agent that has ended cannot go on; the killed process may be its guardian alone. That agent knows why its pipe
+  // has ended, and waits as long as for a silent launcher: a log-in to a busy host may take much longer than the first.
   const bool ended = pipe.transport->far_side_ended();
   if (!place_ || (ended && !pipe.transport->far_side_killed())) return events_.transport_closed(why);
-  agent_gone_ = ended;
-  broke(why);
+  broke(why, ended ? silence_ : hold_);
 }
 
 // ---- another transport
 
-void ResumableLink::broke(Error why) {
+void ResumableLink::broke(Error why, Duration limit) {
   why_ = std::move(why);
   drop(std::move(now_));
-  limit_.expires_after(hold_ + kOnTheWay);
+  limit_.expires_after(limit + kOnTheWay);
   limit_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (!error && !alive.expired() && why_) give_up(Error(*why_));
   });
@@ -224,7 +225,6 @@ void ResumableLink::go_on(std::uint64_t received) {
   pause_.cancel();
   why_.reset();
   times_sent_ = 0;
-  agent_gone_ = false;
   comes_twice_ = received_.count() - *std::exchange(asked_, std::nullopt);
   drop(std::exchange(now_, std::move(next_)));
   if (sent_.size() > 0) now_->transport->send(std::string(*sent_.from(received)));

@@ -81,9 +81,9 @@ class ResumableLink final {
   void note_time();
   void deliver(std::span<const char> bytes);
   void greeted(Pipe& pipe, const wire::Greeting& greeting);
-  void ask_to_reconnect();             // sends ReconnectRequest to the reconnect helper
-  void go_on(std::uint64_t received);  // next_ becomes now_; `received`: the agent's count of frame bytes
-  void broke(Error why);
+  void ask_to_reconnect();                // sends ReconnectRequest to the reconnect helper
+  void go_on(std::uint64_t received);     // next_ becomes now_; `received`: the agent's count of frame bytes
+  void broke(Error why, Duration limit);  // `limit`: how long the agent waits
   void drop(std::unique_ptr<Pipe> pipe);
   void try_again();
   void try_later();
@@ -120,7 +120,8 @@ class ResumableLink final {
   std::unique_ptr<Pipe> next_;            // the transport of a reconnect helper that is being started; null: none
   std::optional<std::uint64_t> asked_;    // the position from which next_ was asked to go on; nullopt: not asked
   std::uint64_t comes_twice_ = 0;         // how many of the next received bytes were received before
-  Duration hold_{};                       // how long the agent waits for a reconnect helper
+  Duration silence_{};                    // the heartbeat timeout: how long an agent waits whose guardian was killed
+  Duration hold_{};                       // how long any other agent waits for a reconnect helper
   std::optional<Place> place_;            // where the agent waits; nullopt: a broken transport is the end
   std::optional<TimePoint> reached_out_;  // time of the first step towards the agent
   std::optional<Duration> took_;          // from then until the first output of the login
@@ -131,7 +132,7 @@ class ResumableLink final {
   wire::ReceivedBytes received_;
   TimePoint asked_at_ = TimePoint::min();
   bool counts_ = false;      // sent bytes are kept, and received bytes counted
-  bool agent_gone_ = false;  // the far side has ended; reset if the agent comes back
+  bool agent_gone_ = false;  // a reconnect helper has not found the agent
   int times_sent_ = 0;       // how often the reconnect helper's host was sent the agent's bytes
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
