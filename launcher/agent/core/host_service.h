@@ -1,5 +1,5 @@
 // The interface of what an agent offers to the workers of its host for one attempt, such as a store, data or files for
-// their output. HostAttempt calls all services alike and knows none by name. services.cc lists them.
+// their output. HostAttempt calls all services alike and knows none by name; workers/services.h makes them.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -17,11 +17,11 @@ struct Leftovers {
   std::vector<std::string> left;  // descriptions of processes that would not end
 };
 
-// Ends the leftovers of one agent. Blocks, for some seconds at most. First waits while that agent or a guardian of it
-// still lives, since these end the processes themselves; kills them if all of them are stopped. Then kills all
-// processes of the agent's cgroup, if it had one, and the processes with the mark that have been abandoned
-// (os::abandoned()); a process without the mark in its environment is found by the cgroup only. Last, removes the
-// agent's scratch folder.
+// Ends the leftovers of one agent. Blocks, for some seconds at most. First waits, for 2 seconds at most, while that
+// agent or a guardian of it lives, since these end the processes themselves; kills those that live if all are stopped.
+// Then kills all processes of the agent's cgroup, if it had one, and the processes with the mark that have been
+// abandoned (os::abandoned()); a process without the mark in its environment is found by the cgroup only. Last, removes
+// the agent's scratch folder.
 Leftovers end_leftovers(const wire::EndLeft& job);
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// Decides whether TCP connections that begin on this host belong to the job.
+// Decides whether TCP connections that begin on this host belong to the job: asks the kernel for the user of each, and
+// looks for the users of the agent's descendants in /proc.
 #pragma once
 #include <functional>
 #include <vector>
@@ -15,7 +16,7 @@
 namespace sml::agent {
 
 // A connection belongs to the job if it was made by the agent's user, by root, or by a user as whom some process below
-// the agent runs: workers may have changed their user. One thread.
+// the agent runs: workers may have changed their user. One thread: that of the loop.
 class LocalConnectionCheck {
  public:
   using Answer = std::function<void(wire::PeerOwnership)>;
@@ -28,8 +29,8 @@ class LocalConnectionCheck {
 
   // `ends` are the addresses of the connection as the caller's socket has them. Calls `answer` before it returns,
   // unless the connection belongs to another user or is closed: then from the loop, after the next scan of the
-  // processes. The answer is Unknown if the kernel does not list the socket (on loopback: then it counts as closed) or
-  // tell its user.
+  // processes. A question cannot be taken back, so `answer` must be safe to call until this object is destroyed. The
+  // answer is Unknown if the kernel does not list the socket (on loopback: then it counts as closed) or tell its user.
   void ask(const os::TcpEnds& ends, Answer answer);
 
  private:

@@ -15,13 +15,13 @@
 
 namespace sml::agent {
 
-// One thread. A worker is a child of the agent from its start, an orphan from the end of its parent. Its process id is
-// not used again before it has been collected.
+// One thread. Children of the agent are workers and helpers, from their start, and orphans (workers/orphans.h), from
+// the end of their parent. The process id of a child is not used again before the child has been collected.
 class Processes {
  public:
   virtual ~Processes() = default;
 
-  // See os::spawn_worker().
+  // Starts a worker; returns its process id, or why it does not run. See os::spawn_worker().
   virtual std::variant<pid_t, SpawnFailed> start(const os::WorkerProcess& worker) = 0;
   // As in kill(2), a negative `pid` is a process group. Does nothing if the process or group is gone.
   virtual void signal(pid_t pid, int signo) = 0;
