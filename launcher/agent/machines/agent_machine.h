@@ -11,8 +11,8 @@ namespace sml::agent {
 enum class AgentState : std::uint8_t {
   Awaiting,  // no Hello yet: all other messages are ignored
   Idle,      // greeted; nothing has been requested
-  Prepared,  // an attempt is prepared, but not started
-  Running,   // the attempt has been started, and may be ending; another may follow
+  Prepared,  // an attempt is prepared or being prepared, but not started
+  Running,   // the attempt has been started, or ended before its start; it may be ending; another may follow
   Last,      // the same, but none follows: when the attempt is over, the agent sends Bye and ends
   Cleared,   // the attempt is over, except for its services to other hosts; another may follow
   Gone,      // the session is over

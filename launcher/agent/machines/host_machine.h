@@ -36,7 +36,7 @@ enum class HostAction : std::uint8_t {
   None,
   Unexpected,  // there is no row: nothing has changed
   SpawnAll,
-  SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan
+  SignalAll,   // stop_signal(), then SIGCONT, to every worker and orphan; with SignalTarget::Worker, to no orphan
   DropOutput,  // go on reading the output, but discard it
   SignalAllDropOutput,
   KillAll,     // SIGKILL to every worker and orphan
