@@ -25,7 +25,8 @@ class ControlLink {
  public:
   struct Handlers {
     std::function<void(wire::ToAgent)> message;
-    // Called at most once: end of input, broken pipe, or an invalid message. Not called after abandon().
+    // Called at most once: an invalid message or, if the link is not resumable, the end of its input or a broken pipe.
+    // Not called after abandon().
     std::function<void(const Error&)> lost;
     std::function<void()> drained;   // queued bytes have been written: allowance() and idle() may have changed
     std::function<void()> broken{};  // the pipe of a resumable link broke; called at most once before each go_on()

@@ -1,5 +1,5 @@
-// --return: the reconnect helper. The launcher starts it on a host when its connection to the agent there has broken.
-// The helper sends the line by which an agent identifies itself, receives the request (wire::ReconnectRequest) that
+// The reconnect helper (`sml-run-agent --return`): the launcher starts it on a host after the connection to the agent
+// there has broken. It sends the line by which an agent identifies itself, receives the request (ReconnectRequest) that
 // names the running agent, and passes that agent its own standard input and output.
 #pragma once
 #include <chrono>

@@ -1,5 +1,5 @@
-// The agent's reconnect socket, on this host. After the launcher's connection has broken, its reconnect helper connects
-// here and passes the descriptors of a new pipe.
+// The agent's reconnect socket, on this host. After the launcher's connection has broken, the reconnect helper that the
+// launcher starts connects here and passes the descriptors of a new pipe.
 #pragma once
 #include <cstdint>
 #include <functional>
