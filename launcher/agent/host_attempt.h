@@ -35,8 +35,8 @@ class HostAttempt final : private WorkerOwner, private ServiceOwner {
 
   // To be called first, and once. Starts no worker. `answer` gets what the launcher must know before the start, with
   // the preflight errors: within this call, or later from the loop, as file systems may take any time to tell where the
-  // programs are. It gets nothing to start with if the launcher's stop comes first; it is not called at all if the
-  // attempt ends otherwise.
+  // programs are. It gets an empty Prepared if the launcher's stop comes first; it is not called at all if the attempt
+  // ends otherwise.
   using Answer = std::function<void(wire::Prepared)>;
   void prepare(wire::Prepare plan, Answer answer);
   bool is_prepared() const { return answer_ == nullptr; }            // the answer has been given
@@ -44,7 +44,8 @@ class HostAttempt final : private WorkerOwner, private ServiceOwner {
   // Starts the workers once the imports of --preload are over: within this call, or later from the loop. Does not start
   // them if the attempt has been stopped by then.
   void start(wire::Start message);
-  // See HostMachine::stop(). Before the workers have been started, this ends the attempt at once.
+  // Ends the workers with the signal and the grace of `m`; see HostMachine::stop() for further calls. Before the
+  // workers have been started, this ends the attempt at once.
   void stop(const wire::Stop& m);
   void stop_by_itself();
   // Ends the workers as stop_by_itself() does, and discards their output.
@@ -58,6 +59,7 @@ class HostAttempt final : private WorkerOwner, private ServiceOwner {
   // Sends the workers' reports and advances the machine. The owner must call it after each call that may change the
   // state of the attempt, and after attempt_changed().
   void settle();
+  // To be called for each child of the agent that has been reaped, also if it was not a worker.
   void reaped(pid_t pid, const ExitStatus& status, const Usage& usage, TimePoint now);
   std::optional<TimePoint> due() const;  // when to call on_time(); nullopt: there is no deadline
   void on_time(TimePoint now);
