@@ -19,8 +19,9 @@ struct Share {
   std::string_view bytes;
 };
 
-// Deals one epoch of a channel: reader 0 gets the first record. A dealer does not know which readers have left: it
-// deals to them as to the others, and the caller drops their bytes.
+// Deals one epoch of a channel: reader 0 gets the first record. With Equalize::Drop it deals only complete rounds, so
+// that all readers get equally many records. A dealer does not know which readers have left: it deals to them as to the
+// others, and the caller drops their bytes.
 class Dealer {
  public:
   // A round is complete when each reader has had its turn. With Equalize::Drop, this is the most bytes that are kept

@@ -1,5 +1,6 @@
-// The process beside the agent that feeds the channels of a host: it reads the platform's FIFOs and writes those of
-// their readers. It is a process of its own so that slow readers block nothing else.
+// The process beside the agent that deals the channels of a host to their readers: it reads the FIFOs that the platform
+// fills (SageMaker's Pipe mode), and writes each record to the FIFO of one reader. It is a process of its own so that
+// slow readers block nothing else.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,35 +26,37 @@ struct FifoFeed {
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
 
-// Feeds one channel: owns its source, its state machine, its dealer and its sinks. `feed` must outlive it. Readers are
-// indices in FifoFeed::folders. No call blocks.
+// Deals one channel: owns its source, its state machine, its dealer and its sinks; makes and removes the readers' FIFOs
+// in FifoFeed::folders, which must exist. `feed` must outlive it. Readers are indices in FifoFeed::folders. No call
+// blocks.
 class FifoChannelFeed {
  public:
   explicit FifoChannelFeed(const FifoFeed& feed);
 
-  void begin();  // makes the first FIFOs; their readers are awaited from then on
+  void begin();  // makes each reader's FIFOs of the first two epochs; the readers are awaited from then on
   void reader_died(std::uint32_t reader);
-  // True while a reader has not opened its FIFO or the source's FIFO does not exist. No descriptor reports that: look()
-  // must be called from time to time.
+  // True while a reader has not opened its FIFO, or a source that is to be read does not exist. No descriptor reports
+  // when that changes: look() finds out, and must be called from time to time.
   bool looking() const;
   void look();
 
   struct Watch {  // a descriptor for poll()
     int fd;
     short events;
-    std::uint32_t reader;  // kSource: it is that of the source
+    std::uint32_t reader;  // kSource: the descriptor is that of the source
   };
   static constexpr std::uint32_t kSource = UINT32_MAX;
   void add_watches(std::vector<Watch>& out) const;
-  // To be called for a watch that poll() reports.
+  // To be called for a watch that poll() reports; `events`: what it reports (revents).
   void source_ready();
   void reader_ready(std::uint32_t reader, short events);
 
   // A counter that grows whenever the channel makes progress.
   std::uint64_t moved() const { return moved_; }
-  // A part of a sentence that names the readers, or the source, for which other readers wait; empty if none waits.
+  // Names whoever holds the other readers up, for a warning: "rank 3 does not read", or that nothing comes from the
+  // source. Empty if no reader is held up, or if no cause is known.
   std::string stuck() const;
-  // The error after which the channel stands still; its text begins with place(). nullopt: none.
+  // The error after which this object does nothing more; its text begins with place(). nullopt: none.
   const std::optional<Error>& fault() const { return fault_; }
   std::string place() const;  // "channel train, epoch 0"
 
@@ -80,12 +83,14 @@ class FifoChannelFeed {
   std::optional<Error> fault_;
 };
 
-// The message on the control pipe: the index of a reader that has died, the same in all channels.
+// The message on the control pipe: a reader that has died, as an index in FifoFeed::folders, which is the same in all
+// feeds.
 using DeadReader = std::uint32_t;
 
-// The main loop of the process: feeds the channels until the pipe `control` reaches its end. Writes an error to
-// `report` as a line that begins with '!', a warning as a line that begins with '?'. After an error it feeds no channel
-// any more, but closes no FIFO, so that no reader takes a broken stream for a complete one.
+// The main loop of the process, which has one thread: deals the channels until the pipe `control` reaches its end.
+// SIGPIPE must be ignored. Writes an error to `report` as a line that begins with '!', a warning (after a minute
+// without progress) as one that begins with '?'. After an error it deals no channel any more, but closes no FIFO, so
+// that no reader takes a broken stream for a complete one. FIFOs that are not done with stay in their folders.
 void feed_fifos(const std::vector<FifoFeed>& feeds, int control, int report);
 
 }  // namespace sml::agent

@@ -1,4 +1,5 @@
-// The channels of a host that workers read from FIFOs: makes the folders and runs the process that feeds the FIFOs.
+// The channels of a host that workers read from FIFOs, each record by one of them: makes the folders of the FIFOs and
+// runs the process that fills these (fifo_feeder.h). Reports its failure to the launcher (FifoFailed).
 #pragma once
 #include <array>
 #include <string>
@@ -20,7 +21,8 @@ namespace sml::agent {
 // folder.
 //
 // The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
-// ignores stop signals, so that workers that are asked to stop do not see the end of their data first.
+// ignores sml::kStopSignals, so that workers that are asked to stop by one of these do not see the end of their data
+// first.
 class FifoService final : public HostService {
  public:
   // `environment`: of a worker; it determines the platform's folder.
