@@ -1,5 +1,5 @@
-// Decides whether a process that connects to a store belongs to the job: asks this host's kernel, or the agent on the
-// host of that process.
+// Decides whether a process that connects to a store belongs to the job: asks LocalConnectionCheck if the process is on
+// this host, else, through the launcher, the agent on the host of that process.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,8 +19,8 @@
 
 namespace sml::agent {
 
-// One thread. Sends all questions of one turn of the loop to the launcher in one message; the launcher passes them to
-// the agents of the hosts concerned.
+// One thread: that of the loop. Collects the questions of one turn of the loop, and sends up to wire::kMaxCallers of
+// them to the launcher in one message; the launcher passes them to the agents of the hosts concerned.
 class ConnectionAuthorizer {
  public:
   using Answer = LocalConnectionCheck::Answer;
@@ -28,16 +28,18 @@ class ConnectionAuthorizer {
 
   using OwnAddresses = std::function<std::vector<std::string>()>;
 
-  // `own` returns the numeric addresses of this host; called once at most, when they are first needed. `attempt` counts
-  // from 1. `local` and whatever `send` uses must outlive this object. Each attempt has its own range of question
-  // numbers, so that a late answer to an earlier attempt's question is ignored.
+  // `own` returns the numeric addresses of this host; called at most once, for the first caller that is not on
+  // loopback. `attempt` counts from 1. `local` and whatever `send` uses must outlive this object. Each attempt has its
+  // own range of question numbers, so that a late answer to an earlier attempt's question is ignored.
   ConnectionAuthorizer(boost::asio::io_context& loop, LocalConnectionCheck& local, OwnAddresses own,
                        std::uint32_t attempt, Send send);
   ConnectionAuthorizer(const ConnectionAuthorizer&) = delete;
   ConnectionAuthorizer& operator=(const ConnectionAuthorizer&) = delete;
 
-  // Asks whether a connection to a store belongs to the job. `ends` are its addresses as the connecting process sees
-  // them. Calls `answer` before this returns or later, or never if the launcher does not reply.
+  // Asks whether a connection to a store belongs to the job: Yes, No, or Unknown if no kernel can tell. `ends` are the
+  // addresses of the connection as the connecting process has them: `local` is that process's. Calls `answer` before
+  // this returns or later; never if the launcher does not reply. An answer about a process of this host may come even
+  // after this object is destroyed, so `answer` must be safe to call then.
   void ask(const os::TcpEnds& ends, Answer answer);
   // The launcher's reply: calls the pending `answer` of each question in `m`; ignores unknown question numbers.
   void take_verdicts(const wire::PeerVerdicts& m);
@@ -60,7 +62,7 @@ class ConnectionAuthorizer {
 // Converts ::ffff:a.b.c.d to the IPv4 address a.b.c.d; returns other addresses unchanged.
 boost::asio::ip::address plain(const boost::asio::ip::address& address);
 
-// The two ends of a caller's connection; nullopt if its addresses are invalid.
+// The two ends of a caller's connection, as for ask(); nullopt if they are not addresses, or of different families.
 std::optional<os::TcpEnds> ends_of(const wire::Caller& caller);
 
 }  // namespace sml::agent

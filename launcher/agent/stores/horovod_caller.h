@@ -1,5 +1,6 @@
 // Delivers the launcher's notices that hosts have come or gone to workers of hvd.elastic, at their ports on this host,
-// and sends their answers back. It does not interpret either. Without calls it holds no resources.
+// and sends the launcher their answers, or an empty one if a worker gives none in time. It interprets neither. Without
+// calls it holds no resources.
 #pragma once
 #include <cstddef>
 #include <memory>

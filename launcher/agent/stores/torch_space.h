@@ -50,7 +50,7 @@ class TorchSpace {
   std::size_t queue_length(std::string_view key) const;
 
   // Returns true if all keys exist. Otherwise sends the client kWaitOver as soon as each key that is missing now has
-  // been set once, even if it has been deleted since.
+  // been set once, even if it has been deleted since. A push() to its queue counts, too, for one client that waits.
   bool wait(ClientId client, const std::vector<std::string_view>& keys);
   // Increments the count that is the key's value. Returns true if it has reached `size`; otherwise sends the client
   // kWaitOver when it does. nullopt: the key holds no number.
