@@ -1,5 +1,6 @@
 // Makes torch's flight recorder in one worker write its dump to a file, and reads that file. Polls for the file,
-// because torch sends no notice when it has written it.
+// because torch sends no notice when it has written it. trigger() and poll() block for as long as the file system
+// takes.
 #pragma once
 #include <cstddef>
 #include <cstdint>

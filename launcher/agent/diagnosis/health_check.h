@@ -48,7 +48,7 @@ class HealthCheck {
   // True for a child of this process that this object started and that has not been reaped, and for what the last
   // command has left in its process group, which is killed and about to die.
   bool is(pid_t pid) const;
-  // Call after a child of this process has been reaped, also for children of others.
+  // Call after a child of this process has been reaped, whether is() was true for it or not.
   void ended(pid_t pid, const ExitStatus& status);
 
  private:

@@ -1,5 +1,5 @@
 // Copies the workers' output to log files on their own host. A thread of the LogWriter writes them; the destructor
-// waits some seconds for it.
+// waits some seconds for it. A file that cannot be written is given up and reported to the launcher (LogFailed).
 #pragma once
 #include <optional>
 #include <unordered_map>

@@ -1,6 +1,7 @@
 // Reports at the launcher's request what the workers of this host are doing: what /proc shows, and their stacks, which
 // come from torch's worker server or else from a tool of the host, such as py-spy or gdb. Some tools stop a worker for
-// a moment; they are only used if the launcher allows it. A new request ends the pending one.
+// a moment; they are only used if the launcher allows it, and a worker gets SIGCONT after a tool that has failed. A new
+// request ends the pending one.
 #pragma once
 #include <deque>
 #include <memory>
