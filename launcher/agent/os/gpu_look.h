@@ -23,7 +23,7 @@ std::vector<std::string> gpu_question(const std::string& file);
 std::vector<AcceleratorUse> parse_gpu_listing(std::string_view listing);
 
 // The time from one question to the next, after one that took `took` until it was answered: a hundred times as long,
-// so that nvidia-smi runs for no more than a hundredth of the time; at least a second, and half a minute at most.
+// but at least a second and at most half a minute, so that nvidia-smi runs for a small part of the time.
 Duration gpu_interval(Duration took);
 
 }  // namespace sml::os
