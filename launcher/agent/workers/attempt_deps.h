@@ -21,6 +21,7 @@ struct StartState {
   unsigned long descriptor_limit = 0;  // the soft limit of open descriptors
 };
 
+// The agent, as an attempt sees it.
 class HostAttemptOwner {
  public:
   virtual ~HostAttemptOwner() = default;

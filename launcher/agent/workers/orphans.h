@@ -1,5 +1,6 @@
 // Orphans: processes that workers have started and whose parents have ended, so that they are children of the agent
-// now. A signal to a worker's process group does not reach the ones that have left that group.
+// now, which is a subreaper. A signal to a worker's process group does not reach the ones that have left that group.
+// The helper processes of services are children of the agent, too, and are treated as orphans.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -18,8 +19,8 @@ class Orphans {
   Orphans(Processes& processes, const WorkerGroup& workers, const HostAttemptOwner& owner)
       : processes_(processes), workers_(workers), owner_(owner) {}
 
-  // Sends each orphan the signal, then SIGCONT so that a stopped one handles it. Skips orphans that have been signalled
-  // since ask_anew(): this is to be called again as parents end and more orphans come.
+  // Sends each orphan the signal and, unless that is SIGKILL, SIGCONT, so that a stopped one handles it. Skips orphans
+  // that have been signalled since ask_anew(): this is to be called again as parents end and more orphans come.
   void ask_to_end(int signo);
   void ask_anew() { asked_.clear(); }
   // To be called after the process was reaped, as its id may be reused.

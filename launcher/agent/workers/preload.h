@@ -29,7 +29,7 @@ namespace sml::agent {
 // socket is closed. The workers that it forks become children of the agent, like the ones of Processes::start().
 //
 // If the process cannot serve, for whatever reason, workers are executed as without --preload, and a message gives the
-// reason. One thread: that of the loop, which spawn() blocks for the duration of a fork.
+// reason. One thread: that of the loop, which spawn() blocks for the duration of a fork, some 20 seconds at most.
 class Preload {
  public:
   // `print` receives a sentence for the user.

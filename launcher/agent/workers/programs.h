@@ -8,9 +8,10 @@
 
 namespace sml::agent {
 
-// Returns the file of a program: like os::find_program(), but also checks the script of an interpreter. A missing
-// script is an error with the status with which the interpreter would exit. `environment` is the workers' environment.
-// For an app without a program (`argv` is empty), checks only the directory and returns an empty string.
+// Returns the file of a program, perhaps relative to its working directory: searches App::search_path and then PATH of
+// `environment`, the workers' environment, by os::find_program(). Also checks the script of an interpreter: a missing
+// one is an error with the status with which the interpreter would exit. For an app without a program (`argv` is
+// empty), checks only the directory and returns an empty string. Blocks for as long as the file system takes.
 Result<std::string> find_program(const wire::App& app, const plan::Environment& environment);
 
 }  // namespace sml::agent

@@ -82,7 +82,7 @@ class Worker {
   void feed(const std::string& bytes);
   void feed_end();  // closes standard input after the queued bytes
   // Adds text that is not the worker's own to its output. Drops the text if that output has ended, or if more than
-  // kMostSaid bytes of such text would wait to be sent.
+  // kMostOwnText bytes of such text would wait to be sent.
   void print(wire::Stream stream, std::string_view text);
   static constexpr std::size_t kMostOwnText = std::size_t{64} << 10;
   void wake();  // the owner's output_allowance() is no longer 0

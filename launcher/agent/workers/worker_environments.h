@@ -24,10 +24,11 @@ class WorkerEnvironments {
   void add(std::vector<wire::App> apps, const plan::Environment& login);
   // Finds each program's file on this host, once per program, as no variable that the launcher sets affects the
   // search, and looks for signs of MPI and Horovod in it. Returns the errors of programs that cannot run. Blocks for as
-  // long as a file system takes: so a copy of this object does it on another thread, and take_programs() takes those
-  // that it has and what it has found. Whatever is said of a program below is known only then.
+  // long as a file system takes: so it is called on a copy of this object, on another thread, and take_programs() then
+  // takes the copy's programs and findings. The functions below return findings only after that.
   std::vector<Error> find_programs();
   void take_programs(WorkerEnvironments copy);
+  // True if all programs have been looked for.
   bool has_findings() const { return mpi_.size() == apps_.size(); }
   // The programs that are linked with an MPI library and whose ranks `pmi_mode` does not connect, each with its first
   // rank among `workers`.

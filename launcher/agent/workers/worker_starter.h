@@ -37,7 +37,7 @@ class WorkerStarter {
   // Assigns processors and memory, but no devices, to workers that are to start beside the running ones and are added
   // to the group next, in this order: each takes the slot of a worker that has ended, or a new one.
   ResourceAssignments share_out_more(std::span<const wire::Worker> workers) const;
-  // Keeps the assignments of these workers; to be called once the workers are in the group.
+  // Keeps the assignments that share_out_more() has returned; to be called once their workers are in the group.
   void keep(std::vector<ResourceAssignment> more);
   // Starts the workers of the group from index `first` on; to be called once for each worker. A worker without an
   // assignment starts unbound. Returns the workers that run; each of the others has a report of why it does not
