@@ -1,4 +1,5 @@
-// PMI for the workers of one host: a socket for each of them, and the exchange of data with other hosts.
+// PMI for the workers of one host: a socket for each of them, and the exchange of data with other hosts through the
+// launcher.
 #pragma once
 #include <cstdint>
 #include <map>

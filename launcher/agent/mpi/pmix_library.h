@@ -18,8 +18,7 @@ namespace sml::plan {
 // - the folder of its Python's mpi4py, if that is linked with Open MPI, or is the build of PyPI, which loads the first
 //   MPI library that it finds, and that library is Open MPI;
 // - a program that its command line names (named_programs() in command_line.h) to which one of the above applies,
-// unless
-//   another that it names is linked with MPICH.
+//   unless another that it names is linked with MPICH.
 std::string open_mpi_user(const CommandLine& line, std::span<const std::string> environment, const HostFiles& files);
 
 // Returns the libpmix files to try, in that order: from LD_LIBRARY_PATH, beside the program's MPI library, from other

@@ -1,5 +1,5 @@
 // Decides how the PMIx requests of a host's ranks are answered, once libpmix serves these ranks. Pure. Input: messages
-// of the helper, which are mostly upcalls, and messages of the launcher, some relayed from other hosts. Output: Deeds.
+// of the helper, which are mostly upcalls, and of the launcher, some relayed from other hosts. Output: Actions.
 //
 // Fences: libpmix reports when all participating ranks of this host have entered, with their data; the launcher
 // collects the data of all hosts; libpmix gets it in one piece. Fences of ranks on a single host never come here.
@@ -27,7 +27,7 @@
 
 namespace sml::agent::pmix {
 
-// Actions for the caller; ordered only within each kind.
+// Actions for the caller, from take_deeds(); ordered only within each kind.
 struct Actions {
   struct Failure {
     Rank rank;

@@ -13,7 +13,7 @@ struct HeededInfos {
   std::vector<std::string> unheeded;  // keys of Open MPI that have no effect, as programs write them
 };
 
-// Applies the keys of a program as for PMI.
+// Applies each key to `program` by heed_spawn_info() (pmi_spawn.h), under the name that MPI programs give it.
 HeededInfos heed(plan::SpawnProgram& program, const std::vector<SpawnInfo>& infos);
 
 }  // namespace sml::agent::pmix
