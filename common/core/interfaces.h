@@ -22,7 +22,7 @@ struct InterfaceAddress {
 
 struct ChosenInterfaces {
   std::vector<std::string> names;      // the first is used for the rendezvous
-  std::vector<std::string> addresses;  // of these interfaces, in their order
+  std::vector<std::string> addresses;  // those that match: all of a named interface, else those in the network
 };
 
 // From where an address can be reached. Neither: the text is no address, or one that is not that of a single host

@@ -1,6 +1,6 @@
-// Parses Python's pickle format, as far as messages of plain data need it. Safe for untrusted input: it builds a tree
-// of values, recognizes only the classes that it is given, by their names, and never imports, calls or instantiates
-// anything. Pure.
+// Parses Python's pickle format, as far as messages of plain data need it. Safe for untrusted input: it builds a graph
+// of values, in which a value may contain itself, recognizes only the classes that it is given, by their names, and
+// never imports, calls or instantiates anything. Pure.
 //
 // Source: Lib/pickletools.py of Python 3.11, the operations that protocols 2 to 5 write for numbers, text, bytes,
 // tuples, lists, sets, dicts and objects with a dict of attributes.

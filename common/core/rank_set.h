@@ -24,7 +24,7 @@ class RankSet {
   std::size_t size() const;
   // The largest rank; the set must not be empty.
   std::uint32_t largest() const { return ranges_.back().last; }
-  // parse() of this text gives the same set. Numbers have at least `width` digits.
+  // parse() of this text gives the same set, unless that is empty. Numbers have at least `width` digits.
   std::string text(std::size_t width = 1) const;
   bool operator==(const RankSet&) const = default;
 

@@ -41,7 +41,7 @@ std::optional<Number> parse_number(std::string_view text, Format... format) {
 // quote the text and name the accepted forms.
 Result<Duration> parse_duration(std::string_view text);
 
-// "65536", "64K", "10M", "2G" (powers of 1024) → bytes. Returns nullopt for anything else, and on overflow.
+// "65536", "64K", "10M", "2G", "1T" (powers of 1024) → bytes. Returns nullopt for anything else, and on overflow.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
 // "1 host", "3 hosts".
@@ -54,7 +54,7 @@ std::string format_duration(Duration d);
 // padding is kept; names without a trailing number stay as they are.
 std::string fold_names(std::span<const std::string> names);
 
-// The length in bytes of the UTF-8 character at the front of `text`; 0 if it is not valid.
+// The length in bytes of the UTF-8 character at the front of `text`, which must not be empty; 0 if it is not valid.
 std::size_t utf8_length(std::string_view text);
 
 // Formats bytes for display inside quotes: printable ASCII and valid UTF-8 stay, everything else becomes \n, \t, \xNN,
@@ -68,11 +68,11 @@ Error bad_value(std::string_view value, std::string_view expected);
 // shell: no other text is passed to one.
 std::string shell_quote(std::string_view word);
 
-// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote is an
-// error.
+// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote and a \
+// at the end are errors (Usage).
 Result<std::vector<std::string>> shell_words(std::string_view text);
 
-// The candidate nearest to `word` if `word` may be a misspelling of it, otherwise empty.
+// The candidate nearest to `word` if `word` may be a misspelling of it, or of its beginning, otherwise empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace sml

@@ -39,7 +39,8 @@ std::optional<Number> leading_number(std::string_view text, int base = 10) {
 Error file_error(std::string_view path, std::string_view what);
 Error file_error(std::string_view path, std::size_t line, std::string_view what);
 
-// A place in the text of a file. Value type: a copy keeps a place to come back to. The lines of a file are read by
+// A place in the text of a file; text and path must outlive it. Value type: a copy keeps a place to come back to. The
+// lines of a file are read by
 //   for (TextCursor at(text, path); !at.at_end(); at.take_line()) { ... at.rest_of_line() ... }
 class TextCursor {
  public:
