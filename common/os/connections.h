@@ -31,7 +31,7 @@ std::optional<Listener> listener_on(std::uint16_t port);
 
 struct PortHolder {
   uid_t user = 0;
-  pid_t pid = 0;        // 0: the process belongs to another user and is not visible
+  pid_t pid = 0;        // 0: not visible, as another user's process or one after become_private(), such as sml-run
   std::string program;  // empty in the same case
 };
 // Returns the process that listens on that port of this machine; nullopt if none does any more. Scans the processes of

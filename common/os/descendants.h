@@ -1,4 +1,4 @@
-// Finds and reaps the descendants of this process. Linux; agent only.
+// Finds and reaps the descendants of this process: the agent, its guardian, or a launcher that is process 1. Linux.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -17,8 +17,8 @@ namespace sml::os {
 // that is not supported.
 bool become_subreaper();
 
-// The pids of this process's current children, zombies included: workers, and adopted orphans. Their pids are not
-// reused until they are reaped, so a signal cannot hit another process.
+// The pids of the current children of this process's main thread, zombies included: workers, and adopted orphans. Their
+// pids are not reused until they are reaped, so a signal cannot hit another process.
 std::vector<pid_t> children();
 
 // The children of the main thread of a process, which may be gone by now; empty if the kernel does not list them.
@@ -34,7 +34,8 @@ bool is_stopped(pid_t pid);
 // The effective users of all descendants of this process. Scans every process of the machine: do not call often.
 std::set<uid_t> users_of_descendants();
 
-// Reaps every child that has ended, without waiting; calls `ended` for each. The only place where the agent reaps.
+// Reaps every child that has ended, without waiting; calls `ended` for each. Code that waits for one child by its pid
+// must do so before the next call, which would take its status away.
 void reap_children(const std::function<void(pid_t, const ExitStatus&, const Usage&)>& ended);
 
 // "pid 4711 (python3), state D, in nfs_wait_on_request": for messages about processes that do not die.

@@ -68,7 +68,7 @@ Result<UniqueFd> make_watch(int fd, std::uint32_t events);
 unsigned long raise_descriptor_limit();
 unsigned long descriptor_limit();  // the soft limit
 
-// Writes all bytes, blocking as long as it takes; returns false on an error. For short texts on blocking descriptors.
+// Writes all bytes, blocking as long as it takes, also if the descriptor is non-blocking; returns false on an error.
 bool write_all(int fd, std::string_view bytes);
 
 }  // namespace sml::os

@@ -1,4 +1,4 @@
-// Opens files for writing so that no other user of the machine chooses what is written.
+// Opens files for writing so that no other user of the machine can choose which file is written.
 //
 // A user who can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
 // - a link to a folder on the way is followed if others can write neither in its folder nor in any above (trust.h says

@@ -7,7 +7,8 @@
 
 namespace sml::os {
 
-// The soft limits that srun(1) passes on, and the umask.
+// The soft limits that srun(1) passes on, and the umask, which is 0 for a moment while it is read: no other thread may
+// make a file meanwhile.
 ProcessSettings process_settings();
 
 // Applies the settings to this process. `open_files` receives the soft limit on open files for the workers, as this

@@ -15,7 +15,7 @@ namespace sml::os {
 class SideThread {
  public:
   explicit SideThread(boost::asio::any_io_executor loop);
-  // Posted work is still done; the destructor does not wait for it.
+  // Posted work is still done, unless the process ends first; the destructor does not wait for it.
   ~SideThread();
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;

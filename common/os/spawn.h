@@ -1,4 +1,5 @@
-// Starts workers (agent) and helper processes (launcher).
+// Starts processes: workers, which are killed when their starter dies, and helper programs, which are not. Finds the
+// files of their programs.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,7 +26,7 @@ struct WorkerProcess {
   int stderr_fd = -1;
   unsigned long descriptor_limit = 0;       // soft RLIMIT_NOFILE of the worker; 0: inherit
   std::span<const int> ignored_signals;     // ignored by this process; reset in the worker: see ignored_signals()
-  std::span<const KernelCall> settings{};   // made by the worker before its program is executed
+  std::span<const KernelCall> settings{};   // calls that the worker makes before its program is executed
   std::span<const int> more_descriptors{};  // stay the caller's, too; become 3, 4, ...
 };
 
@@ -33,11 +34,11 @@ struct WorkerProcess {
 std::vector<int> ignored_signals();
 
 // Starts a worker: leader of its own process group, killed by SIGKILL when the calling thread dies, with no descriptors
-// but 0-2 and the given ones, no blocked signal, and default actions for `ignored_signals`. It stays in the agent's
+// but 0-2 and the given ones, no blocked signal, and default actions for `ignored_signals`. It stays in the caller's
 // session, since Linux shares CPUs among sessions (sched(7), "The autogroup feature"): with more ranks than CPUs, a
 // rank that waits for others in a loop of sched_yield(2) does not yield to a process of another session, and MPI takes
-// 200 times as long. Agent only; call it on a thread that lives as long as the process. On failure nothing is left to
-// reap. Never uses a shell: a script without "#!" is ENOEXEC.
+// 200 times as long. Call it on a thread that lives as long as the process; that thread waits until the program is
+// executed. On failure nothing is left to reap. Never uses a shell: a script without "#!" is ENOEXEC.
 std::variant<pid_t, SpawnFailed> spawn_worker(const WorkerProcess& worker);
 
 // The files that execve is tried on for argv[0], in order: one if it contains a '/', else one per folder of PATH.
@@ -60,10 +61,10 @@ Result<void> check_directory(const std::string& working_directory);
 Result<std::string> find_program(std::span<const std::string> argv, std::span<const std::string> environment,
                                  const std::string& working_directory);
 
-// A helper process of the launcher (agent, ssh command): own session, given descriptors as 0, 1, 2, default signals.
-// Thread-safe (posix_spawn). argv[0] is looked up in this process's PATH, skipping programs that other users may have
-// put there (trust.h); `program_fd` >= 0 executes that descriptor instead. keep_trusted_lists() trims its environment,
-// so that it neither starts nor loads by name a file of another user.
+// A program that is no worker, such as an agent, a ProxyCommand or py-spy: own session, given descriptors as 0, 1, 2,
+// default signals. The caller reaps it. Thread-safe (posix_spawn). argv[0] is looked up in this process's PATH,
+// skipping programs that other users may have put there (trust.h); `program_fd` >= 0 executes that descriptor instead.
+// keep_trusted_lists() trims its environment, so that it neither starts nor loads by name a file of another user.
 struct HelperProcess {
   std::vector<std::string> argv;
   int program_fd = -1;

@@ -21,9 +21,9 @@ namespace sml::os {
 // Whether that user is one of the trusted ones.
 bool is_trusted_owner(uid_t owner);
 
-// Whether others can write to the file or in the folder, of which `info` tells: everybody, a group (or, by an ACL, some
-// other user) as above, or its owner, who can always do so, if that user is not trusted. The folders above are not
-// looked at. Whoever has it open gives the descriptor, which may be an O_PATH one, not of a link.
+// Whether others can write to the file or in the folder: everybody, a group (or, by an ACL, some other user) as above,
+// or its owner, who can always do so, if that user is not trusted. The folders above are not looked at. `info` is the
+// file's; `fd` may be an O_PATH descriptor, but not of a link.
 bool others_can_write(const std::string& path, const struct stat& info);
 bool others_can_write(int fd, const struct stat& info);
 

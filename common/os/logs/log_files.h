@@ -23,7 +23,8 @@ struct LogRules {
 // Folders and files are created with modes 0777 and 0666 less the umask; files and links that other users may have put
 // there are refused, see own_file.h. A file that would grow beyond the limit is renamed to file.1, an existing file.1
 // to file.2, and so on up to kOlder; a line is cut only if it is longer than the limit or was already begun. The number
-// of open files is at most a quarter of the limit on descriptors. Writes block for as long as the disk takes.
+// of open files is at most a quarter of the limit on descriptors. Writes block for as long as the disk takes. Used by
+// one thread at a time.
 class LogFiles {
  public:
   using Index = std::size_t;
@@ -37,7 +38,8 @@ class LogFiles {
   // Error (Config) naming a file that already exists, unless files may be overwritten; Error (Io) for a folder in which
   // files cannot be made. Changes nothing.
   Result<void> check() const;
-  // Creates all files, empty. Error (Io) for the first that cannot be created; then all are given up.
+  // Creates all files, empty; with Overwrite::Yes it also deletes file.1 to file.4 of an earlier job. Error (Io) for
+  // the first that cannot be created; then all are given up.
   Result<void> create();
   // Creates further files at once; their indices follow. Error (Io) for the first that cannot be created; that file
   // keeps nothing.

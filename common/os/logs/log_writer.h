@@ -23,7 +23,7 @@ class LogWriter {
     std::function<void()> caught_up;
   };
   LogWriter(boost::asio::any_io_executor loop, LogFiles files, Handlers handlers);
-  ~LogWriter() { hand_over(); }  // pending bytes are still written
+  ~LogWriter() { hand_over(); }  // pending bytes are still written, unless the process ends first: see flush()
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
