@@ -60,10 +60,10 @@ struct HostChannel {
   void fields(auto& a) { a(name, folder, order, shares); }
 };
 
-// The positions of the keys of a share, ascending. `keys`: the number of all keys of the folder.
+// The positions of the keys of a share, whose count is not 0, ascending. `keys`: the number of all keys of the folder.
 std::vector<std::size_t> keys_of(Share share, KeyOrder order, std::size_t keys);
 
-// Returns a warning about shares of unequal size, as a part of a sentence; empty if all shares are equal.
+// Returns a warning about shares of unequal size or without a key, as a part of a sentence; empty if there are none.
 std::string unequal_shares(std::string_view channel, std::uint32_t shares, std::size_t keys);
 
 }  // namespace sml::plan

@@ -1,6 +1,6 @@
 // Channels that workers read from FIFOs, one FIFO per epoch, as in SageMaker's Pipe mode. The platform fills a FIFO of
-// the host; the agent deals its data out to FIFOs of its own, one for each rank (agent/pipes). Pure. Source: developer
-// guide of Amazon SageMaker, "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType,
+// the host; the agent deals its data out to FIFOs of its own, one for each rank (launcher/agent/pipes). Pure. Source:
+// developer guide of Amazon SageMaker, "Accessing Training Data" and CreateTrainingJob (InputMode, RecordWrapperType,
 // ShuffleConfig, CompressionType).
 #pragma once
 #include <cstdint>

@@ -42,6 +42,7 @@ struct HostFacts {
   std::string system;  // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0-18-amd64 x86_64"
   std::string driver;  // version of the driver of its NVIDIA GPUs: "535.104.05"; empty: none
   std::string user;    // the user that the agent runs as
+  // processors that workers may use: read_usable_cores()
   std::uint32_t cores = 0;
   Memory memory;
   std::string device;  // "NVIDIA GPU"; empty: there are no devices

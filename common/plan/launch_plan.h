@@ -40,7 +40,7 @@ struct AgentStart {
 };
 
 // Value type: contains no connection, descriptor or time. launcher_environment has the values of secrets; session plans
-// (attempt/session_plans.h) leave out what hosts must not get.
+// (launcher/attempt/session_plans.h) leave out what hosts must not get.
 struct LaunchPlan : Program {  // the base is the first program, and the only one of most jobs
   JobMap map;
   Oversubscribe oversubscribe = Oversubscribe::No;  // whether ranks spawned by MPI may exceed the slots

@@ -1,6 +1,6 @@
-// The limits on how long a rank may send nothing to its rank monitor, a service of the agent: a rank that exceeds one
-// hangs. Names and defaults are those of NVRx's fault tolerance (nvidia_resiliency_ext/fault_tolerance/config.py,
-// 0.4.1).
+// The limits on how long a rank may send nothing to its rank monitor, a service of the agent, before it counts as
+// hanging. Names and defaults are those of NVIDIA's resiliency extension, NVRx
+// (nvidia_resiliency_ext/fault_tolerance/config.py, 0.4.1).
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Decides which variables of the launcher's environment workers, or those of other hosts, do not get. Pure.
+// Decides which variables of the launcher's environment are kept from all workers, or from those of other hosts. Pure.
 #pragma once
 #include <span>
 #include <string>

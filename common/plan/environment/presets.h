@@ -27,9 +27,8 @@ Result<std::set<Preset>> parse_presets(std::string_view text);
 // The names that the presets set, with their meaning, for the section PRESETS of the man page.
 std::vector<VariableMeaning> preset_variables();
 
-// Applies the presets to the programs: sets the parts of their roles, and appends programs that run the same command as
-// the first one in further roles. Errors (Usage) name a role that the framework does not know, or that may exist only
-// once.
+// Applies the presets to the programs; only Preset::Tf has an effect: a program without a role is a worker, and the
+// role decides the program's part. Error (Usage) names a role that TensorFlow does not know.
 Result<void> arrange_programs(const std::set<Preset>& presets, std::vector<ProgramShare>& programs);
 
 // A port on which a rank listens, and which other ranks get to know.
@@ -44,8 +43,8 @@ std::vector<PresetPort> preset_ports(const std::set<Preset>& presets, const JobM
 
 // Values that are known only after the rendezvous of the hosts.
 struct PresetFacts {
-  std::span<const std::string> addresses;  // by host: the address at which the others reach it
-  std::span<const PresetPort> ports;
+  std::span<const std::string> addresses;    // by host: the address at which the others reach it
+  std::span<const PresetPort> ports;         // all of preset_ports(), for the same presets and map
   std::span<const std::string> inherited{};  // the launcher's own: an existing Slurm job keeps its id and name
 };
 

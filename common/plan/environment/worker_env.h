@@ -89,8 +89,9 @@ struct EnvironmentLayers {
   std::string_view working_directory;     // becomes PWD
 };
 
-// The final environment: unique names, sorted by name (so that it is reproducible). PYTHONUNBUFFERED,
-// PYTHONFAULTHANDLER and TORCH_NCCL_ASYNC_ERROR_HANDLING are 1 unless they were set.
+// The final environment: unique names, sorted by name (so that it is reproducible). Leaves out what another launcher
+// has set in `login` and `launcher` (set_by_a_launcher()). PYTHONUNBUFFERED, PYTHONFAULTHANDLER and
+// TORCH_NCCL_ASYNC_ERROR_HANDLING are 1 unless they were set.
 Environment compose(const EnvironmentLayers& layers);
 
 // `composed` (from compose(), without job variables) with `job` over it: adds the variables that differ between the

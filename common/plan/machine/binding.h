@@ -61,13 +61,14 @@ struct Bindings {
   std::vector<std::string> impossible;  // why workers could not be bound as wished; parts of sentences
 };
 
-// `cores` has one entry per worker, by local rank: the cores that a rankfile names for it, which override the wish; an
-// empty entry: none.
+// Determines the processors of each worker of a host; whether workers start if that is impossible, the caller decides.
+// `cores` has one entry per worker, by local rank: the cores that a rankfile names for it, which override the request;
+// an empty entry: none.
 //
 // BindTo::Core gives each worker cores of its own, in order, and BindTo::Hwthread processors of its own. The other
 // values spread the workers evenly over the cores that may be used, or as map_by demands, and let each worker use the
-// whole cache, NUMA node or socket on which it is placed. With BindTo::None and `wish.cores`, each worker may use all
-// of these cores.
+// whole cache, NUMA node or socket on which it is placed. With BindTo::None and `request.cores`, each worker may use
+// all of these cores.
 Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
                       const BindingRequest& request);
 

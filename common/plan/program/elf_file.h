@@ -20,8 +20,8 @@ std::vector<std::string> needed_libraries(const ReadAt& read);
 // "$ORIGIN:/opt/lib".
 std::vector<std::string> library_folders(const ReadAt& read);
 
-// All names of the file's dynamic symbols, imported ones included, separated by zero bytes; a name may be the tail of
-// another. Empty if there are none, or if they take more than `most` bytes.
+// All names of the file's dynamic symbols, imported ones included, and of the libraries that it needs, separated by
+// zero bytes; a name may be the tail of another. Empty if there are none, or if they take more than `most` bytes.
 std::string symbol_names(const ReadAt& read, std::uint64_t most);
 
 // The notes in the file (PT_NOTE), at most the first 4 KiB of each, and about 64 KiB of all.

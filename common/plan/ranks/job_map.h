@@ -69,7 +69,7 @@ struct JobMap {
   std::uint32_t group_world_size() const;  // number of hosts that have ranks
   std::uint32_t member_hosts() const;      // number of hosts that have members
   std::size_t spares() const;              // number of spare hosts
-  std::vector<HostIndex> places() const;   // the index of each host, by HostId
+  std::vector<HostIndex> places() const;   // the index of each host, by HostId; the ids must be 0 to hosts.size() - 1
 };
 
 // Gives each host of a first plan the id that it keeps for the whole job.
@@ -80,7 +80,7 @@ void assign_ranks(JobMap& map, const std::vector<HostIndex>& hosts_of);
 
 // Every host should have its slots filled in; a missing number counts as 1. Without `np` all slots are used, or
 // `per_host` on each host. With Oversubscribe::Yes the ranks beyond the slots are dealt evenly: the hosts get one more
-// each in turn. A rankfile overrides the layout; `np` may cut off its last ranks.
+// each in turn. A rankfile overrides the layout, except `oversubscribe`; `np` may cut off its last ranks.
 // Errors: kind Usage: no hosts, no slots at all, np = 0, np above the slots (the error names both), more than
 // kMaxWorldSize ranks; kind Config: the rankfile does not fit the hosts (the error names its line).
 Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t> np, const RankLayout& layout);
@@ -95,8 +95,8 @@ inline Result<JobMap> map_job(const HostList& hosts, std::optional<std::uint32_t
 // The index in `hosts` of the host of each rank of the rankfile. Errors (kind Config) name the line.
 Result<std::vector<HostIndex>> hosts_of_ranks(const Rankfile& file, const std::vector<Host>& hosts);
 
-// Checks that each of `hosts` has enough slots for its ranks; `hosts_of` holds the host of each rank of the file that
-// is used. Errors (kind Config) name the line of the first rank without a slot.
+// Checks that each of `hosts` has enough slots for its ranks; `hosts_of` holds the host of each rank of the job, which
+// are the first ranks of the file. Errors (kind Config) name the line of the first rank without a slot.
 Result<void> check_slots(const Rankfile& file, std::span<const HostIndex> hosts_of, std::span<const MappedHost> hosts);
 
 }  // namespace sml::plan

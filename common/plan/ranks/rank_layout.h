@@ -23,7 +23,7 @@ struct RankLayout {
   MapBy map_by = MapBy::Slot;
   std::optional<RankBy> rank_by;          // empty: the order of map_by
   std::optional<std::uint32_t> per_host;  // exactly this many on each host; fewer on the last ones if np is smaller
-  std::optional<Rankfile> rankfile;       // overrides the other fields
+  std::optional<Rankfile> rankfile;       // overrides the other fields, except `oversubscribe`
 };
 
 // The value of --map-by in Open MPI's grammar: slot, host (or node), rounds (an extension), or a part of a host (socket
