@@ -59,7 +59,8 @@ class Writer {
 };
 
 // Reads what Writer wrote, from bytes of any origin. After the first field that does not fit, ok() is false and every
-// later field keeps its value. Never allocates more than the size of the input.
+// later field keeps its value. The input's size, not what it claims, bounds the memory. An enum may get a number that
+// none of its enumerators has.
 class Reader {
  public:
   explicit Reader(std::string_view in) : in_(in) {}

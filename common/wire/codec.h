@@ -32,9 +32,9 @@ class Decoder {
   void feed(std::span<const char> bytes);
   // The same without copying whole frames: `bytes` must stay valid until next() has returned nullopt.
   void feed_in_place(std::span<const char> bytes);
-  // Returns the next whole message, which may hold views of the fed bytes, valid until the next call; nullopt if more
-  // bytes are needed; an error (Protocol) for a frame that is too long, has a type of the other direction, or whose
-  // payload does not decode. After an error the decoder must not be used any more.
+  // Returns the next whole message, which may hold views of the fed bytes, valid until the decoder is used again;
+  // nullopt if more bytes are needed; an error (Protocol) for a frame that is too long, has a type of the other
+  // direction, or whose payload does not decode. After an error the decoder must not be used any more.
   Result<std::optional<Message>> next();
 
  private:

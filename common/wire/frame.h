@@ -1,5 +1,6 @@
 // A message as a frame in a byte stream: u32 length of payload (big-endian), u8 type, payload. The messages of one
-// direction are a std::variant; the type is the index in it, counted from the first type of that direction.
+// direction are a std::variant; the type is the first type of that direction plus the index in the variant. Pure: the
+// callers read and write the stream, and check lengths and types.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,19 +17,20 @@ namespace sml::wire {
 
 inline constexpr std::size_t kFrameHeader = 5;
 
-// Overwrites the kFrameHeader bytes of `out` from `at` on; `length` is that of the payload.
+// Overwrites the kFrameHeader bytes of `out` from `at` on; `length` is that of the payload, less than 2^32.
 inline void put_header(std::string& out, std::size_t at, std::uint8_t type, std::size_t length) {
   for (std::size_t i = 0; i < 4; ++i)
     out[at + i] = static_cast<char>(static_cast<unsigned char>(length >> (24 - 8 * i)));
   out[at + 4] = static_cast<char>(type);
 }
 
-// `frame` has a complete header.
+// `frame` must have at least kFrameHeader bytes, here and in payload_type().
 inline std::size_t payload_length(std::string_view frame) {
   std::size_t length = 0;
   for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(frame[i]);
   return length;
 }
+// Less the first type of the direction, this is the index for decode_payload().
 inline std::size_t payload_type(std::string_view frame) { return static_cast<unsigned char>(frame[4]); }
 
 template <class Variant>
@@ -50,7 +52,8 @@ Result<Variant> decode_as(std::string_view payload) {
   return Variant(std::move(message));
 }
 
-// `index`: the index in the variant; below its size.
+// `index`: of the message in the variant, less than the variant's size. The result may hold views of `payload`. Error
+// (Protocol) if the payload is not exactly one such message.
 template <class Variant>
 Result<Variant> decode_payload(std::size_t index, std::string_view payload) {
   using Decode = Result<Variant> (*)(std::string_view);

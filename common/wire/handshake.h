@@ -1,6 +1,7 @@
-// Before frames flow: finds the agent's first line in whatever the far side's login prints.
+// Before frames flow: finds the agent's first line in whatever the far side's login prints. Pure.
 //
-// Lines that count begin with a mark that only this session knows, so that noise cannot pass for one:
+// A line that counts begins with a mark that only this session knows, so that noise cannot pass for one; noise without
+// a newline may precede it. The start script (launcher/transport/bootstrap_script.h) prints the first two:
 //   <mark> NEED <architecture> <folder>   the agent is not there; send its bytes (architecture as in uname -m)
 //   <mark> FAIL <text>               no folder can store the agent
 //   <mark> AGENT <version>           the agent runs; frames follow this line's newline

@@ -15,8 +15,8 @@ struct Received {
   static constexpr Rules kRules{.peer_check = PeerCheck::Unchecked, .phase = Phase::Connection};
 };
 
-// The first and only message to an agent that was started as a reconnect helper (--return): the connection to another
-// agent has broken, and this one is to take its place.
+// The first and only message to an agent that was started as a reconnect helper (--return): the connection to the
+// running agent has broken, and the helper's connection is to take its place.
 struct ReconnectRequest {
   std::string mark;              // the mark of this connection
   std::string reconnect_socket;  // HelloAck::reconnect_socket

@@ -63,7 +63,8 @@ void unpack_environments(const std::vector<App>& apps, std::vector<Worker>& work
 void pack_environments(Start& start);
 void unpack_environments(Start& start);
 
-// ExitStatus is sent as three numbers; Lost is never sent (the launcher concludes it).
+// ExitStatus is sent as three numbers; Lost is never sent: the launcher concludes it, also from numbers that make no
+// sense.
 ExitedWorker pack_exit(Rank rank, const ExitStatus& status, EndedBy ended_by, std::uint64_t at_ns);
 ExitStatus unpack_exit(const ExitedWorker& message);
 

@@ -27,8 +27,8 @@ namespace sml::wire {
 
 enum class StdinSource : std::uint8_t { Null, Launcher };  // Null: empty; Launcher: StdinData, until StdinEof
 
-// The process with which the pipe between launcher and agent ends. Guardian: the program that has started it passes
-// nothing on once the first guardian has ended.
+// The process whose end is the end of the pipe between launcher and agent. Guardian: a starter, such as srun, passes on
+// nothing more once the process that it has started, the agent's first guardian, has ended.
 enum class PipeEnd : std::uint8_t { Agent, Guardian };
 
 // The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
@@ -71,7 +71,7 @@ enum class ResultPipe : std::uint8_t {
   No,
   Yes
 };  // Yes: a pipe beside stdout and stderr, whose variable is SML_RESULTS_FD
-enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pipe if none is free
+enum class StdoutEnd : std::uint8_t { Pipe, Terminal };  // Terminal: a pseudo-terminal, or a pipe if none is free
 
 struct Worker {
   Rank rank;

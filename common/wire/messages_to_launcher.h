@@ -133,7 +133,7 @@ struct ExitedWorker {  // sent at once, while output may still be in flight
   static constexpr Rules kRules{.ranks = Ranks::Started};
 };
 
-// Eof: all ends of its pipes are closed. Quiet: another process still holds one, and the agent has stopped to read.
+// Eof: all ends of its pipes are closed. Quiet: another process still holds one, but the agent reads no more from it.
 enum class DrainEnd : std::uint8_t { Eof, Quiet };
 struct Drained {  // no more output of this rank will follow
   Rank rank;

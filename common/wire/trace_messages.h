@@ -52,7 +52,8 @@ struct AskRecorded {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
-// The next bytes of a rank's flight record, in torch's format: a pickle if NCCL has it, else JSON.
+// The next bytes of a rank's flight record, in torch's format: a pickle from torch's recorder for NCCL, or JSON
+// from torch's worker server.
 struct Recorded {
   std::uint32_t id = 0;
   Rank rank;
