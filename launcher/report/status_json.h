@@ -1,5 +1,5 @@
-// The end of a worker, in the JSON form of --report and --events. Pure. Include only in .cc files: it includes
-// nlohmann's header.
+// Values that --report, --events and sml-run status have in common, as JSON: how a worker ended and what it used, the
+// peaks of a host, goodput. Pure. Include only in .cc files: it includes nlohmann's header.
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -110,7 +110,7 @@ struct RankDrained {
   Rank rank;
 };
 enum class SignalUse : std::uint8_t { StopsJob, PassedOn, SuspendsJob, PrintsStatus };
-// The launcher has received a signal.
+// The launcher has received a signal that it acts on, or `sml-run signal` has sent one to workers.
 struct SignalCame {
   int signo = 0;
   SignalUse use = SignalUse::PassedOn;

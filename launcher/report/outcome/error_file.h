@@ -21,8 +21,8 @@ struct WorkerError {
 WorkerError parse_error_file(std::string_view text);
 
 // The text for --error-file, as torchrun writes it to the TORCHELASTIC_ERROR_FILE of its own environment: the JSON of
-// the worker that is the root cause, with its exit code added, negative for a signal. Empty if the worker has written
-// none.
+// the worker that is the root cause, with its exit code added, negative for a signal; older forms of that JSON stay as
+// they are. Empty if the worker has written none.
 std::string error_file_for_parent(const WorkerError& error, const ExitStatus& status);
 
 }  // namespace sml::report

@@ -1,4 +1,4 @@
-// The report of a failed job for the user, at most kMaxLines lines. Pure.
+// The report of a failed job for the user, at most kMaxLines lines if a worker is the root cause. Pure.
 #pragma once
 #include <span>
 #include <string>
