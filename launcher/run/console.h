@@ -59,7 +59,8 @@ class Console final : public Printer {
   std::size_t pending() const;  // bytes that the system has not accepted yet
   // No more output comes from any worker, including lost ones: ends unfinished lines, and flushes.
   void workers_done();
-  // From now on shows a line with `text` below the output, if all output goes to one terminal whose TERM allows it.
+  // From now on shows a line with `text` below the output, if all output goes to one terminal whose TERM allows it; not
+  // with Sanitize::Never, with which workers may move the cursor.
   void show_status(StatusLine::Text text);
   // The status line, owned by this; null if there is none.
   StatusLine* status() { return status_.get(); }

@@ -1,5 +1,6 @@
-// Receives the signals that are sent to sml-run and acts on each: forwards it to the workers, redraws the console,
-// prints the status, suspends the job, or stops it.
+// Receives the signals that are sent to sml-run and acts on each: forwards it to the workers, redraws the status line,
+// prints the table of hosts and ranks, suspends the job and then this process, or has its owner stop the job. Changes
+// how this process treats these signals. Used on the loop's thread.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,10 +17,10 @@
 
 namespace sml::run {
 
-// A signal that may stop the job, and its origin.
+// A signal, of whatever use, and its origin.
 struct Stop {
-  std::string sender;  // as for StopRule::heed()
-  std::string news;    // a message for the user about the request; empty: none
+  std::string sender;  // names the process, the host or the command, or the kernel: the same one may insist on a stop
+  std::string news;    // for a stop: a message for the user about the request; empty: none
   int signo;
 };
 
@@ -31,15 +32,17 @@ class JobSignals {
     OwnProcess& process;
     fleet::Fleet& fleet;
     Console& console;
-    const report::EventFeed& events;
+    const report::EventFeed& events;  // receives SignalCame for each signal that has a use, but not for SIGWINCH
     const report::JobProgress& progress;
-    std::function<void(const Stop& stop)> stop;  // a stop signal has come: decides whether the job stops
+    std::function<void(const Stop& stop)> stop;  // called for each stop signal; decides what comes of it
   };
-  // Takes over the signals: from here on none of them ends this process, not even after this object is destroyed.
+  // Takes over the stop signals (not SIGHUP if it is ignored), SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP, those that
+  // options forward and the one for the status. From here on none of these ends this process, not even after this
+  // object is destroyed; one that has no use is dropped.
   JobSignals(boost::asio::io_context& loop, Deps job);
 
   void begin() { await(); }  // handles signals from now on
-  // Handles the signal as if the system had delivered it: for stops that other hosts or `sml-run stop` request.
+  // Handles a signal: each that the system delivers, and the stops that other hosts or `sml-run stop` request.
   void heed(const Stop& stop);
 
  private:

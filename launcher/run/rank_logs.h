@@ -57,8 +57,8 @@ class RankLogs {
   // No more output comes from this rank.
   void rank_done(Rank rank) { matched_.rank_done(rank); }
   std::size_t pending() const;  // bytes not yet in their files
-  bool is_busy() const;
-  // For the end of the program: waits up to `limit` for pending bytes.
+  bool is_busy() const;         // files are being worked on, so that the handler `failed` may still be called
+  // For the end of the program: waits for pending bytes, up to `limit`, and as long again for those of MatchedLines.
   void flush(Duration limit);
   // Puts into a session's plan the files that its agent is to write. The plan refers to this object, which must
   // outlive it.

@@ -1,6 +1,7 @@
 // Owns the files that a job writes while it runs and at its end: logs, results, events, timelines, traces, the report;
-// and what it opens for its metrics. All are opened before the job begins. A file that can no longer be written causes
-// one warning, and the job goes on; only a failure of the logs is left to the caller (RankLogs::listen()).
+// and what it opens for its metrics. All but the logs are opened before the job begins; the caller has the logs made
+// when workers start. A file that can no longer be written causes one warning, and the job goes on; only a failure of
+// the logs is left to the caller (RankLogs::listen()).
 #pragma once
 #include <memory>
 #include <string>
@@ -33,7 +34,7 @@ namespace sml::run {
 
 class Records {
  public:
-  // Error (Usage, Config or Io), with the name of the option: a file cannot be written.
+  // Error (Usage, Config or Io), with the name of the option: a file cannot be written, or another option names it.
   static Result<Records> open(const JobOptions& options, const plan::LaunchPlan& plan);
 
   // Subscribes to `feed`. The arguments must outlive this; a null `goodput`: it is not known. Files are written on
@@ -55,8 +56,8 @@ class Records {
   bool wants_report() const { return static_cast<bool>(report_file_.fd); }
   // Begins to write; gives up after 10 s with the slow reader of a pipe. To be called once.
   void write_report(std::string text, FileWork& files);
-  // After the last event: begins to write --trace and timelines into pipes, draws the other timelines for the last
-  // time, and waits briefly for slow readers and file systems.
+  // After the last event: begins to write --trace and timelines into pipes, then blocks: for the last drawing of the
+  // other timelines, up to 10 s, and for what is left of the results, events, protocol and logs, about 1 s for each.
   void finish(FileWork& files, Printer& printer);
 
  private:

@@ -16,7 +16,7 @@ enum class RunState : std::uint8_t {
 enum class RunEvent : std::uint8_t {
   WorkersStart,    // all hosts are ready, and the workers are about to start
   AttemptCleared,  // no process of the attempt is left, and its agents wait
-  OneMachine,      // as AttemptCleared, but no worker was started, since several hosts are one machine
+  OneMachine,      // in place of Again: no worker was started, since several hosts are one machine
   Replanned,       // there is a new plan for these hosts
   Again,           // another attempt is to follow
   Rested,          // the wait is over
@@ -28,7 +28,7 @@ enum class RunEvent : std::uint8_t {
 enum class RunAction : std::uint8_t {
   None,
   Unexpected,   // the table has no such row: no action, and the state is unchanged
-  Decide,       // whether another attempt follows
+  Decide,       // whether another attempt follows: report Again or OneMachine, or let the agents leave
   Rest,         // wait, then report Rested
   Replan,       // make a new plan, then report Replanned
   Begin,        // begin the next attempt

@@ -16,15 +16,16 @@ class UsagePoller {
  public:
   using Done = std::function<void(const report::LiveUses&)>;
 
-  // `attempt` is the current one, which the run replaces; it outlives this.
+  // With UsageLook::No (--no-usage) the agents are never asked. `attempt` is the current one, which the run replaces;
+  // it outlives this.
   UsagePoller(const boost::asio::any_io_executor& loop, UsageLook usage,
               const std::unique_ptr<attempt::Attempt>& attempt)
       : usage_(usage), attempt_(attempt), timer_(loop) {}
 
   // Gets the replies of the hosts, and usage with the CPU rate of each rank. A rate needs two samples: if no recent one
-  // is there, asks for usage twice. `done` is called once: immediately, with nothing, if no workers run, else from the
-  // loop, within 3 s; never if the job ends before. A call during another query, also one of ask_sums(), gets what that
-  // one returns.
+  // is there, asks for usage twice. `done` is called once: immediately, with nothing, if no workers run or agents are
+  // not asked, else from the loop, within 3 s; never if the job ends before. A call during another query, also one of
+  // ask_sums(), gets what that one returns.
   void ask(Done done);
   // The same without those replies, and without rates unless a recent sample is there. Asks for usage only once: a
   // query makes each host read a few files per process.

@@ -13,8 +13,8 @@ class WatchedJob {
   virtual ~WatchedJob() = default;
   virtual const plan::LaunchPlan& plan() const = 0;  // of the current attempt
   virtual bool workers_run() const = 0;
-  // These two ask the agents for the workers' stacks, and for what torch's flight recorders hold; see
-  // attempt::HostQueries.
+  // These two ask the agents for the workers' stacks, and for what torch's flight recorders hold. `done` is called once
+  // with the replies so far: from the loop when all have come or a time limit has passed, or when the attempt ends.
   virtual void look_for_workers(TraceTools tools, attempt::StackQuery::Done done) = 0;
   virtual void fetch_records(attempt::RecordQuery::Done done) = 0;
   // `who`, another process, has asked for the end of the job.
