@@ -1,5 +1,5 @@
-// Translates the settings that the SDK's `distribution=` leaves in a job into the number and placement of workers.
-// Pure.
+// Translates the settings that the SDK's `distribution=` leaves in a job into the number and placement of workers. Pure
+// but for a file that it reads through FileAccess.
 // Sources: SageMaker Python SDK 2.257 (fw_utils.py, estimator.py) and 3.0 (modules/distributed.py, container drivers);
 // sagemaker-training-toolkit 5.1 and sagemaker-pytorch-training-toolkit 2.8 (training.py).
 #pragma once

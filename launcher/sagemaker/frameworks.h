@@ -1,5 +1,5 @@
 // Effects of a distribution of the SDK other than the number of workers: the preset of its framework, and the variables
-// that the training toolkit sets on its launch lines. Pure.
+// that the training toolkit sets on its launch lines. Pure; only find_efa() looks at this machine, through FileAccess.
 // Sources: sagemaker-training-toolkit 5.1 (mpi.py, smdataparallel.py, torch_distributed.py, __init__.py);
 // sagemaker-train 1.27 (container_drivers: torchrun_driver.py, mpi_utils.py, common/utils.py);
 // sagemaker-tensorflow-training-toolkit 20.4 and sagemaker-mxnet-training-toolkit 4.2 (training.py).

@@ -1,4 +1,5 @@
-// Data that SageMaker gives to all hosts of one training or processing job, and that hardly anyone else has. Pure.
+// Data that SageMaker gives to all hosts of one training or processing job, and that hardly anyone else has: hosts that
+// call can make their job key of it. Reads files through FileAccess, and touches nothing else.
 #pragma once
 #include <string>
 

@@ -20,9 +20,9 @@ Result<std::string> read_from_s3(const std::string& uri, std::size_t limit, cons
 
 // Puts the sources of a training job where its program is looked for. Fetches the archive of
 // sagemaker_submit_directory, or takes it from a file, and unpacks it into FOLDER/code if that is empty or missing.
-// Does not change a folder that already has the program. Rejects an archive as a whole if it has a link that leads out
-// of the folder, a device or a FIFO. Does nothing for --dry-run and --check. Returns warnings. Errors (Config) name the
-// archive.
+// Changes nothing if some folder has the program already, or the command line names one. Rejects an archive as a whole
+// if it has a link that leads out of the folder, a device or a FIFO. Returns warnings. Errors (Config) name the
+// archive: also if FOLDER/code has other files, and for --dry-run and --check, which fetch nothing.
 Result<std::vector<std::string>> fetch_sources(const Options& options, const ThisHost& here);
 
 }  // namespace sml

@@ -1,5 +1,6 @@
 // `sml-run train`: the entry point of a SageMaker training container. Translates the job that the platform describes
-// below /opt/ml into options, as if they had been given on the command line.
+// below /opt/ml into options, as if they had been given on the command line; then does the work on this machine that
+// the job needs first, such as pip install.
 #pragma once
 #include <mutex>
 #include <string>
@@ -29,7 +30,8 @@ struct Training {
 // Completes `options`: program and arguments, working directory, number of workers, variables. The command line takes
 // precedence. If each host has one worker because no number is given, workers get no variables about the ranks of the
 // job, as with the training toolkit. In a job of several hosts the hosts call, unless -H or --hostfile names hosts,
-// which are then connected to by SSH. Reads files; starts no process. Errors are of kind Config.
+// which are then connected to by SSH. Reads files, and asks `finder` for the hosts where no file of SageMaker lists
+// them; installs nothing. Errors are of kind Config, or those of `finder`.
 Result<Training> prepare_training(Options& options, const ThisHost& here, HostFinder& finder);
 
 // Sets the file from which the platform reads the reason of a failure, unless --failure-file or --no-failure-file is
