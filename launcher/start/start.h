@@ -7,8 +7,9 @@
 
 namespace sml {
 
-// Plans the job. Then shows the plan, if the options ask only for that; or checks the hosts (--check); or runs the job,
-// or this host's part of it; blocks until that has ended. Prints errors, and returns the exit status.
+// Plans the job. Then shows the plan, if the options ask only for that; or checks the hosts (--check); or does the work
+// of `training` on this machine and runs the job, or this host's part of it; blocks until that has ended. Prints
+// errors, and leaves them in the failure file, if there is one; returns the exit status.
 int start_job(const SettledOptions& settled, const Training& training, ThisHost& here, HostFinder& finder);
 
 }  // namespace sml
