@@ -42,8 +42,7 @@ class Screen {
 
   // The job has answered. `elapsed`: since the answer before.
   void take(Snapshot job, Duration elapsed);
-  // Shows the answer to a wish: the lines of a rank, stacks, or a refusal. Any bytes; control characters are shown
-  // escaped.
+  // Shows the answer to a request: the lines of a rank, or stacks. Any bytes; control characters are shown escaped.
   void show_text(std::string title, std::string_view text);
   void print(std::string_view sentence);  // in the last line, until the next key
   void job_has_ended(std::string_view how);
