@@ -1,5 +1,6 @@
-// How the agent on each host of a job is started, and how the launcher gets a byte pipe to it.
-// fleet/make_launcher.cc has the table of the implementations.
+// Starts the agent on each host of a job, and gives the launcher a byte pipe to it: by SSH, by a command of the user,
+// by the starter of a batch system, or by waiting for hosts that call. An interface, whose implementations look for
+// programs, start processes and threads, and open sockets. launcher/fleet/make_launcher.h chooses one.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace sml::transport {
 
-// The job outcome, for hosts that wait for it.
+// The job outcome, for hosts that have called and stay until they know it.
 struct RunEnd {
   std::uint8_t exit_code = 0;
   std::string words;    // the outcome in words
@@ -31,42 +32,48 @@ class AgentLauncher {
     std::function<void()> come;                                          // missing() or refused() has changed
     std::function<void(const std::string& host, int signo)> stop_asked;  // a host has received a stop signal
   };
-  // When two hosts of the list count as the same host: if they are one machine, or only if they have the same name.
+  // OfMachines: hosts whose agents turn out to run on one machine become one host. OfNames: each name stays a host of
+  // its own.
   enum class Sameness : std::uint8_t { OfMachines, OfNames };
-  // How the agent is started: by this process in a login shell that it opens itself (ByLogin) or by a command
-  // (ByCommand), by a batch system's starter, or by the host itself.
-  enum class Start : std::uint8_t { ByLogin, ByCommand, ByStarter, ByHost };
+  // How an agent is started on another host.
+  enum class Start : std::uint8_t {
+    ByLogin,    // by SSH, in a login shell
+    ByCommand,  // by a command of the user (--ssh-command)
+    ByStarter,  // by the tool of a batch system
+    ByHost,     // by sml-run on that host, which has called
+  };
 
   virtual ~AgentLauncher() = default;
 
   // Call before anything else. Error: no host can be reached, or accepted.
   virtual Result<void> open(Events events) = 0;
-  // Makes the pipe to that host's agent; the owner calls start() on it. The agent's first line begins with `mark`.
-  // `script` is a command line for a login shell of the host, which starts the agent; empty where the host starts it.
-  // Returns null if the host is this machine: then use local_transport().
+  // Makes the pipe to that host's agent, which AgentTransport::start() starts. `script` is a command line for a login
+  // shell of the host: it starts the agent, and has it begin its first line with `mark`. With Start::ByHost it is
+  // empty, and the host gets the mark from the transport. Returns null if the host is this machine: then use
+  // local_transport(). That may also come out later, by TransportEvents::transport_is_local().
   virtual std::unique_ptr<AgentTransport> transport(HostId host, const std::string& mark,
                                                     const std::string& script) = 0;
-  // Makes the pipe to an agent of this machine.
+  // The same for an agent of this machine.
   virtual std::unique_ptr<AgentTransport> local_transport(const std::string& mark) = 0;
-  // The task to finish before that host's agent may start; null: none.
+  // The task to finish before that host's agent may start; lives as long as this. Null: none.
   virtual PreLaunchTask* task_of(HostId) { return nullptr; }
-  // A host that is to call, and has not been accepted so far.
+  // A host that has to connect to this process, and has not been accepted so far.
   struct Missing {
     HostId host;
-    std::optional<Error> why_not;  // why it has called and cannot take part; nullopt: it may still come
+    std::optional<Error> why_not;  // it has called, and this is why it cannot take part; nullopt: it may still come
   };
   virtual std::vector<Missing> missing() const { return {}; }
   // The hosts of missing() that cannot take part: `why_not` is set.
   virtual std::vector<Missing> refused() const { return {}; }
-  // Adds a host to the job; it has the next id.
+  // Adds a host to the job; its HostId is the number of hosts so far.
   virtual void add_host(const plan::Host&) {}
   // Whether transport() can reach a host once more after its agent has vanished.
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }
   virtual Start start() const { return Start::ByLogin; }
-  // Call after the last session has ended. Sends `end` to the hosts that wait for it, and returns true; `done` is
-  // called once each of them has received it, or is given up. Returns false if no host waits; `done` is not called
-  // then.
+  // Call after the last session has ended. Returns whether any host waits for the end of the job. If so, tells these
+  // hosts, with Start::ByHost the outcome `end`, too, and calls `done` when each of them knows or is given up; if not,
+  // `done` is never called.
   [[nodiscard]] virtual bool send_end(const RunEnd& end, std::function<void()> done) = 0;
   // The last call. Does not block.
   virtual void close() {}

@@ -9,7 +9,7 @@ namespace sml::transport {
 
 class BlockingThreads {
  public:
-  // At most one thread per host, and at most `fanout` or 64 threads.
+  // As many threads as `hosts`, the number of hosts at the start, but at most `fanout`, and at most 64.
   BlockingThreads(std::uint32_t fanout, std::size_t hosts) : fanout_(fanout), hosts_(hosts) {}
 
   // Created on first use.

@@ -13,8 +13,9 @@ class CommandLauncher final : public RemoteShellLauncher {
   CommandLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts,
                   std::vector<std::string> command);
 
-  // Prints a warning for each program of that name in PATH that is skipped, as other users may have put it there. Error
-  // (Config): the command names such a file by a path; Deploy: by one where nothing is.
+  // Prints a warning for each program of the command's name in PATH that is skipped, as other users may have put it
+  // there. Error, only for a command that is named by its path: Config if other users may have put it there, Deploy if
+  // there is no such file.
   Result<void> open(Events events) override;
   Sameness sameness() const override { return Sameness::OfNames; }
   Start start() const override { return Start::ByCommand; }

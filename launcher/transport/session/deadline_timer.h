@@ -15,7 +15,8 @@ class DeadlineTimer {
  public:
   struct Handlers {
     std::function<std::optional<TimePoint>()> deadline;  // the deadline as of now; nullopt: none
-    std::function<void()> passed;                        // the deadline has passed; called by the loop
+    // the deadline has passed; called by the loop, never after this is destroyed
+    std::function<void()> passed;
   };
   DeadlineTimer(const boost::asio::any_io_executor& loop, Handlers handlers)
       : handlers_(std::move(handlers)), timer_(loop) {}

@@ -1,4 +1,4 @@
-// The ssh configuration for one host. Pure: files are read through a function.
+// The ssh configuration for one host. Pure: files are read, and commands of Match exec are run, through functions.
 //
 // The reader of libssh 0.10 is not used, because it matches later Host blocks against the substituted HostName, cannot
 // express StrictHostKeyChecking=accept-new, knows one known_hosts file only, and neither IdentitiesOnly nor

@@ -1,4 +1,4 @@
-// The options of the command line that concern log-ins over SSH.
+// The options of the command line that concern log-ins over SSH; `fanout` counts for other ways to reach hosts, too.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,24 +12,27 @@ namespace sml {
 // Whether unknown host keys are accepted and added. FromConfig: as StrictHostKeyChecking says.
 enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 
-// How to treat a host whose name does not resolve, or whose SSH server does not answer: as an error, or as a host that
-// has not started yet.
+// How to treat a host whose name does not resolve, or whose SSH server does not answer. Fail: as an error. AreAwaited:
+// as a host that has not started yet, which is tried again every second until --start-timeout.
 enum class AbsentHosts : std::uint8_t { Fail, AreAwaited };
 
 struct SshOptions {
-  std::optional<std::uint16_t> port;  // nullopt: as the ssh config says
-  std::string user;                   // empty: as the ssh config says
-  std::string identity_file;          // empty: none
+  std::optional<std::uint16_t> port;  // for hosts listed without one; nullopt: as the ssh config says
+  std::string user;                   // for hosts listed without one; empty: as the ssh config says
+  std::string identity_file;          // a key to try before all others; empty: none
   std::string config_file;            // empty: ~/.ssh/config and /etc/ssh/ssh_config
-  std::vector<std::string> command;   // --ssh-command, split into words; empty: libssh
+  std::vector<std::string> command;   // --ssh-command, split into words; empty: the built-in client (libssh)
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
-  std::optional<AbsentHosts> absent_hosts;              // nullopt: as ConnectionAttempts of the ssh config says
-  std::uint32_t fanout = 64;                            // concurrent log-ins
-  Duration connect_timeout = std::chrono::seconds(15);  // for each of: TCP connection, log-in
-  Duration silence_limit{};                             // a host silent for longer is lost (--heartbeat-timeout)
+  // nullopt: AreAwaited if ConnectionAttempts of the ssh config is above 1
+  std::optional<AbsentHosts> absent_hosts;
+  std::uint32_t fanout = 64;  // concurrent log-ins and name look-ups; BlockingThreads has no more than 64
+  // of each phase: TCP connection, key exchange, log-in, start; ConnectTimeout of the ssh config comes before it
+  Duration connect_timeout = std::chrono::seconds(15);
+  // --heartbeat-timeout: a host that is silent for longer is lost; TCP keeps the connection for at least so long
+  Duration silence_limit{};
 };
 
-// Whether any option that describes how to log in was given.
+// Whether an option was given that says how to log in; absent_hosts, fanout and time limits say nothing of that.
 inline bool gives_ssh_options(const SshOptions& ssh) {
   return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
          !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;

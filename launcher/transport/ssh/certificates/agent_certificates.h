@@ -1,5 +1,5 @@
-// The user's certificates of keys that only the ssh agent has. OpenSSH offers these together; libssh 0.10 offers what
-// the agent itself lists, and nothing else. So this stands between libssh and the agent.
+// Offers the user's certificates of keys that only the ssh agent has, as OpenSSH does; libssh 0.10 offers what the
+// agent itself lists, and nothing else. So a thread here stands between libssh and the agent, and edits their messages.
 #pragma once
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace sml::ssh {
 
-// How the messages of the ssh agent's protocol, without their length, are changed on their way. Pure.
+// Changes the messages of the ssh agent's protocol, which come without their length. Pure.
 class AgentCertificates {
  public:
   explicit AgentCertificates(std::set<std::string> certificates);  // in the wire format

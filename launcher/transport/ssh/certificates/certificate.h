@@ -10,7 +10,7 @@ namespace sml::ssh {
 bool certifies(std::string_view certificate, std::string_view key);
 // The same for both in the wire format.
 bool certifies_key(std::string_view certificate, std::string_view key);
-// The certificate of a file such as KEY-cert.pub, in the wire format; empty: the file has none.
+// The certificate in `file`, the contents of a file such as KEY-cert.pub, in the wire format; empty: there is none.
 std::string certificate_in(std::string_view file);
 
 }  // namespace sml::ssh
