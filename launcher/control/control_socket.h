@@ -22,7 +22,8 @@
 
 namespace sml::control {
 
-// How the socket gets what clients request. Called on the loop's thread.
+// How the socket gets what clients request. Called on the loop's thread, until close(). A `done` may be called later
+// than that, and then has no effect.
 struct Handlers {
   std::function<report::JobSummary()> summary;
   // Calls `done` with the answer, once, immediately or later.
@@ -44,7 +45,7 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  // Error (Io): there is no folder for the socket; the job can go on without it.
+  // Error (Io): there is no safe folder for the socket, or the id cannot name one; the job can go on without a socket.
   Result<void> open(std::string_view job_id);
   // Sends the rank's output to the clients that follow it, as far as they read it.
   void output(Rank rank, Stream stream, std::string_view bytes);

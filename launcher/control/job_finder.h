@@ -1,5 +1,5 @@
-// Finds the jobs that run on this machine by their sockets (runtime_folder.h): this user's jobs, and for root, whom
-// their launchers answer, those of other users too. Linux.
+// Finds the jobs that run on this machine, in containers too, by their sockets (runtime_folder.h): this user's jobs,
+// and if this user is root, which every launcher answers, those of all users. Reads /proc. Linux.
 //
 // Another user's processes cannot pass for a job of this user, or hide one: this user's jobs are looked for first, a
 // job has the id that its socket is named after, and in a folder that was found only through a process named sml-run,
@@ -68,7 +68,8 @@ struct Found {
 Found find_jobs();
 
 // Finds the job with the id `id`, else the only one whose id begins with it; `id` empty: the only job. Jobs of other
-// users count only if `id` is given and fits no job of this user. Error (Usage): no job fits, or several.
+// users count only if `id` is given and fits no job of this user. Blocks as find_jobs() does. Error (Usage): no job
+// fits, or several.
 Result<JobSocket> find_job(const std::string& id);
 
 }  // namespace sml::control

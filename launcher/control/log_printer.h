@@ -1,4 +1,5 @@
-// Formats the ranks' output for sml-run logs: whole lines, as the job itself shows them. Pure.
+// Formats the ranks' output for sml-run logs: whole lines, each with the tag "[RANK] " or as a JSON object. Reads the
+// clock, and does no I/O.
 #pragma once
 #include <array>
 #include <map>

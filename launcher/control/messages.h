@@ -23,6 +23,8 @@ inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 
 // ---- to the launcher: exactly one for each connection
 
+// A request's topic decides the answer. Summary: a Summary. Status, Signal, Stacks: a Text. Stop: Ended, at the end of
+// the job. Logs: any number of Output and Skipped, then Done, or Ended if `follow` is Yes. Any may be Refused.
 enum class Topic : std::uint8_t { Summary, Status, Stop, Signal, Logs, Stacks };
 enum class Form : std::uint8_t { Text, Json };
 enum class Lasts : std::uint8_t { No, Yes };

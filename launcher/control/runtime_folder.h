@@ -29,9 +29,9 @@ Result<Folder> make_runtime_folder();
 // All existing safe folders: a job may have been started with another value of the variable.
 std::vector<Folder> runtime_folders();
 
-// The same below the root folder of another process, whose mounts may differ. `root` is a descriptor of that folder;
-// `owner` is the user of the other process, as a number of this process's user namespace. Links are resolved below
-// `root`.
+// The same in /run/user and /tmp of another process, whose mounts may differ. `root` is a descriptor of its root
+// folder; `owner` is the user of the other process, as a number of this process's user namespace. Links are resolved
+// below `root`.
 std::vector<os::UniqueFd> runtime_folders_in(int root, uid_t owner);
 
 // Names of the sockets in the folder.
