@@ -116,7 +116,7 @@ struct DialectInput {
   // Whether a file that the user has not named exists, and is to be used. Null: no file is.
   std::function<bool(const std::string& path)> finds{};
   std::span<const WrittenOption> for_defaults{};  // OptionTranslation::for_defaults of all options
-  // The number of hosts that the options leave of --hosts, or else of this hostfile. nullopt: unknown. Null: always.
+  // The number of hosts that the options leave of --hosts, or else of this hostfile; nullopt, or no function: unknown.
   std::function<std::optional<std::size_t>(const std::string& hostfile)> count_hosts{};
 };
 
