@@ -15,11 +15,11 @@
 namespace sml {
 
 struct JobKey {
-  dialin::Key key{};                          // in a key space: see Settings::key
+  dialin::Key key{};                          // with a `space`, no key yet, except on the first host
   std::string proof;                          // for people: where it comes from, "the cookie of this job of PBS"
   std::string advice{};                       // a message for people; empty: none
-  std::shared_ptr<dialin::PeerProof> peer{};  // see Settings::peer_proof
-  std::optional<dialin::StepSpace> space{};   // see Settings::space
+  std::shared_ptr<dialin::PeerProof> peer{};  // what each side shows beyond the key; null: the key suffices
+  std::optional<dialin::StepSpace> space{};   // from which meet_in_space() takes the key; nullopt: `key` is complete
 };
 
 // Makes the key from the first of these that this host has:
@@ -29,8 +29,8 @@ struct JobKey {
 //   4. credentials of MUNGE, in a step
 //   5. the user's own secret file
 //   6. facts that SageMaker or AWS Batch give to the hosts of a job: those platforms isolate the network of a job
-//   7. the user's own secret file, made now. In a step the first host makes it, and the others wait for it. If the
-//      coordinator has a loopback address, all hosts are processes of this machine, and each may make it.
+//   7. the user's own secret file, made now: in a step by the first host, for which the others wait, or by any host if
+//      the coordinator has a loopback address, since all hosts are then processes of this machine; else an error
 // --insecure-job-key replaces 2 to 5, and 7, by facts that all hosts know and an attacker may guess. To derive a key
 // from facts takes 0.1 s, for each guess of an attacker, too. All hosts of a job have to find the same key; 2 to 4 and
 // 7 depend only on what a step gives to all of them. `step`: the step that has started sml-run on each host; nullopt:

@@ -169,7 +169,8 @@ void send_in_pieces(std::string_view bytes, Send send) {
   }
 }
 
-// Cuts a byte stream into messages. Holds at most one frame plus what feed() added.
+// Cuts a byte stream into messages. Call next() after each feed() until it returns nullopt or an error; then at most 1
+// MiB of bytes that are decoded already, and a part of one frame, stay in memory.
 template <class Message>
 class FrameReader {
  public:

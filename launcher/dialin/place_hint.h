@@ -14,7 +14,7 @@ struct PlaceHint {
   std::string_view variable;  // the name of the variable that has given it
 };
 
-// Reads the variables of srun, mpirun, hydra, Kubernetes' Indexed Jobs, AWS Batch, Flux, and launchers of torch's
+// Reads the variables of srun, mpirun, hydra, Kubernetes' Indexed Jobs, AWS Batch, Flux, PBS, and launchers of torch's
 // agents. Returns nullopt if none gives a place in a job of `hosts` hosts.
 std::optional<PlaceHint> place_hint(const plan::Environment& environment, std::uint32_t hosts);
 

@@ -1,4 +1,5 @@
-// The coordinator's port, and numeric addresses. No TLS, no messages.
+// Listens on the coordinator's port and accepts connections there, and finds numeric addresses of hosts. No TLS, no
+// messages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,7 @@ std::string far_address(int fd);
 // The numeric addresses that a name has now. Blocks for the resolver, without a timeout of its own. Error: Resolve.
 Result<std::vector<std::string>> addresses_of(const std::string& name);
 
-// The addresses of this machine that others may reach: not those of loopback, nor link-local ones. At most
+// The addresses of this machine that others may reach: not those of loopback, nor link-local ones of IPv6. At most
 // kMostAddresses; empty if they cannot be found out.
 inline constexpr std::size_t kMostAddresses = 8;
 std::vector<std::string> own_addresses();

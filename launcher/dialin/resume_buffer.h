@@ -33,7 +33,8 @@ class ResumeBuffer {
   // The number of bytes received so far.
   std::uint64_t received() const { return received_.count(); }
   // Returns the count for an Acknowledge if one is due now, else nullopt. One is due after many bytes; after fewer
-  // bytes if the last was at least a second ago, so that the coordinator need not keep the plans of thousands of hosts.
+  // bytes if the last Acknowledge was at least a second ago, so that the coordinator need not keep the plans of
+  // thousands of hosts.
   std::optional<std::uint64_t> receipt(TimePoint now);
 
  private:
@@ -47,8 +48,8 @@ class ResumeBuffer {
 Duration longest_pause(Duration heartbeat_timeout);
 
 // How long an end waits for a new connection after a break: until the peer has noticed the break and has reconnected.
-// `took`: the time that its first connection took, an estimate for the next one. At most `heartbeat_timeout`. The time
-// is short, since an end that was killed never comes back.
+// `took`: the time that the peer's first connection took, an estimate for the next one. At most `heartbeat_timeout`.
+// The time is short, since an end that was killed never comes back.
 Duration reconnect_limit(Duration took, Duration heartbeat_timeout);
 
 }  // namespace sml::dialin

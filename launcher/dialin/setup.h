@@ -32,8 +32,8 @@ bool takes_no_part(const Options& options, const Training& training, const plan:
 plan::LaunchPlan plan_of_calling_host(plan::LaunchPlan plan, const Training& training);
 
 // For a peer that cannot plan the job: settings for tell_head(), computed only from the options and facts about the
-// hosts, not from the program to run. Returns nullopt if the coordinator cannot be found, if the hosts do not call, or
-// if this host is the coordinator.
+// hosts, not from the program to run. May block as choose_dial_in() does. Returns nullopt if the coordinator cannot be
+// found, if the hosts do not call, or if this host is the coordinator.
 std::optional<dialin::Settings> find_head(const Options& options, const ThisHost& here, HostFinder& finder,
                                           const std::string& build);
 

@@ -17,9 +17,11 @@ class StepLauncher final : public transport::StarterLauncher {
   StepLauncher(boost::asio::any_io_executor loop, const transport::AgentImage& image, const Hosts& hosts,
                const starters::Starter& starter, std::vector<std::string> environment);
 
-  // Error (Deploy or Io): the starter's tool or the secret is missing, or the port cannot be opened.
+  // Opens the port. Error: the starter's tool or the secret is missing (Deploy), this program's file is gone (Config),
+  // the port cannot be opened (Io), or the crypto library fails (Internal).
   Result<void> open(Events events) override;
   void add_host(const plan::Host& host) override;
+  // Dismisses the hosts, and does not tell them the outcome.
   [[nodiscard]] bool send_end(const transport::RunEnd& end, std::function<void()> done) override;
   void close() override;
 
