@@ -36,7 +36,7 @@ class FleetListener {
   virtual void host_prepared(Host& host, const wire::Prepared& message) = 0;
   // Any other message of an agent. The facts of HelloAck and Pong have been recorded.
   virtual void host_message(Host& host, wire::ToLauncher message) = 0;
-  // AgentSession::step(), for which the host is waited, has changed; for display only.
+  // The step for which the launcher waits on that host, AgentSession::step(), has changed; for display only.
   virtual void host_step(const Host&) {}
   // The last call for that host. `why` is null if its agent has left after its Bye; otherwise the host could not be
   // reached or prepared, or was lost.

@@ -1,4 +1,5 @@
-// Pings the agents that run, so that each side knows that the other lives, and gives up the hosts of silent agents.
+// Pings the agents that run, so that each side knows that the other lives. After half of the time limit without a byte
+// from an agent, asks its session for another connection to it; after all of it, abandons the session.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,7 +20,7 @@ class Heartbeat {
   Heartbeat(const boost::asio::any_io_executor& loop, HostTable& hosts, Duration timeout, std::function<void()> passed)
       : hosts_(hosts), timeout_(timeout), passed_(std::move(passed)), timer_(loop) {}
 
-  // Call when the first host is reached; later calls have no effect.
+  // Begins the rounds of pings, which pass over hosts whose agents do not run; later calls have no effect.
   void begin();
   // The time by which the last worker has ended on hosts whose agents are lost: an agent that receives nothing from the
   // launcher ends its workers by itself. nullopt: they have ended, or there are none.

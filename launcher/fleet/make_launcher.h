@@ -16,8 +16,9 @@
 namespace sml::fleet {
 
 // `calls`: the settings for hosts that call; nullopt: the launcher reaches the hosts by the user's command, a starter
-// or SSH, and takes the host `own_name` for this machine, whatever this machine calls itself; it may be empty. HostIds
-// are the positions in the plan's list of hosts. Does not connect to a host. `image` and `options` outlive the result.
+// or SSH. A host named `own_name` is this machine, as is one with a name that this machine has; empty: only that one.
+// HostIds are the positions in the plan's list of hosts. Does not connect to a host. `image` and `options` outlive the
+// result.
 std::unique_ptr<transport::AgentLauncher> make_launcher(const boost::asio::any_io_executor& loop,
                                                         const transport::AgentImage& image,
                                                         const plan::LaunchPlan& plan, const std::string& own_name,
