@@ -1,4 +1,4 @@
-// Merges hosts that are one machine under several names.
+// Merges hosts that are one machine under several names. Pure; resolves no names.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,8 @@
 namespace sml::hosts {
 
 // Merges the hosts that are this machine, whose names are `own_names`, unless they have a user or a port. The first one
-// keeps its position and gets the slots of all. Every host must have its slots filled in. Names are not resolved.
-// Returns a warning for each host that was removed. Error (Usage): too many slots.
+// keeps its position and gets the slots of all. Every host must have its slots filled in. Returns a warning for each
+// host that was removed. Error (Usage): too many slots.
 Result<std::vector<std::string>> merge_aliases(std::vector<plan::Host>& hosts, std::span<const std::string> own_names);
 
 // The names of one machine; the first one is used.

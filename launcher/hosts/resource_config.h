@@ -21,8 +21,9 @@ struct ResourceConfig {
 // MiB of text.
 Result<ResourceConfig> parse_resource_config(std::string_view text, std::string_view path);
 
-// Whether the path is in /opt/ml, which only root can make, and whose files the platform writes: in SageMaker's local
-// mode with other owners and modes than in its containers. False where SAGEMAKER_BASE_DIR has moved them.
+// Whether the path is below /opt/ml, by its text alone. Such files are trusted whoever owns them: only root can make
+// that folder, and the platform writes its files, in SageMaker's local mode with other owners and modes than in its
+// containers. Files that SAGEMAKER_BASE_DIR has moved elsewhere are checked like any others.
 bool belongs_to_sagemaker(std::string_view path);
 
 }  // namespace sml::hosts

@@ -20,7 +20,7 @@ enum class JobSecret : std::uint8_t { None, Given };
 struct SourceContext {
   // Returns a variable of the launcher's environment; nullopt if it is unset or empty.
   std::function<std::optional<std::string>(const std::string& name)> variable;
-  // Reads at most `limit` bytes. The error message does not contain the path.
+  // Returns a file's contents; more than `limit` bytes are an error. The error message does not contain the path.
   std::function<Result<std::string>(const std::string& path, std::size_t limit)> read_file;
   // Returns a program's standard output; empty if the program does not exist or hangs.
   std::function<std::string(const std::vector<std::string>& argv)> output_of;

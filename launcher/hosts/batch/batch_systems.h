@@ -1,6 +1,6 @@
-// The hosts of a job according to its batch system: one function for each system, in a file of that name, or in
-// cloud.cc. Each returns nullopt if sml-run does not run in a job of that system, see FoundHosts. None of them opens a
-// connection; the files name the documents on which they are based.
+// The hosts of a job according to its batch system: one function for each system, in a file of that name, in
+// kubernetes.cc or in launcher/hosts/cloud.cc. Each returns nullopt if sml-run does not run in a job of that system,
+// see FoundHosts. None of them opens a connection; the files name the documents on which they are based.
 #pragma once
 #include <optional>
 #include <span>
