@@ -8,7 +8,8 @@
 namespace sml {
 
 struct FileAccess {
-  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read;  // at most `limit` bytes
+  // Returns a file's contents; more than `limit` bytes are an error.
+  std::function<Result<std::string>(const std::string& path, std::size_t limit)> read;
   std::function<bool(const std::string& path)> exists;
   // Error if another user can change the file that the path names, see common/os/trust.h. Null: not checked.
   std::function<Result<void>(const std::string& path)> check_trust{};

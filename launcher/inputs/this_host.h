@@ -49,7 +49,7 @@ struct SecretFiles {
 };
 
 struct Hardware {
-  std::function<std::uint32_t()> count_gpus;          // by nvidia-smi -L; 0 without it
+  std::function<std::uint32_t()> count_gpus;          // by nvidia-smi -L, those that CUDA may see; 0 without it
   std::function<std::uint32_t()> count_neuron_cores;  // by neuron-ls; 0 without it
   std::function<std::uint32_t()> count_cpus;          // usable CPUs
   std::function<plan::CpuTopology()> cpu_topology{};  // the usable part; null or an empty result: unknown
@@ -91,7 +91,7 @@ struct HostFindings {
 struct ThisHost {
   ProcessFacts process;
   HostNames names;
-  FileAccess files;  // without check_trust, only files.read reads
+  FileAccess files;  // with check_trust, read_own_text() opens files itself, not by files.read
   SecretFiles secrets;
   Hardware hardware;
   LocalPrograms programs;

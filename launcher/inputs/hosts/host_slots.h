@@ -17,8 +17,9 @@ bool np_says_slots(const Options& options, const plan::RankLayout& layout, const
 // several programs has no -np: then returns an error (Usage) about that. Otherwise returns `why`.
 Error with_missing_count(Error why, const Options& options, const plan::RankLayout& layout, const plan::HostList& list);
 
-// Gives each host of `list` without a number of slots the number that the options ask for, or what this machine has:
-// accelerators, else processors. Error (Usage): GPUs are asked for, and there are none.
+// Gives each host of `list` without a number of slots the number that the options ask for, or what is counted on this
+// machine by SlotsRule. What the user asks for also replaces numbers that are only the hosts' capacities, and with
+// SlotsHold::OnEveryHost all. Error (Usage): GPUs are asked for, and there are none.
 Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
                         const ThisHost& here);
 

@@ -22,8 +22,8 @@ inline constexpr std::string_view kSecretVariable = "SML_JOB_SECRET";
 std::string name_of_place(std::uint32_t place);
 
 // The step of a batch system (launcher/hosts/step.h) that has started sml-run on every host of the job. nullopt if none
-// did, if it cannot be parsed, or if its number of hosts is not that of --nnodes: then several jobs share a step, or
-// one job has several.
+// did, if it cannot be parsed, in a training job of SageMaker, or if its number of hosts is not that of --nnodes: then
+// several jobs share a step, or one job has several.
 std::optional<hosts::Step> step_of_job(const Options& options, const ThisHost& here);
 
 struct HostSource;
@@ -39,8 +39,8 @@ class HostFinder {
   // $SAGEMAKER_BASE_DIR), the batch systems (launcher/hosts/batch/batch_systems.h) and --rankfile, else this machine;
   // or only the one that --host-source names. If SageMaker's files and a batch system name different hosts, and this
   // machine is one of the latter's, the batch job wins: SageMaker's files may just be part of the container's image. A
-  // batch system that has started sml-run several times is an error before any of these is looked at: each instance
-  // would run the whole job.
+  // batch system that has started sml-run several times is an error where its hosts, or those of SageMaker's training
+  // file, would be used: each instance would run the whole job.
   // An available source that cannot be read is an error, and is not skipped.
   Result<plan::HostList> find(const Options& options);
 
