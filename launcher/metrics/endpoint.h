@@ -18,8 +18,9 @@ class Endpoint {
   ~Endpoint() { close(); }
 
   // Listens at `address`. A Unix socket gets the mode that the umask leaves. It replaces a socket that an earlier job
-  // has left, but neither a socket at which another process listens nor any other file; links on the way count as those
-  // to records do (common/os/own_file.h). Error (Usage): names the address and the reason.
+  // has left, but neither a socket at which another process listens nor any other file. Follows links
+  // on the way only if no other user can have put them there (common/os/own_file.h). Error (Usage): names the address
+  // and the reason.
   static Result<Endpoint> open(const MetricsAddress& address);
 
   bool is_open() const { return static_cast<bool>(fd_); }

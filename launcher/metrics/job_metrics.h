@@ -1,6 +1,6 @@
 // The metrics of a job: names, units and labels follow the conventions of Prometheus. Pure; single-threaded.
 //
-// The list of metrics is in sml-run-output(7). A job of more than kMaxRanks ranks has no series for each rank, only
+// The list of metrics is in sml-run-output(7). A job of more than kMostRanks ranks has no series for each rank, only
 // those of hosts and of the job.
 #pragma once
 #include <array>
@@ -21,8 +21,8 @@ class JobMetrics final : public report::EventListener {
  public:
   static constexpr std::size_t kMostRanks = 1024;
 
-  // `progress` and `goodput` belong to the same job, must outlive this object, and must receive each event before it
-  // does. Without `goodput` the metrics have no progress.
+  // `progress` and `goodput` belong to the same job, must outlive this object, and must receive each event before this
+  // object does. Without `goodput` the metrics have no progress.
   explicit JobMetrics(const report::JobProgress& progress, const report::Goodput* goodput = nullptr)
       : progress_(progress), goodput_(goodput) {}
 

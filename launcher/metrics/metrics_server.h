@@ -27,7 +27,8 @@ class MetricsServer {
   static constexpr Duration kWindow = std::chrono::milliseconds(100);
   static constexpr Duration kFresh = std::chrono::seconds(1);
 
-  // Makes the text of the metrics. Calls `done` once, from within the call or later, with the whole text.
+  // Makes the text of the metrics. Calls `done` once, from within the call or later, with the whole text; also if the
+  // server has been destroyed meanwhile.
   using Render = std::function<void(Format format, std::function<void(std::string)> done)>;
 
   MetricsServer(boost::asio::any_io_executor loop, Endpoint endpoint, Render render);
