@@ -37,8 +37,9 @@ struct Letter {
   std::shared_ptr<ReadAuthorities> kept{};  // null: the certificates are read for this letter alone
 };
 // Posts the letter's body to the URL and waits for the response, for `limit` in all. Does not follow redirections. With
-// https the server's certificate must be signed by one of the letter's authorities, else by one of the system's
-// (SSL_CERT_FILE and SSL_CERT_DIR name others), and be one for the URL's host.
+// https the server's certificate must be for the URL's host and signed by one of the letter's authorities or, if the
+// letter names none, of the system's (SSL_CERT_FILE and SSL_CERT_DIR name further ones). The process must ignore
+// SIGPIPE. The error message is a part of a sentence.
 Result<void> post(const Url& url, const Letter& letter, Duration limit);
 
 }  // namespace sml::notify

@@ -35,7 +35,7 @@ class Notifier final : public report::EventListener {
 
   void on_event(const report::Event& event) override;
   // Call after the last event, when the loop no longer runs. Blocks until everything is delivered, for at most
-  // kLastTimeout in all.
+  // kLastTimeout in all; prints which targets have not taken everything then.
   void finish();
 
  private:

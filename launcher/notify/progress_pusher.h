@@ -1,8 +1,9 @@
 // Sends the progress of the job to Kubeflow's status server, and prints it in lines for SageMaker's algorithm metrics.
 // The job never waits for the server while it runs. Belongs to the loop's thread; a side thread sends.
 //
-// The server gets new progress at most once in kLeastBetween, and also the end of the job. The token's file is read for
-// each message, and the authorities' file is read again when the platform has renewed it. Sends only over TLS (https).
+// The server gets new progress at most once in kLeastBetween, and also the end of the job, unless the last message has
+// failed. The token's file is read for each message, and the authorities' file is read again when the platform has
+// renewed it. Sends only over TLS (https).
 #pragma once
 #include <functional>
 #include <memory>
@@ -29,7 +30,8 @@ class ProgressPusher final : public report::EventListener {
   static constexpr Duration kLeastBetweenLines = std::chrono::seconds(60);  // lines
   static constexpr Duration kLastTimeout = std::chrono::seconds(2);         // for the last message
 
-  // `server` and `goodput` must outlive this object. An empty URL of `server`: sends to no server.
+  // `server` and `goodput` must outlive this object. An empty URL of `server`: sends to no server. `print` gets the
+  // lines for SageMaker, and a message if sending fails for the first time.
   struct Deps {
     const StatusServer& server;
     ProgressLines lines = ProgressLines::No;

@@ -1,4 +1,4 @@
-// A URL to which notifications are posted. Pure. Source: RFC 3986. User names and fragments are not supported.
+// A URL to which notifications are posted. Pure. Source: RFC 3986. A user name is an error; a fragment is dropped.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct Url {
   std::string target;     // path and query
   std::string authority;  // the value of the header Host
 
-  // The error message (Usage) is a part of a sentence.
+  // A scheme other than https counts as http: callers check it. The error message (Usage) is a part of a sentence.
   static Result<Url> parse(std::string_view text);
 };
 
