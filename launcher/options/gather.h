@@ -14,7 +14,7 @@
 
 namespace sml {
 
-// Returns a file's contents, at most `limit` bytes.
+// Returns a file's contents; more than `limit` bytes are an error.
 using ReadFile = std::function<Result<std::string>(const std::string& path, std::size_t limit)>;
 
 // Sources of options other than the command line; injected, so that tests need none.

@@ -1,5 +1,5 @@
-// The options that apply while a job runs. Options for finding the hosts and planning are in
-// launcher/options/options.h.
+// The options that apply while a job runs, as plain values with their defaults. Those for finding the first hosts and
+// for planning are in launcher/options/options.h.
 #pragma once
 #include <csignal>
 #include <cstdint>
@@ -28,6 +28,7 @@
 namespace sml {
 
 enum class Verbosity : std::uint8_t { Quiet, Normal, Verbose };
+// When a worker fails: the others are ended, or go on.
 enum class OnFailure : std::uint8_t { Abort, Continue };
 // How to treat a job of several ranks that use MPI, but would each run as a singleton, that is, as a world of one rank.
 enum class MpiSingleton : std::uint8_t { Warned, Refused };
@@ -38,9 +39,9 @@ enum class StdinRule : std::uint8_t { None, All, OneRank };
 enum class Sanitize : std::uint8_t { Auto, Always, Never };
 // Whether tags are coloured. Auto: if the output goes to a terminal.
 enum class Color : std::uint8_t { Auto, Always, Never };
-// How progress bars and equal lines of several workers are printed, see output::Chain. Auto: Collapse and Fold for
-// several workers with tags at a terminal, else Pass. Collapse does not change the progress bar of a single worker at a
-// terminal, which redraws itself.
+// How progress bars and equal lines of several workers are printed. Pass: unchanged. Collapse: of each bar, one state a
+// second. Fold: equal lines as one. Auto: Collapse and Fold for several workers with tags at a terminal, else Pass. At
+// a terminal, Collapse has an effect only there, too: the bar of a single worker redraws itself.
 enum class ProgressBars : std::uint8_t { Auto, Pass, Collapse };
 enum class EqualLines : std::uint8_t { Auto, Pass, Fold };
 
@@ -55,7 +56,7 @@ struct OutputOptions {
   std::optional<output::TagTemplate> teed_tag;  // of streams that routes.teed names; nullopt: `tag`
   ProgressBars progress_bars = ProgressBars::Auto;
   EqualLines equal_lines = EqualLines::Auto;
-  // If the output can no longer be written, as its reader has gone.
+  // Whether the job ends if the output can no longer be written, as its reader has gone.
   enum class Gone : std::uint8_t { EndsJob, IsIgnored } when_gone = Gone::EndsJob;
 };
 
@@ -63,13 +64,14 @@ struct OutputOptions {
 enum class StderrOfWorkers : std::uint8_t { Apart, WithStdout };  // WithStdout: stdout and stderr are one pipe
 enum class StdoutOfWorkers : std::uint8_t { Pipe, Terminal };
 
-enum class LogPlace : std::uint8_t { Here, Hosts };     // who writes the logs: the launcher, or each agent on its host
+// The writer of the logs. Here: the launcher, for all hosts. Hosts: each agent, on its own host.
+enum class LogPlace : std::uint8_t { Here, Hosts };
 enum class OnLogFault : std::uint8_t { Warn, EndJob };  // if a log cannot be written
 enum class CopyToOutput : std::uint8_t { No, Yes };     // whether output that goes to logs is printed, too
 
-// Lines that contain certain words are also written to a file below the log folder, one for all ranks unless `layout`
-// names several. Applies to the streams that --tee selects, or, if neither --tee nor --redirects is given, to all
-// streams.
+// Lines that contain certain words are also written to a file below the log folder: `layout`, a template of LogLayout,
+// is its path; one file serves all ranks, unless the template has a placeholder such as {rank}. Applies to the streams
+// that --tee selects, or, if neither --tee nor --redirects is given, to all streams.
 struct MatchedLineOptions {
   std::vector<std::string> stdout_words{};  // a line of stdout with one of them is written; empty: no file
   std::vector<std::string> stderr_words{};  // the same for stderr
@@ -93,13 +95,14 @@ struct ResultOptions {
   std::uint64_t limit = std::uint64_t{64} << 20;  // bytes that one rank may write in an attempt
 };
 
-// Whether a file is written from which a platform reads the reason of a failure.
+// Whether choose_failure_file() may choose the platform's FailureOptions::path if the user gives none.
 enum class FailureFile : std::uint8_t { Wanted, None };
-enum class FailureKind : std::uint8_t { Failure, Message };  // the file of a training job, or of a processing job
+// The platform's limit for the length of the text: that of a training job's file, or of a processing job's.
+enum class FailureKind : std::uint8_t { Failure, Message };
 struct FailureOptions {
   FailureFile wanted = FailureFile::Wanted;
   FailureKind kind = FailureKind::Failure;
-  std::string path;         // empty: none
+  std::string path;         // of the file from which a platform reads the reason of a failure; empty: it is not written
   std::string json_path{};  // where the error file of the root cause is copied, as by torchrun; empty: nowhere
 };
 
@@ -121,11 +124,13 @@ struct CheckpointTime {
   int signo = 0;    // sent before the stop signal
   Duration most{};  // time that they get for it
 };
-// The signals by which workers are asked to end.
+// How workers are asked to end. `target` holds for all signals that sml-run sends or passes on to workers.
 struct StopOptions {
   int signal = SIGTERM;
-  std::optional<SignalTarget> target;        // nullopt: Group, and Worker for the checkpoint signal
-  std::optional<CheckpointTime> checkpoint;  // not used if the end is requested from outside; nullopt: none
+  std::optional<SignalTarget> target;  // nullopt: Group, but Worker for the checkpoint signal
+  // Used only if sml-run itself decides to end the workers: not after a stop signal, nor if the reader of the output
+  // has gone. nullopt: none.
+  std::optional<CheckpointTime> checkpoint;
 };
 
 struct JobOptions {
@@ -133,7 +138,7 @@ struct JobOptions {
   FailureOptions failure;
   Duration grace = std::chrono::seconds(10);  // between the stop signal and SIGKILL
   StopOptions stop;
-  std::optional<Duration> stop_grace;  // the same if sml-run itself gets a stop signal; nullopt: as `grace`
+  std::optional<Duration> stop_grace;  // in place of `grace` when the user or a signal stops the job; nullopt: `grace`
   Duration start_timeout = std::chrono::seconds(60);
   Duration heartbeat_timeout = std::chrono::seconds(30);
   std::optional<Duration> timeout;             // for the workers, from their start; nullopt: no limit
@@ -147,12 +152,12 @@ struct JobOptions {
   std::vector<std::string> preload;  // Python modules; empty: none
   RankMonitorOptions rank_monitor;
   MpiSingleton mpi_singleton = MpiSingleton::Warned;
-  plan::PmiMode mpi = plan::PmiMode::Auto;  // also part of the plan
-  std::string pmix_library;                 // also part of the plan
+  plan::PmiMode mpi = plan::PmiMode::Auto;  // make_plan() copies it into the plan
+  std::string pmix_library;                 // likewise
   StderrOfWorkers stderr_of_workers = StderrOfWorkers::Apart;
   StdoutOfWorkers stdout_of_workers = StdoutOfWorkers::Pipe;
   StdinRule stdin_rule = StdinRule::OneRank;
-  Rank stdin_rank;          // for OneRank
+  Rank stdin_rank;          // for StdinRule::OneRank
   std::string report_file;  // empty: none
   ResultOptions results;
   std::string events_file;                  // empty: none

@@ -1,4 +1,5 @@
-// The options as plain values. Each is checked by itself, but not yet against the others or against the machine.
+// The options as plain values with their defaults: here those for finding the hosts and for planning; JobOptions has
+// those of the run. Each is checked by itself, but not yet against the others or against the machine.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,7 @@ struct ArrayOptions {
 
 // Which program is started: the one on the command line, or that of a SageMaker training job.
 enum class Mode : std::uint8_t { Program, Train };
+// How hyperparameters become arguments: as SageMaker's training toolkit makes them, or as version 3 of its Python SDK.
 enum class HyperparameterStyle : std::uint8_t { Toolkit, V3 };
 enum class Installation : std::uint8_t { Yes, No };
 struct TrainingOptions {
@@ -111,7 +113,7 @@ struct Options : JobOptions, ProgramOptions {
   std::set<plan::Preset> presets;
   std::string hostfile;         // path; empty: none
   std::string resource_config;  // path; empty: none
-  std::string include_hosts;    // filters in DeepSpeed's grammar; at most one of the two is set
+  std::string include_hosts;    // filters in DeepSpeed's grammar; make_plan() refuses both at once
   std::string exclude_hosts;
   HostOrder host_order = HostOrder::Given;
   std::optional<std::uint32_t> host_count;      // use only the first hosts; nullopt: all
@@ -148,7 +150,7 @@ struct Options : JobOptions, ProgramOptions {
   plan::Environment extra_variables;             // from take_array_line() and prepare_training(); -x takes precedence
   std::string run_id;                            // TORCHELASTIC_RUN_ID; empty: the job's id
   SetByUser nproc_said = SetByUser::No;          // --nproc-per-node is given, including auto
-  plan::WorldTold world = plan::WorldTold::Yes;  // see prepare_training()
+  plan::WorldTold world = plan::WorldTold::Yes;  // No: workers get only the variables SML_*
   plan::TorchStore torch_store = plan::TorchStore::OfRank0;
   SetByUser torch_store_set = SetByUser::No;  // by --torch-store or --no-torch-store
   bool display_map = false;                   // print the plan before the start

@@ -16,7 +16,8 @@ using Setter = Result<void> (*)(Options& options, std::string_view value);
 
 enum class ForwardSignals : std::uint8_t { Default, Given };  // whether --forward-signals was given
 
-// Signals that a program can handle and that have no other meaning to the launcher or to it.
+// The values of --stop-signal and --checkpoint-signal: signals that a program can handle and that have no other meaning
+// to the launcher or to it.
 inline constexpr int kStopSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,
                                        SIGUSR2, SIGALRM, SIGTERM, SIGPWR,  SIGXCPU};
 
