@@ -6,7 +6,7 @@ namespace sml::os {
 
 // Does nothing unless this process is PID 1. Then it forks: the child returns from here and does the work; the parent
 // forwards every signal to it, reaps all children, and when the child ends exits with its exit status (128+signal).
-// Call before threads exist.
+// If the fork fails, this process itself returns and does the work. Call before threads exist.
 void serve_as_init();
 
 }  // namespace sml::os

@@ -19,8 +19,8 @@ class LastSignals {
   LastSignals& operator=(const LastSignals&) = delete;
 
   void add(int signo);
-  // Calls `handler` with an error code, the number of the signal and its sender, once, from the loop. The sender is a
-  // process, or the kernel, as when a key is pressed at a terminal.
+  // Calls `handler` with an error code, the number of the signal and its sender, once, from the loop. The sender is
+  // "process PID", or "the kernel", as when a key is pressed at a terminal; empty: unknown.
   void async_wait(auto handler) {
     set_.async_wait([handler = std::move(handler)](boost::system::error_code error, int signo) mutable {
       handler(error, signo, error ? std::string() : take_sender(signo));

@@ -7,7 +7,7 @@
 namespace sml::os {
 
 struct ToolOutput {
-  std::string text;  // standard output so far; empty: no such tool, or it has printed no text in time
+  std::string text;  // standard output until its end or a limit; empty: no such tool, or it has printed no text
   std::vector<std::string> passed_over;  // parts of sentences: programs of that name that were not run, and why
 };
 
