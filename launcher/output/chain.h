@@ -23,7 +23,9 @@ class Chain {
  public:
   using Source = LineMerger::Source;
 
-  enum class Control : std::uint8_t { Pass, Show };       // Show: as \xNN, see TerminalFilter
+  // Control characters. Show, for output that a terminal shows: they become \xNN (TerminalFilter), and lines that end
+  // with \r are kept apart (LineMerger::For::Terminal).
+  enum class Control : std::uint8_t { Pass, Show };
   enum class Colours : std::uint8_t { None, PerRank };    // of the tags
   enum class Progress : std::uint8_t { Pass, Collapse };  // states of progress bars, which end with \r
   enum class Equal : std::uint8_t { Pass, Fold };         // equal lines of several workers

@@ -1,5 +1,5 @@
-// Thins out progress bars in files: of the states that a stream ends with \r, only the last one of each second is
-// passed on. Pure; one instance for each worker and stream.
+// Thins out progress bars: of the states that a stream ends with \r, only the last one of each second is passed on.
+// Pure; one instance for each worker and stream.
 //
 // A state waits for at most kPeriod, and is dropped if a later state or line of the same stream overwrites it, as a
 // terminal would show it. Lines that end with \n or \r\n pass at once, and so does the text of a line that is longer

@@ -27,8 +27,8 @@ class StreamChoice {
   std::map<std::uint32_t, std::uint32_t> by_local_rank_;
 };
 
-// The routes of the streams. If neither choice is given, each stream goes both to its file and to the output.
-// StreamRoutes does not decide whether there are log files at all.
+// The routes of the streams. If neither choice is given, each stream goes both to its file and to the output; otherwise
+// a stream in no choice goes to the output alone. StreamRoutes does not decide whether there are log files at all.
 struct StreamRoutes {
   std::optional<StreamChoice> redirected;  // only to the file, unless it is teed too
   std::optional<StreamChoice> teed;        // to the file and to the launcher's output
