@@ -67,9 +67,9 @@ Answer in_one_piece(const Result<std::string>& reply) {
 }  // namespace
 
 struct ControlSocket::State {
-  State(const boost::asio::any_io_executor& on, Handlers given) : loop(on), handlers(std::move(given)), listener(on) {}
+  State(const boost::asio::any_io_executor& on, Deps given) : loop(on), deps(std::move(given)), listener(on) {}
   boost::asio::any_io_executor loop;
-  Handlers handlers;
+  Deps deps;
   std::optional<Folder> folder;
   std::string name;  // of the socket; empty: closed
   boost::asio::posix::stream_descriptor listener;
@@ -95,8 +95,8 @@ struct ControlSocket::Visit {
   bool gone = false;
 };
 
-ControlSocket::ControlSocket(boost::asio::any_io_executor loop, Handlers handlers)
-    : state_(std::make_shared<State>(loop, std::move(handlers))) {}
+ControlSocket::ControlSocket(boost::asio::any_io_executor loop, Deps deps)
+    : state_(std::make_shared<State>(loop, std::move(deps))) {}
 
 ControlSocket::~ControlSocket() { close(); }
 
@@ -189,7 +189,7 @@ void ControlSocket::answer(const std::shared_ptr<Visit>& visit, const Request& r
       if (!asker->gone) finish(asker, in_one_piece(reply));
     };
   };
-  const Handlers& job = state->handlers;
+  const Deps& job = state->deps;
   switch (request.topic) {
     case Topic::Summary: return finish(visit, Summary{job.summary()});
     case Topic::Status: return job.status(request.form, later(visit));
@@ -202,7 +202,7 @@ void ControlSocket::answer(const std::shared_ptr<Visit>& visit, const Request& r
 
 void ControlSocket::begin_logs(const std::shared_ptr<Visit>& visit, const Request& request) {
   const auto state = visit->state.lock();
-  const std::uint32_t world = state->handlers.ranks();
+  const std::uint32_t world = state->deps.ranks();
   if (!request.ranks.empty()) {
     const Result<RankSet> ranks = RankSet::parse(request.ranks, world - 1);
     if (!ranks) return finish(visit, Refused{"--ranks: " + ranks.error().message()});
@@ -211,7 +211,7 @@ void ControlSocket::begin_logs(const std::shared_ptr<Visit>& visit, const Reques
   for (std::uint32_t rank = 0; rank < world; ++rank) {
     if (visit->ranks && !visit->ranks->contains(rank)) continue;
     for (const Stream stream : {Stream::Stdout, Stream::Stderr}) {
-      const std::string_view kept = state->handlers.tail(Rank(rank), stream);
+      const std::string_view kept = state->deps.tail(Rank(rank), stream);
       const std::string_view bytes = request.lines > 0 ? report::last_lines(kept, request.lines) : kept;
       if (bytes.empty()) continue;
       visit->out += output_head(Rank(rank), stream, bytes.size());

@@ -22,25 +22,25 @@
 
 namespace sml::control {
 
-// How the socket gets what clients request. Called on the loop's thread, until close(). A `done` may be called later
-// than that, and then has no effect.
-struct Handlers {
-  std::function<report::JobSummary()> summary;
-  // Calls `done` with the answer, once, immediately or later.
-  std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
-  std::function<void(const ucred& asker)> stop;  // begins the stop of the job; `asker`: the process of the client
-  // Returns a sentence about what was done, for the requesting user. Error: it cannot be done now.
-  std::function<Result<std::string>(const Request& request)> signal;
-  // Calls `done` with the answer, once, later. Error: the stacks are not available now.
-  std::function<void(Form form, std::function<void(Result<std::string>)> done)> stacks;
-  // The last bytes that a rank has printed on that stream, as far as they are kept.
-  std::function<std::string_view(Rank rank, Stream stream)> tail;
-  std::function<std::uint32_t()> ranks;  // number of ranks in the job
-};
-
 class ControlSocket {
  public:
-  ControlSocket(boost::asio::any_io_executor loop, Handlers handlers);
+  // How the socket gets what clients request. Called on the loop's thread, until close(). A `done` may be called later
+  // than that, and then has no effect.
+  struct Deps {
+    std::function<report::JobSummary()> summary;
+    // Calls `done` with the answer, once, immediately or later.
+    std::function<void(Form form, std::function<void(Result<std::string>)> done)> status;
+    std::function<void(const ucred& asker)> stop;  // begins the stop of the job; `asker`: the process of the client
+    // Returns a sentence about what was done, for the requesting user. Error: it cannot be done now.
+    std::function<Result<std::string>(const Request& request)> signal;
+    // Calls `done` with the answer, once, later. Error: the stacks are not available now.
+    std::function<void(Form form, std::function<void(Result<std::string>)> done)> stacks;
+    // The last bytes that a rank has printed on that stream, as far as they are kept.
+    std::function<std::string_view(Rank rank, Stream stream)> tail;
+    std::function<std::uint32_t()> ranks;  // number of ranks in the job
+  };
+
+  ControlSocket(boost::asio::any_io_executor loop, Deps deps);
   ~ControlSocket();  // calls close()
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;

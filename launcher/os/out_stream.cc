@@ -55,14 +55,14 @@ struct Aside {
 }  // namespace
 
 struct OutStream::State {
-  State(boost::asio::any_io_executor the_loop, Opened opened, Handlers the_handlers)
+  State(boost::asio::any_io_executor the_loop, Opened opened, Events the_events)
       : loop(the_loop),
         file(the_loop),
         side(the_loop),
         own(std::make_shared<const UniqueFd>(std::move(opened.fd))),
         kind(opened.kind),
         fd(own->get()),
-        handlers(std::move(the_handlers)) {
+        events(std::move(the_events)) {
     if (kind == Kind::Waitable) file.assign(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
     if (kind != Kind::Socket) return;
     if (Result<UniqueFd> watch = make_watch(fd, EPOLLOUT)) file.assign(watch->release());
@@ -79,7 +79,7 @@ struct OutStream::State {
   std::shared_ptr<const UniqueFd> own;         // written to
   Kind kind;
   int fd;
-  Handlers handlers;
+  Events events;
   std::string pending;
   std::size_t begin = 0;
   std::size_t aside = 0;  // bytes that the side thread is writing
@@ -88,11 +88,11 @@ struct OutStream::State {
   bool is_broken = false;
 };
 
-OutStream::OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers)
-    : state_(std::make_shared<State>(std::move(loop), open_for_us(fd), std::move(handlers))) {}
+OutStream::OutStream(boost::asio::any_io_executor loop, int fd, Events events)
+    : state_(std::make_shared<State>(std::move(loop), open_for_us(fd), std::move(events))) {}
 
 OutStream::~OutStream() {
-  state_->handlers = {};
+  state_->events = {};
   boost::system::error_code ignored;
   state_->file.close(ignored);
 }
@@ -114,7 +114,7 @@ void OutStream::give_up(const std::shared_ptr<State>& state, int sys_errno) {
   state->pending.clear();
   state->begin = 0;
   boost::asio::post(state->loop, [state, sys_errno] {
-    if (state->handlers.broken) state->handlers.broken(sys_errno);
+    if (state->events.broken) state->events.broken(sys_errno);
   });
 }
 
@@ -149,7 +149,7 @@ void OutStream::push_aside(const std::shared_ptr<State>& state) {
                      here->waiting = here->aside > 0;
                      if (piece->sys_errno != 0) return give_up(here, piece->sys_errno);
                      if (!here->waiting) push_aside(here);
-                     if (!here->waiting && here->handlers.drained) here->handlers.drained();
+                     if (!here->waiting && here->events.drained) here->events.drained();
                    });
 }
 
@@ -162,7 +162,7 @@ void OutStream::await(const std::shared_ptr<State>& state) {
     state->waiting = false;
     if (error) return;
     push(state);
-    if (!state->waiting && !state->is_broken && state->handlers.drained) state->handlers.drained();
+    if (!state->waiting && !state->is_broken && state->events.drained) state->events.drained();
   });
 }
 

@@ -14,18 +14,18 @@ namespace sml::os {
 // Pipes and terminals are reopened through /proc, so that O_NONBLOCK affects this process only; sockets are written
 // with MSG_DONTWAIT; regular files, and descriptors that cannot be reopened, such as a terminal of another user, are
 // written as they are by a side thread, or by the loop itself where no thread can be made. A pipe gets room for 256
-// KiB, if the system allows it. Used by one thread, that of the loop, which also calls the handlers.
+// KiB, if the system allows it. Used by one thread, that of the loop, which also reports the events.
 class OutStream {
  public:
   static constexpr Duration kForFileSystem = std::chrono::seconds(10);
 
-  struct Handlers {
+  struct Events {
     std::function<void()> drained;  // all bytes are written, after a write() that could not write them at once
     std::function<void(int sys_errno)> broken;  // a write failed; called once; pending and later bytes are dropped
   };
   // `fd` stays the caller's; this object has a duplicate. The destructor drops what a pipe, socket or terminal has not
   // taken; the side thread finishes what it has been given.
-  OutStream(boost::asio::any_io_executor loop, int fd, Handlers handlers);
+  OutStream(boost::asio::any_io_executor loop, int fd, Events events);
   ~OutStream();
   OutStream(const OutStream&) = delete;
   OutStream& operator=(const OutStream&) = delete;

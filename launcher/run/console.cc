@@ -65,10 +65,10 @@ Console::Console(boost::asio::any_io_executor loop, const std::vector<output::Ta
     drained();  // pending bytes have been dropped
   };
   out_ = std::make_unique<Sink>(loop, STDOUT_FILENO, settings_for(STDOUT_FILENO, workers, options),
-                                os::OutStream::Handlers{drained, broken});
+                                os::OutStream::Events{drained, broken});
   if (!os::same_file(STDOUT_FILENO, STDERR_FILENO)) {
     separate_err_ = std::make_unique<Sink>(loop, STDERR_FILENO, settings_for(STDERR_FILENO, workers, options),
-                                           os::OutStream::Handlers{drained, [drained](int) { drained(); }});
+                                           os::OutStream::Events{drained, [drained](int) { drained(); }});
   }
   add_targets(workers, options);
 }

@@ -73,8 +73,8 @@ class Console final : public Printer {
   // One destination; stdout and stderr share it if they are the same file.
   struct Sink {
     Sink(boost::asio::any_io_executor loop, int fd, const output::Chain::Settings& settings,
-         os::OutStream::Handlers handlers)
-        : chain(settings), stream(std::move(loop), fd, std::move(handlers)), is_file(os::is_regular_file(fd)) {}
+         os::OutStream::Events events)
+        : chain(settings), stream(std::move(loop), fd, std::move(events)), is_file(os::is_regular_file(fd)) {}
     output::Chain chain;
     os::OutStream stream;
     const bool is_file;

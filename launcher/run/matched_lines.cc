@@ -61,9 +61,9 @@ std::size_t MatchedLines::file_at(const std::string& path, const output::Chain::
   return known->second;
 }
 
-void MatchedLines::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers) {
+void MatchedLines::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Events events) {
   if (!files_) return;
-  writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(handlers));
+  writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(events));
   files_.reset();
 }
 

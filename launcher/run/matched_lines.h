@@ -35,8 +35,8 @@ class MatchedLines {
 
   // As os::LogFiles::check(); to be called before listen().
   Result<void> check() const { return files_ ? files_->check() : Result<void>(); }
-  // Sets the handlers of log events; to be called before begin().
-  void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers);
+  // Sets the receivers of log events; to be called before begin().
+  void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Events events);
   // Creates the files; `then` is called once they exist.
   void begin(std::function<void()> then);
   // The job has grown: the ranks of `plan` from `first` on are new, and start.

@@ -72,10 +72,10 @@ std::string RankLogs::own_folder(const std::string& job_id) const {
   return "";
 }
 
-void RankLogs::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers) {
-  matched_.listen(loop, handlers);
+void RankLogs::listen(const boost::asio::any_io_executor& loop, os::LogWriter::Events events) {
+  matched_.listen(loop, events);
   if (!files_) return;
-  writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(handlers));
+  writer_ = std::make_unique<os::LogWriter>(loop, std::move(*files_), std::move(events));
   files_.reset();
 }
 

@@ -41,8 +41,8 @@ class RankLogs {
   // there is none.
   std::string own_folder(const std::string& job_id) const;
 
-  // Sets the handlers of log events; to be called before the files are created.
-  void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Handlers handlers);
+  // Sets the receivers of log events; to be called before the files are created.
+  void listen(const boost::asio::any_io_executor& loop, os::LogWriter::Events events);
   // Creates the files, unless the agents do; `then`, which starts the workers, is called once they exist.
   void begin(std::function<void()> then);
   // Plans the files for ranks that may be added to a running job: those of `plan` from `first` on, replacing earlier

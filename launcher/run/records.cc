@@ -194,7 +194,7 @@ void Records::begin(const boost::asio::any_io_executor& loop, report::EventFeed&
     const auto broken = [&printer, option](int sys_errno) {
       printer.print(option + ": cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
     };
-    return std::make_unique<os::OutStream>(loop, file.get(), os::OutStream::Handlers{[] {}, broken});
+    return std::make_unique<os::OutStream>(loop, file.get(), os::OutStream::Events{[] {}, broken});
   };
   if (protocol_file_) {
     protocol_stream_ = open_stream(protocol_file_, "--trace-protocol");

@@ -16,7 +16,7 @@ void ResultsFile::begin(const boost::asio::any_io_executor& loop, Printer& print
     printer.print("--results: cannot write any more: " + errno_text(sys_errno) + "; the job goes on without");
     caught_up();
   };
-  stream_ = std::make_unique<os::OutStream>(loop, file_.get(), os::OutStream::Handlers{caught_up, broken});
+  stream_ = std::make_unique<os::OutStream>(loop, file_.get(), os::OutStream::Events{caught_up, broken});
 }
 
 void ResultsFile::write(std::uint32_t attempt, Rank rank, std::string_view bytes) {

@@ -22,7 +22,7 @@ using os::OutStream;
 
 namespace {
 
-// A stream with a loop and a record of what its handlers were told.
+// A stream with a loop and a record of the events that it reported.
 struct Stage {
   explicit Stage(int fd)
       : stream(loop.get_executor(), fd,
@@ -294,10 +294,10 @@ TEST_CASE("out stream: no handler is called after its end") {
   auto dead = os::make_pipe();
   dead->read.reset();
   int calls = 0;
-  const OutStream::Handlers handlers{.drained = [&] { ++calls; }, .broken = [&](int) { ++calls; }};
+  const OutStream::Events events{.drained = [&] { ++calls; }, .broken = [&](int) { ++calls; }};
   {
-    OutStream waiting(loop.get_executor(), pipe->write.get(), handlers);
-    OutStream broken(loop.get_executor(), dead->write.get(), handlers);
+    OutStream waiting(loop.get_executor(), pipe->write.get(), events);
+    OutStream broken(loop.get_executor(), dead->write.get(), events);
     std::string bytes = pattern(1'000'000);
     waiting.write(bytes);
     bytes = "x";

@@ -10,8 +10,8 @@ void note(std::vector<Error>& faults, const Result<void>& done) {
 
 }  // namespace
 
-LogWriter::LogWriter(boost::asio::any_io_executor loop, LogFiles files, Handlers handlers)
-    : handlers_(std::move(handlers)),
+LogWriter::LogWriter(boost::asio::any_io_executor loop, LogFiles files, Events events)
+    : events_(std::move(events)),
       files_(std::make_shared<LogFiles>(std::move(files))),
       count_(files_->count()),
       side_(std::move(loop)) {}
@@ -22,9 +22,9 @@ void LogWriter::post(std::function<std::vector<Error>(LogFiles&)> work, std::fun
   side_.post([files = files_, faults, work = std::move(work)] { *faults = work(*files); },
              [this, faults, then = std::move(then)] {
                --under_way_;
-               for (const Error& fault : *faults) handlers_.failed(fault);
+               for (const Error& fault : *faults) events_.failed(fault);
                then();
-               handlers_.caught_up();
+               events_.caught_up();
              });
 }
 

@@ -14,15 +14,15 @@
 
 namespace sml::os {
 
-// Used by one thread, that of the loop, on which the handlers are called; none is called after the destructor.
+// Used by one thread, that of the loop, on which the events are reported; none is reported after the destructor.
 class LogWriter {
  public:
-  struct Handlers {
+  struct Events {
     std::function<void(const Error&)> failed;  // an error of LogFiles
     // the side thread has completed a task: pending() may have shrunk, and is_busy() may have become false
     std::function<void()> caught_up;
   };
-  LogWriter(boost::asio::any_io_executor loop, LogFiles files, Handlers handlers);
+  LogWriter(boost::asio::any_io_executor loop, LogFiles files, Events events);
   ~LogWriter() { hand_over(); }  // pending bytes are still written, unless the process ends first: see flush()
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
@@ -46,7 +46,7 @@ class LogWriter {
   void hand_over();
   void post(std::function<std::vector<Error>(LogFiles&)> work, std::function<void()> then);
 
-  Handlers handlers_;
+  Events events_;
   std::shared_ptr<LogFiles> files_;  // used by the side thread
   std::size_t count_;
   std::vector<Piece> gathered_;  // for the next batch

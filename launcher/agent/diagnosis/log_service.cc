@@ -40,7 +40,7 @@ LogService::~LogService() {
 void LogService::start(const wire::Start&) {
   const auto failed = [this](const Error& why) { context_.send(wire::LogFailed{why.message()}); };
   writer_.emplace(context_.system.loop.get_executor(), std::move(*files_),
-                  os::LogWriter::Handlers{failed, [this] { context_.owner.moved_on(); }});
+                  os::LogWriter::Events{failed, [this] { context_.owner.moved_on(); }});
   files_.reset();
   writer_->create([] {});
 }

@@ -30,10 +30,10 @@ void put_in_place(boost::asio::posix::stream_descriptor& place, const os::Unique
 }
 }  // namespace
 
-ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers)
+ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Events events)
     : in_(loop, in),
       out_(loop, out),
-      handlers_(std::move(handlers)),
+      events_(std::move(events)),
       buffer_(std::make_unique_for_overwrite<char[]>(kLinkRead)) {
   in_.non_blocking(true);
   out_.non_blocking(true);
@@ -74,7 +74,7 @@ void ControlLink::on_bytes(std::size_t size) {
     if (const auto* receipt = std::get_if<wire::Received>(&**next)) {
       heed(*receipt);
     } else {
-      handlers_.message(std::move(**next));
+      events_.message(std::move(**next));
     }
     if (lost_) return;
   }
@@ -84,7 +84,7 @@ void ControlLink::on_bytes(std::size_t size) {
 
 void ControlLink::heed(const wire::Received& receipt) {
   if (!sent_.acknowledge(receipt.bytes)) return lose(Error(ErrorKind::Protocol, "it has what was not sent"));
-  if (last_sent_) handlers_.drained();
+  if (last_sent_) events_.drained();
 }
 
 void ControlLink::send_bytes(std::string_view frames) {
@@ -193,7 +193,7 @@ void ControlLink::wait_to_write() {
                       return pipe_broke("the launcher does not listen any more");
                     }
                     write();
-                    handlers_.drained();
+                    events_.drained();
                   });
 }
 
@@ -201,7 +201,7 @@ void ControlLink::pipe_broke(const char* how) {
   if (broken_) return;
   if (!lasts_) return lose(Error(ErrorKind::Lost, how));
   broken_ = true;
-  handlers_.broken();
+  events_.broken();
 }
 
 void ControlLink::abandon() {
@@ -215,7 +215,7 @@ void ControlLink::abandon() {
 void ControlLink::lose(const Error& why) {
   if (lost_) return;
   abandon();
-  handlers_.lost(why);
+  events_.lost(why);
 }
 
 }  // namespace sml::agent

@@ -20,10 +20,10 @@
 
 namespace sml::agent {
 
-// One thread. Handlers are called from the loop, never from within a call to this object.
+// One thread. Events are reported from the loop, never from within a call to this object.
 class ControlLink {
  public:
-  struct Handlers {
+  struct Events {
     std::function<void(wire::ToAgent)> message;
     // Called at most once: an invalid message or, if the link is not resumable, the end of its input or a broken pipe.
     // Not called after abandon().
@@ -33,7 +33,7 @@ class ControlLink {
   };
 
   // Takes ownership of the descriptors and makes them non-blocking.
-  ControlLink(boost::asio::io_context& loop, int in, int out, Handlers handlers);
+  ControlLink(boost::asio::io_context& loop, int in, int out, Events events);
 
   void start();  // begins to receive
   // Makes the link resumable. Must be called before anything but replies to a greeting has been sent.
@@ -85,7 +85,7 @@ class ControlLink {
 
   boost::asio::posix::stream_descriptor in_;
   boost::asio::posix::stream_descriptor out_;
-  Handlers handlers_;
+  Events events_;
   wire::Decoder<wire::ToAgent> decoder_;
   std::unique_ptr<char[]> buffer_;  // pages that receive no bytes are never touched
   std::string head_;                // the head of an output frame; a member to reuse its memory

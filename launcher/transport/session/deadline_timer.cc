@@ -3,7 +3,7 @@
 namespace sml::transport {
 
 void DeadlineTimer::arm() {
-  const std::optional<TimePoint> due = handlers_.deadline();
+  const std::optional<TimePoint> due = deps_.deadline();
   if (!due) {
     timer_.cancel();
     return;
@@ -12,8 +12,8 @@ void DeadlineTimer::arm() {
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
     // The timer may have expired at the same time as an event that moved the deadline, so check again.
-    const std::optional<TimePoint> now_due = handlers_.deadline();
-    if (now_due && *now_due <= Clock::now()) handlers_.passed();
+    const std::optional<TimePoint> now_due = deps_.deadline();
+    if (now_due && *now_due <= Clock::now()) deps_.passed();
   });
 }
 

@@ -13,19 +13,18 @@ namespace sml::transport {
 
 class DeadlineTimer {
  public:
-  struct Handlers {
+  struct Deps {
     std::function<std::optional<TimePoint>()> deadline;  // the deadline as of now; nullopt: none
     // the deadline has passed; called by the loop, never after this is destroyed
     std::function<void()> passed;
   };
-  DeadlineTimer(const boost::asio::any_io_executor& loop, Handlers handlers)
-      : handlers_(std::move(handlers)), timer_(loop) {}
+  DeadlineTimer(const boost::asio::any_io_executor& loop, Deps deps) : deps_(std::move(deps)), timer_(loop) {}
 
   // Call after any event that may have changed the deadline, also after `passed`: the timer does not arm itself.
   void arm();
 
  private:
-  Handlers handlers_;
+  Deps deps_;
   boost::asio::steady_timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
