@@ -305,7 +305,7 @@ void tell_head(const Options& options, const dialin::Settings& settings, const E
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = {},
-                    .reckon = [](const dialin::Welcome&, const dialin::AttemptParameters&) { return std::nullopt; },
+                    .compute = [](const dialin::Welcome&, const dialin::AttemptParameters&) { return std::nullopt; },
                     .task = nullptr,
                     .unable = why,
                     .verbosity = options.verbosity},

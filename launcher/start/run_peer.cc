@@ -103,8 +103,8 @@ int run_peer(const Options& options, const plan::LaunchPlan& plan, const dialin:
                     .grace = options.grace,
                     .heartbeat_timeout = options.heartbeat_timeout,
                     .environment = plan.launcher_environment,
-                    .reckon = [&](const dialin::Welcome& welcome,
-                                  const dialin::AttemptParameters& choice) -> std::optional<dialin::ExpectedPlan> {
+                    .compute = [&](const dialin::Welcome& welcome,
+                                   const dialin::AttemptParameters& choice) -> std::optional<dialin::ExpectedPlan> {
                       const std::uint32_t hosts =
                           choice.order.empty() ? welcome.hosts : static_cast<std::uint32_t>(choice.order.size());
                       if (settings.share && welcome.shares.empty()) return std::nullopt;

@@ -279,7 +279,7 @@ TEST_CASE("calling hosts: a head of an earlier attempt is outlasted") {
   finish(both, 0);
 }
 
-TEST_CASE("calling hosts: one that reckons with another job ends all at once and is told why") {
+TEST_CASE("calling hosts: one that expects another job ends all at once and is told why") {
   Init init;
   const auto [words, said] = GENERATE(table<Words, std::string>(
       {{Words{"--nproc-per-node", "2"}, R"(it has "2" for the workers of each host, and the head "1")"},

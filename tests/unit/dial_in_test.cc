@@ -204,7 +204,7 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   CHECK(reason([](Introduction& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
 }
 
-TEST_CASE("dial-in: a host that reckons with another job is told in what it differs, and in nothing else") {
+TEST_CASE("dial-in: a host that expects another job is told in what it differs, and in nothing else") {
   const Settings settings = three_hosts();
   const PeerList list(settings);
   Introduction hello = hello_of(1, "b");

@@ -95,7 +95,7 @@ std::string start_with(const wire::Start& start, const ExpectedPlan& part) {
 
 }  // namespace
 
-TEST_CASE("dial-in: what a host has reckoned itself passes, whatever the pieces") {
+TEST_CASE("dial-in: what a host has computed itself passes, whatever the pieces") {
   const ExpectedPlan part = part_of(plan_of_two());
   PlanVerifier check = check_of(part);
   std::string sent;
@@ -216,7 +216,7 @@ TEST_CASE("dial-in: a head that numbers the workers of all has been told by this
 TEST_CASE("dial-in: a host that comes while others run waits first, and then has a part in what they make") {
   plan::LaunchPlan three = plan_of(3);
   three.calls.emplace();
-  const auto reckoned = [&three](const AttemptParameters& choice) {
+  const auto computed = [&three](const AttemptParameters& choice) {
     plan::LaunchPlan plan = three;
     plan.job.attempt = choice.attempt - 1;
     plan.job.restarts = choice.restarts;
@@ -251,7 +251,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
   const wire::Prepare works = attempt::session_plans(later, {})[1].prepare(attempt::AgentPlace::Remote);
   CHECK(works.order == HostIdRuns{HostId(0), HostId(2), HostId(1)});
   for (const AttemptLimit limit : {AttemptLimit(1), kAnyAttempt}) {
-    PlanVerifier check(reckoned, limit);
+    PlanVerifier check(computed, limit);
     REQUIRE(feed(check, greeting).empty());
     if (limit == 1) {
       CHECK(feed(check, waits) == kRefused + "attempt 4 after attempt 0");
@@ -259,7 +259,7 @@ TEST_CASE("dial-in: a host that comes while others run waits first, and then has
     }
     CHECK(feed(check, waits).empty());
     CHECK(feed(check, start_at("10.0.0.1")) == kRefused + "a start out of turn");
-    PlanVerifier again(reckoned, limit);
+    PlanVerifier again(computed, limit);
     REQUIRE(feed(again, greeting).empty());
     REQUIRE(feed(again, waits).empty());
     CHECK(feed(again, works).empty());
@@ -274,7 +274,7 @@ TEST_CASE("dial-in: a head ends nothing that an earlier agent has left") {
         kRefused + "EndLeft, a message for hosts that do not call");
 }
 
-TEST_CASE("dial-in: a head starts no more workers than this host has reckoned") {
+TEST_CASE("dial-in: a head starts no more workers than this host has computed") {
   PlanVerifier check = check_of(part_of(plan_of_two()));
   CHECK(feed(check, hello()) == "");
   CHECK(feed(check, wire::AddWorkers{}) == kRefused + "AddWorkers, a message for hosts that do not call");
@@ -476,35 +476,35 @@ TEST_CASE("dial-in: a head says each thing once, in its order, and a check start
 }
 
 TEST_CASE("dial-in: a restart is what this host makes of its number, one after the other, and no more than allowed") {
-  const auto reckoned = [](std::uint32_t attempt) {
+  const auto computed = [](std::uint32_t attempt) {
     plan::LaunchPlan plan = plan_of_two();
     plan.job.attempt = attempt - 1;
     return part_of(plan);
   };
   const auto check = [&] {
-    return PlanVerifier([&](const AttemptParameters& choice) { return std::optional(reckoned(choice.attempt)); }, 2);
+    return PlanVerifier([&](const AttemptParameters& choice) { return std::optional(computed(choice.attempt)); }, 2);
   };
   PlanVerifier good = check();
   CHECK(feed(good, hello()).empty());
-  CHECK(feed(good, reckoned(1).prepare).empty());
+  CHECK(feed(good, computed(1).prepare).empty());
   CHECK(feed(good, start_at("10.0.0.1")).empty());
-  CHECK(feed(good, reckoned(2).prepare).empty());
+  CHECK(feed(good, computed(2).prepare).empty());
   CHECK(feed(good, start_at("10.0.0.1")).empty());
-  CHECK(feed(good, reckoned(3).prepare) == kRefused + "more restarts than --max-restarts allows");
+  CHECK(feed(good, computed(3).prepare) == kRefused + "more restarts than --max-restarts allows");
 
   const auto second = [&](const wire::Prepare& prepare) {
     PlanVerifier again = check();
     REQUIRE(feed(again, hello()).empty());
-    REQUIRE(feed(again, reckoned(1).prepare).empty());
+    REQUIRE(feed(again, computed(1).prepare).empty());
     REQUIRE(feed(again, start_at("10.0.0.1")).empty());
     return feed(again, prepare);
   };
-  CHECK(second(reckoned(1).prepare) == kRefused + "attempt 1 after attempt 1");
-  CHECK(second(reckoned(3).prepare) == kRefused + "attempt 3 after attempt 1");
-  wire::Prepare evil = reckoned(2).prepare;
+  CHECK(second(computed(1).prepare) == kRefused + "attempt 1 after attempt 1");
+  CHECK(second(computed(3).prepare) == kRefused + "attempt 3 after attempt 1");
+  wire::Prepare evil = computed(2).prepare;
   evil.apps[0].world = plan::WorldTold::No;
   CHECK(second(evil) == kRefused + "other variables for the workers here");
-  evil = reckoned(1).prepare;
+  evil = computed(1).prepare;
   evil.attempt = 2;
   CHECK(second(evil).starts_with(kRefused + "another value of the variable"));
 }

@@ -65,16 +65,16 @@ TEST_CASE("regroup: hosts in another order have ranks by it") {
   }
 }
 
-TEST_CASE("regroup: what a host reckons that is told of order and idle hosts is what whoever chose them has") {
+TEST_CASE("regroup: what a host computes that is told of order and idle hosts is what whoever chose them has") {
   JobMap chosen = map_of("a:2,b:2,c:2,d:2", 1);
   chosen = *regroup(chosen, std::vector{kB}, {});
   chosen = *regroup(chosen, std::vector{kB, kC}, {.hosts = 1, .ranks = {}});
   std::vector<HostId> order;
   for (const MappedHost& host : chosen.hosts) order.push_back(host.id);
   const JobMap all = map_of("a:2,b:2,c:2,d:2", 0);
-  const JobMap reckoned = *regroup(*arrange(all, order), std::vector{kB, kC}, {.hosts = 1, .ranks = {}});
-  CHECK(text_of(reckoned) == "a: 0 1; d: 2 3;");
-  CHECK(reckoned.ranks == chosen.ranks);
+  const JobMap computed = *regroup(*arrange(all, order), std::vector{kB, kC}, {.hosts = 1, .ranks = {}});
+  CHECK(text_of(computed) == "a: 0 1; d: 2 3;");
+  CHECK(computed.ranks == chosen.ranks);
 }
 
 TEST_CASE("regroup: a spare takes the place of a lost host, and all numbers stay") {

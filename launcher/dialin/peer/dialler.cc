@@ -132,7 +132,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     const Settings& s = plan_.settings;
     const bool chosen = s.place == PlaceRule::ChosenByHead;
     if (const Result<void> checked = PlanVerifier::check_welcome(m, s); !checked) return fail(checked.error());
-    check_.emplace([this, m](const AttemptParameters& choice) { return plan_.reckon(m, choice); }, plan_.attempts);
+    check_.emplace([this, m](const AttemptParameters& choice) { return plan_.compute(m, choice); }, plan_.attempts);
     const std::string name = m.place < s.hosts.size() ? s.hosts[m.place] : name_of_place(m.place);
     const std::string of_all = !s.needs_all() ? " of " + std::to_string(m.hosts) + " hosts" : "";
     print_("the head has answered: " + where() + " (" + call_.peer() + ")" +

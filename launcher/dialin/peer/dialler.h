@@ -27,7 +27,7 @@ struct DialPlan {
   std::vector<std::string> environment;  // the environment of the agent, from which the workers here start
   // Computes what the coordinator may send to the agent of this host in an attempt, given the place and the number of
   // hosts in `welcome`. Returns nullopt if this host has no plan for that; then the coordinator's plan is rejected.
-  std::function<std::optional<ExpectedPlan>(const Welcome& welcome, const AttemptParameters& choice)> reckon;
+  std::function<std::optional<ExpectedPlan>(const Welcome& welcome, const AttemptParameters& choice)> compute;
   AttemptLimit attempts = 1;  // how many the coordinator may make
   // Runs before the agent starts, while the coordinator is being called; outlives the job. Null: none.
   transport::PreLaunchTask* task = nullptr;

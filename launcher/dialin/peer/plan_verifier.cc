@@ -306,13 +306,13 @@ Result<void> PlanVerifier::check_one(const wire::Hello& hello) {
   due_ = Due::Prepare;
   if (!is_plain_name(hello.job_id)) return differs("a job id that is no plain name");
   job_id_ = hello.job_id;
-  if (Result<void> reckoned = reckon({.job_id = job_id_}); !reckoned) return reckoned;
+  if (Result<void> computed = compute({.job_id = job_id_}); !computed) return computed;
   return agree(hello.host == own_->host,
                fmt::format("that it is host \"{}\", and it is \"{}\"", show(hello.host, kMaxName), show(own_->host)));
 }
 
-Result<void> PlanVerifier::reckon(const AttemptParameters& choice) {
-  own_ = reckon_(choice);
+Result<void> PlanVerifier::compute(const AttemptParameters& choice) {
+  own_ = compute_plan_(choice);
   if (!own_) return differs("workers, and this host has none");
   own_->prepare.mark = mark_;
   return {};
@@ -332,11 +332,11 @@ Result<void> PlanVerifier::begin_attempt(const wire::Prepare& prepare) {
     return differs(fmt::format("{} restarts before attempt {}", prepare.restarts, prepare.attempt));
   }
   attempt_ = prepare.attempt;
-  return reckon({.job_id = job_id_,
-                 .attempt = attempt_,
-                 .restarts = prepare.restarts,
-                 .order = prepare.order.all(),
-                 .idle = prepare.idle.all()});
+  return compute({.job_id = job_id_,
+                  .attempt = attempt_,
+                  .restarts = prepare.restarts,
+                  .order = prepare.order.all(),
+                  .idle = prepare.idle.all()});
 }
 
 Result<void> PlanVerifier::check_one(wire::Prepare& prepare) {

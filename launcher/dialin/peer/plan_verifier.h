@@ -47,7 +47,7 @@ struct AttemptParameters {
   std::vector<HostId> idle{};   // the hosts without workers
 };
 // Computes this host's part of the plan for an attempt. Returns nullopt if it has none.
-using Reckon = std::function<std::optional<ExpectedPlan>(const AttemptParameters& choice)>;
+using ComputePlan = std::function<std::optional<ExpectedPlan>(const AttemptParameters& choice)>;
 
 // The number of attempts that a coordinator may make; kAnyAttempt: no limit.
 using AttemptLimit = std::uint32_t;
@@ -56,7 +56,8 @@ inline constexpr AttemptLimit kAnyAttempt = UINT32_MAX;
 class PlanVerifier {
  public:
   // `attempts` is 1 for a job without restarts.
-  PlanVerifier(Reckon reckon, AttemptLimit attempts) : reckon_(std::move(reckon)), attempts_(attempts) {}
+  PlanVerifier(ComputePlan compute_plan, AttemptLimit attempts)
+      : compute_plan_(std::move(compute_plan)), attempts_(attempts) {}
 
   // Checks Welcome: the place must be this host's own or, with PlaceRule::ChosenByHead, any but the coordinator's; the
   // number of hosts must be one that the settings allow; a share for this host must be its own. Error (Auth).
@@ -81,11 +82,11 @@ class PlanVerifier {
   Result<void> check_one(const wire::AskHealth& ask) const;
   Result<void> check_input(Rank rank) const;
   Result<void> begin_attempt(const wire::Prepare& prepare);
-  Result<void> reckon(const AttemptParameters& choice);
+  Result<void> compute(const AttemptParameters& choice);
 
   // The message that is due next. Again: the Prepare of another attempt, once the agent has cleaned up this one.
   enum class Due : std::uint8_t { Hello, Prepare, Start, Again, Nothing };
-  Reckon reckon_;
+  ComputePlan compute_plan_;
   AttemptLimit attempts_;
   std::uint32_t attempt_ = 0;  // the last prepared attempt
   std::string job_id_;
