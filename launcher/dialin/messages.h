@@ -35,17 +35,19 @@ enum class Calls : std::uint8_t { WithPlan, ToSayWhyNot };
 // First message of a peer: its identity, and what it assumes about the job. The coordinator refuses it if that differs.
 struct Introduction {
   std::uint32_t version = kProtocolVersion;
-  std::string job;            // name of the job; may be empty
-  std::uint32_t attempt = 0;  // attempt of the job, counted by the platform
-  std::string build;          // of sml-run
-  Terms terms{};              // settings that must equal the coordinator's
-  std::uint32_t index = 0;    // its place among the hosts of the job, or kAnyPlace
-  std::string host;           // the name that belongs to that place; empty for kAnyPlace
+  std::string job;             // name of the job; may be empty
+  std::uint32_t attempt = 0;   // attempt of the job, counted by the platform
+  std::string build;           // of sml-run
+  JobSettings job_settings{};  // settings that must equal the coordinator's
+  std::uint32_t index = 0;     // its place among the hosts of the job, or kAnyPlace
+  std::string host;            // the name that belongs to that place; empty for kAnyPlace
   Calls calls = Calls::WithPlan;
   std::uint32_t preferred = kAnyPlace;  // if `index` is kAnyPlace: the place that it prefers; kAnyPlace: none
   plan::HostShare share{};              // its Settings::share; the default where it has none
 
-  void fields(auto& archive) { archive(version, job, attempt, build, terms, index, host, calls, preferred, share); }
+  void fields(auto& archive) {
+    archive(version, job, attempt, build, job_settings, index, host, calls, preferred, share);
+  }
   bool operator==(const Introduction&) const = default;
 };
 

@@ -31,13 +31,13 @@ enum class PortTaken : std::uint8_t { IsError, HeadIsHere };
 enum class PlaceRule : std::uint8_t { Known, ChosenByHead };
 
 // A setting that must be equal on all hosts, by a name that people know: {"--nnodes", "4"}.
-struct Term {
+struct JobSetting {
   std::string name;
   std::string value;
   void fields(auto& archive) { archive(name, value); }
-  bool operator==(const Term&) const = default;
+  bool operator==(const JobSetting&) const = default;
 };
-using Terms = std::vector<Term>;
+using JobSettings = std::vector<JobSetting>;
 
 class PeerProof;
 
@@ -71,11 +71,11 @@ struct Settings {
   std::shared_ptr<PeerProof> peer_proof{};  // what each side shows beyond the key; null: the key suffices
   std::string proof;                        // for people: JobKey::proof
   std::string advice;                       // about the key, for people; empty: none
-  std::string part;           // for people: what made this host the coordinator or a peer; empty: the options
-  std::string job;            // name of the job; empty: it has none
-  std::uint32_t attempt = 0;  // attempt of the job, counted by the platform or given by the user
-  std::string build;          // of sml-run
-  Terms terms{};              // what the coordinator compares with its own
+  std::string part;            // for people: what made this host the coordinator or a peer; empty: the options
+  std::string job;             // name of the job; empty: it has none
+  std::uint32_t attempt = 0;   // attempt of the job, counted by the platform or given by the user
+  std::string build;           // of sml-run
+  JobSettings job_settings{};  // what the coordinator compares with its own
   // This host's share, which it chose itself; the coordinator plans the job with the shares of all. nullopt: the hosts
   // do not choose, and all are alike.
   std::optional<plan::HostShare> share{};

@@ -230,12 +230,13 @@ std::string workers_by_host(const plan::JobMap& map) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-// The terms on which hosts must agree before workers start. Each runs a command of its own, in a directory of its own.
-dialin::Terms terms_of(const plan::LaunchPlan& plan, Preflight check, const dialin::Settings& settings) {
+// The settings on which hosts must agree before workers start. Each runs a command of its own, in a directory of its
+// own.
+dialin::JobSettings job_settings_of(const plan::LaunchPlan& plan, Preflight check, const dialin::Settings& settings) {
   const std::size_t hosts = plan.map.hosts.size();
   const std::string count =
       settings.needs_all() ? std::to_string(hosts) : fmt::format("{}:{}", *settings.least_hosts, hosts);
-  dialin::Terms out{{"the number of hosts", count}};
+  dialin::JobSettings out{{"the number of hosts", count}};
   if (!settings.share) out.push_back({"the workers of each host", workers_by_host(plan.map)});
   if (!names_are_made_up(plan)) {
     std::vector<std::string> names;
@@ -345,7 +346,7 @@ Result<std::optional<dialin::Settings>> choose_dial_in(const Options& options, c
   settings.least_hosts = options.dial_in.least;
   settings.last_call = options.dial_in.last_call;
   if (each_says_its_share(options, plan)) say_share(settings, options, plan);
-  settings.terms = terms_of(plan, options.check, settings);
+  settings.job_settings = job_settings_of(plan, options.check, settings);
   // Hosts of a step may call from any of their networks.
   const bool from_anywhere = names_are_made_up(plan) || step;
   settings.callers = from_anywhere ? dialin::Callers::Anywhere : dialin::Callers::ListedHosts;

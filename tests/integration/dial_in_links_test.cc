@@ -37,7 +37,7 @@ Settings two_hosts() {
   s.hosts = {"host-0", "host-1"};
   s.job = "job";
   s.build = "1";
-  s.terms = {{"the number of hosts", "2"}};
+  s.job_settings = {{"the number of hosts", "2"}};
   s.callers = Callers::Anywhere;
   s.key.fill(7);
   return s;

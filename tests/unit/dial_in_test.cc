@@ -53,12 +53,12 @@ Settings three_hosts() {
   s.job = "job";
   s.attempt = 2;
   s.build = "1";
-  s.terms = {{"the number of hosts", "2"}, {"--check", "no"}};
+  s.job_settings = {{"the number of hosts", "2"}, {"--check", "no"}};
   return s;
 }
 
 Introduction hello_of(std::uint32_t index, const std::string& host) {
-  return {kProtocolVersion, "job", 2, "1", three_hosts().terms, index, host};
+  return {kProtocolVersion, "job", 2, "1", three_hosts().job_settings, index, host};
 }
 
 const TimePoint kStart{};
@@ -198,7 +198,7 @@ TEST_CASE("dial-in: the head turns away whoever does not belong to the job") {
   CHECK(reason([](Introduction& h) { h.build = "2"; }) == Reason::Build);
   CHECK(reason([](Introduction& h) { h.job = "other"; }) == Reason::Job);
   CHECK(reason([](Introduction& h) { h.attempt = 1; }) == Reason::Attempt);
-  CHECK(reason([](Introduction& h) { h.terms[0].value = "3"; }) == Reason::Plan);
+  CHECK(reason([](Introduction& h) { h.job_settings[0].value = "3"; }) == Reason::Plan);
   CHECK(reason([](Introduction& h) { h.host = "c"; }) == Reason::UnknownHost);
   CHECK(reason([](Introduction& h) { h.index = 3; }) == Reason::UnknownHost);
   CHECK(reason([](Introduction& h) { h.index = 0, h.host = "a"; }) == Reason::Twice);  // the head itself
@@ -208,9 +208,9 @@ TEST_CASE("dial-in: a host that expects another job is told in what it differs, 
   const Settings settings = three_hosts();
   const PeerList list(settings);
   Introduction hello = hello_of(1, "b");
-  hello.terms[0].value = "3";
+  hello.job_settings[0].value = "3";
   CHECK(list.refuse(hello)->text == "it has \"3\" for the number of hosts, and the head \"2\"");
-  hello.terms.erase(hello.terms.begin());
+  hello.job_settings.erase(hello.job_settings.begin());
   CHECK(list.refuse(hello)->text == "it has none for the number of hosts, and the head \"2\"");
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("dial-in: a host of the job that has no plan may say so, a stranger ma
   const Settings settings = three_hosts();
   const PeerList list(settings);
   Introduction hello = hello_of(1, "b");
-  hello.terms.clear();
+  hello.job_settings.clear();
   CHECK(list.refuse(hello).has_value());
   hello.calls = Calls::ToSayWhyNot;
   CHECK_FALSE(list.refuse(hello).has_value());
@@ -244,7 +244,7 @@ TEST_CASE("dial-in: a host without a place is let in where hosts are only counte
   CHECK(list.free_places() == 1);
   CHECK(list.come(3));
   Introduction other = hello;
-  other.terms[0].value = "3";
+  other.job_settings[0].value = "3";
   CHECK(list.refuse(other)->reason == Reason::Plan);
 }
 
@@ -483,7 +483,7 @@ TEST_CASE("dial-in: where only the head is named, whose name it is is the head")
   CHECK(other.own_index != 0);
   CHECK(other.place == PlaceRule::ChosenByHead);
   CHECK_FALSE(other.preferred);
-  CHECK(other.terms == head.terms);
+  CHECK(other.job_settings == head.job_settings);
   CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=3"}).preferred == 2U);
   CHECK_FALSE(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6"}).preferred);  // of tasks, not of hosts
   CHECK(on(transport::Whose::Others, {"SLURM_PROCID=2", "SLURM_NTASKS=6", "SLURM_NODEID=1", "SLURM_NNODES=3"})
@@ -515,7 +515,7 @@ TEST_CASE("dial-in: under the name torchrun each host says for itself how many w
   CHECK(one.least_hosts == 3U);  // they are waited for before the job is planned
   const Settings other = line({"--rdzv-endpoint=h:7", "--nproc-per-node=4", "--role=reader"});
   CHECK(other.share == plan::HostShare{4, "reader"});
-  CHECK(other.terms == one.terms);
+  CHECK(other.job_settings == one.job_settings);
 
   const Settings placed = line({"--master-addr=h", "--node-rank=2"});
   CHECK(placed.place == PlaceRule::ChosenByHead);
@@ -525,7 +525,8 @@ TEST_CASE("dial-in: under the name torchrun each host says for itself how many w
   const Settings some = line({"--rdzv-endpoint=h:7", "--nnodes=2:3"});
   CHECK(some.share == plan::HostShare{2, "trainer"});
   CHECK(some.least_hosts == 2U);
-  CHECK(some.terms == line({"--rdzv-endpoint=h:7", "--nnodes=2:3", "--nproc-per-node=4", "--role=reader"}).terms);
+  CHECK(some.job_settings ==
+        line({"--rdzv-endpoint=h:7", "--nnodes=2:3", "--nproc-per-node=4", "--role=reader"}).job_settings);
 
   for (const std::vector<std::string>& alike :
        {std::vector<std::string>{"--map-by", "node"}, {"--nnodes=2:3", "--max-restarts=1", "--role=default"}}) {
@@ -572,14 +573,15 @@ TEST_CASE("dial-in: hosts of one job have the same key and terms, others have no
   const auto from_file = chosen({"-H", "a,b", "--node-rank", "0", "--secret-file", "/secret", "true"});
   const auto from_variable = chosen(words, kSecret);
   CHECK((*from_file)->key == (*from_variable)->key);
-  CHECK((*from_file)->terms == (*from_variable)->terms);
+  CHECK((*from_file)->job_settings == (*from_variable)->job_settings);
   CHECK((*chosen(words, {"SML_JOB_SECRET=another secret of it"}))->key != (*from_variable)->key);
   const auto first = chosen(words, {"AWS_BATCH_JOB_ID=id#0", "AWS_BATCH_JOB_ATTEMPT=2"});
   const auto second = chosen(words, {"AWS_BATCH_JOB_ID=id#1", "AWS_BATCH_JOB_ATTEMPT=2"});
   CHECK((*first)->key == (*second)->key);
   CHECK((*first)->attempt == 2);
-  CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->terms == (*from_variable)->terms);
-  CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->terms != (*from_variable)->terms);
+  CHECK((*chosen({"-H", "a,b", "--node-rank", "1", "false"}, kSecret))->job_settings == (*from_variable)->job_settings);
+  CHECK((*chosen({"-H", "a:2,b", "--node-rank", "1", "true"}, kSecret))->job_settings !=
+        (*from_variable)->job_settings);
 }
 
 TEST_CASE("dial-in: the user's own secret is found; without one a key that can be guessed is a matter of an option") {

@@ -10,18 +10,19 @@ namespace sml::dialin {
 
 namespace {
 
-std::string value_in(const Terms& terms, const std::string& name) {
+std::string value_in(const JobSettings& settings, const std::string& name) {
   constexpr std::size_t kLongest = 200;
-  const auto found = std::find_if(terms.begin(), terms.end(), [&name](const Term& one) { return one.name == name; });
-  return found == terms.end() ? "none" : "\"" + show(found->value, kLongest) + "\"";
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&name](const JobSetting& one) { return one.name == name; });
+  return found == settings.end() ? "none" : "\"" + show(found->value, kLongest) + "\"";
 }
 
 // A clause that follows "it"; empty if they are equal.
-std::string first_difference(const Terms& theirs, const Terms& own) {
+std::string first_difference(const JobSettings& theirs, const JobSettings& own) {
   if (theirs == own) return {};
-  for (const Term& term : own) {
-    const std::string there = value_in(theirs, term.name), here = value_in(own, term.name);
-    if (there != here) return fmt::format("it has {} for {}, and the head {}", there, term.name, here);
+  for (const JobSetting& setting : own) {
+    const std::string there = value_in(theirs, setting.name), here = value_in(own, setting.name);
+    if (there != here) return fmt::format("it has {} for {}, and the head {}", there, setting.name, here);
   }
   return "it says more of the job than the head knows";
 }
@@ -54,7 +55,7 @@ std::optional<Refused> PeerList::refuse(const Introduction& introduction) const 
                                                     show(introduction.host), introduction.index, fold_names(names_)));
   }
   if (introduction.calls == Calls::WithPlan) {
-    const std::string difference = first_difference(introduction.terms, settings_.terms);
+    const std::string difference = first_difference(introduction.job_settings, settings_.job_settings);
     if (!difference.empty()) return refusal(Reason::Plan, difference);
   }
   if (closed_) return refusal(Reason::Ending, "the job is ending");

@@ -73,7 +73,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
                               .job = s.job,
                               .attempt = s.attempt,
                               .build = s.build,
-                              .terms = s.terms,
+                              .job_settings = s.job_settings,
                               .index = s.own_index,
                               .host = s.hosts[s.own_index],
                               .calls = plan_.unable ? Calls::ToSayWhyNot : Calls::WithPlan,
