@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/plan/fifos.h"
-#include "launcher/agent/pipes/dealer.h"
+#include "launcher/agent/pipes/record_distributor.h"
 #include "tests/fuzz/require.h"
 
 using sml::fuzz::require;
@@ -26,22 +26,23 @@ struct Outcome {
   std::optional<std::uint64_t> fault;
 };
 
-void add(Outcome& out, const agent::Dealer& dealer, const Result<std::span<const agent::Share>>& shares) {
+void add(Outcome& out, const agent::RecordDistributor& distributor,
+         const Result<std::span<const agent::Share>>& shares) {
   if (!shares) {
     require(!shares.error().message().empty());
-    out.fault = dealer.offset();
+    out.fault = distributor.offset();
     return;
   }
   for (const agent::Share& share : *shares) out.dealt[share.reader] += share.bytes;
 }
 
 Outcome deal(const plan::FifoChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
-  agent::Dealer dealer(channel, readers);
+  agent::RecordDistributor distributor(channel, readers);
   Outcome out{Dealt(readers), {}};
   for (; !stream.empty() && !out.fault; stream.remove_prefix(std::min(step, stream.size()))) {
-    add(out, dealer, dealer.deal(stream.substr(0, step)));
+    add(out, distributor, distributor.deal(stream.substr(0, step)));
   }
-  if (!out.fault) add(out, dealer, dealer.end());
+  if (!out.fault) add(out, distributor, distributor.end());
   return out;
 }
 

@@ -25,7 +25,7 @@ constexpr Duration kStuck = std::chrono::seconds(60);
 FifoChannelFeed::FifoChannelFeed(const FifoFeed& feed)
     : feed_(feed),
       machine_(static_cast<std::uint32_t>(feed.folders.size()), feed.channel.epochs),
-      dealer_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
+      distributor_(feed.channel, static_cast<std::uint32_t>(feed.folders.size())),
       source_(feed.platform_folder, feed.channel.name),
       buffer_(kFeedRead) {
   for (const std::string& folder : feed.folders) sinks_.emplace_back(folder, feed.channel.name);
@@ -71,7 +71,7 @@ void FifoChannelFeed::offer(std::uint32_t reader) {
 
 void FifoChannelFeed::open_source() {
   source_state_ = Source::Awaited;
-  dealer_ = Dealer(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
+  distributor_ = RecordDistributor(feed_.channel, static_cast<std::uint32_t>(sinks_.size()));
 }
 
 void FifoChannelFeed::close_source() {
@@ -124,13 +124,13 @@ void FifoChannelFeed::source_ready() {
   if (!*n) return;
   ++moved_;
   const bool ended = **n == 0;
-  hand_out(ended ? dealer_.end() : dealer_.deal(std::string_view(buffer_.data(), **n)));
+  hand_out(ended ? distributor_.end() : distributor_.deal(std::string_view(buffer_.data(), **n)));
   if (ended && !fault_) perform(machine_.source_ended());
 }
 
 void FifoChannelFeed::hand_out(const Result<std::span<const Share>>& shares) {
   if (!shares) {
-    return fail(shares.error(), place() + ", byte " + std::to_string(dealer_.offset()));
+    return fail(shares.error(), place() + ", byte " + std::to_string(distributor_.offset()));
   }
   for (const Share& share : *shares) {
     if (machine_.takes(share.reader)) sinks_[share.reader].add(share.bytes);

@@ -12,9 +12,9 @@
 #include "common/core/error.h"
 #include "common/plan/fifos.h"
 #include "launcher/agent/pipes/channel_machine.h"
-#include "launcher/agent/pipes/dealer.h"
 #include "launcher/agent/pipes/fifo_sink.h"
 #include "launcher/agent/pipes/fifo_source.h"
+#include "launcher/agent/pipes/record_distributor.h"
 
 namespace sml::agent {
 
@@ -26,9 +26,9 @@ struct FifoFeed {
   std::vector<std::string> readers;  // for messages: "rank 3"
 };
 
-// Deals one channel: owns its source, its state machine, its dealer and its sinks; makes and removes the readers' FIFOs
-// in FifoFeed::folders, which must exist. `feed` must outlive it. Readers are indices in FifoFeed::folders. No call
-// blocks.
+// Deals one channel: owns its source, its state machine, its distributor and its sinks; makes and removes the readers'
+// FIFOs in FifoFeed::folders, which must exist. `feed` must outlive it. Readers are indices in FifoFeed::folders. No
+// call blocks.
 class FifoChannelFeed {
  public:
   explicit FifoChannelFeed(const FifoFeed& feed);
@@ -73,7 +73,7 @@ class FifoChannelFeed {
 
   const FifoFeed& feed_;
   ChannelMachine machine_;
-  Dealer dealer_;
+  RecordDistributor distributor_;
   FifoSource source_;
   std::vector<FifoSink> sinks_;
   std::vector<char> buffer_;

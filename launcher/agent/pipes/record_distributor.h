@@ -12,23 +12,23 @@
 
 namespace sml::agent {
 
-// Consecutive bytes for one reader. They belong to the argument of deal() or to the dealer, and are valid until the
-// dealer is called again.
+// Consecutive bytes for one reader. They belong to the argument of deal() or to the distributor, and are valid until
+// the distributor is called again.
 struct Share {
   std::uint32_t reader = 0;  // its index
   std::string_view bytes;
 };
 
 // Deals one epoch of a channel: reader 0 gets the first record. With Equalize::Drop it deals only complete rounds, so
-// that all readers get equally many records. A dealer does not know which readers have left: it deals to them as to the
-// others, and the caller drops their bytes.
-class Dealer {
+// that all readers get equally many records. A distributor does not know which readers have left: it deals to them as
+// to the others, and the caller drops their bytes.
+class RecordDistributor {
  public:
   // A round is complete when each reader has had its turn. With Equalize::Drop, this is the most bytes that are kept
   // until a round is complete.
   static constexpr std::size_t kLongestRound = std::size_t{256} << 20;
 
-  Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
+  RecordDistributor(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round = kLongestRound);
 
   // Deals the next bytes of the stream, in pieces of any size. Error (Io): invalid records, or a round longer than
   // `longest_round`; offset() is then the byte of the epoch at which the error occurred.

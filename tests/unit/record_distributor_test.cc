@@ -1,4 +1,4 @@
-#include "launcher/agent/pipes/dealer.h"
+#include "launcher/agent/pipes/record_distributor.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/record_io.h"
@@ -20,12 +20,12 @@ void add(Dealt& out, const Result<std::span<const Share>>& shares) {
 
 // What each of `readers` gets of a stream that comes in pieces of `step` bytes.
 Dealt deal(const plan::FifoChannel& channel, std::uint32_t readers, std::string_view stream, std::size_t step) {
-  Dealer dealer(channel, readers);
+  RecordDistributor distributor(channel, readers);
   Dealt out(readers);
   for (; !stream.empty(); stream.remove_prefix(std::min(step, stream.size()))) {
-    add(out, dealer.deal(stream.substr(0, step)));
+    add(out, distributor.deal(stream.substr(0, step)));
   }
-  add(out, dealer.end());
+  add(out, distributor.end());
   return out;
 }
 
@@ -68,19 +68,19 @@ TEST_CASE("equal shares leave out what is no whole round") {
 }
 
 TEST_CASE("a round that is too long to be kept is an error") {
-  Dealer dealer(lines(1, Equalize::Drop), 2, 10);
-  CHECK(dealer.deal("12345\n").has_value());
-  const auto shares = dealer.deal("12345678\n");
+  RecordDistributor distributor(lines(1, Equalize::Drop), 2, 10);
+  CHECK(distributor.deal("12345\n").has_value());
+  const auto shares = distributor.deal("12345678\n");
   REQUIRE(shares.has_error());
   CHECK_THAT(shares.error().message(), Catch::Contains("more than 10 bytes"));
 }
 
 TEST_CASE("a broken stream is an error at its byte") {
-  Dealer dealer({.name = "c", .framing = FifoFraming::Records}, 2);
-  REQUIRE(dealer.deal(frame("12")).has_value());
-  CHECK(dealer.deal("garbage!").has_error());
-  CHECK(dealer.offset() == 12);
-  Dealer cut({.name = "c", .framing = FifoFraming::Records}, 2);
+  RecordDistributor distributor({.name = "c", .framing = FifoFraming::Records}, 2);
+  REQUIRE(distributor.deal(frame("12")).has_value());
+  CHECK(distributor.deal("garbage!").has_error());
+  CHECK(distributor.offset() == 12);
+  RecordDistributor cut({.name = "c", .framing = FifoFraming::Records}, 2);
   REQUIRE(cut.deal(frame("12").substr(0, 10)).has_value());
   CHECK(cut.end().has_error());
 }

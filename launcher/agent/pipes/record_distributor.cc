@@ -1,4 +1,4 @@
-#include "launcher/agent/pipes/dealer.h"
+#include "launcher/agent/pipes/record_distributor.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@ namespace sml::agent {
 using plan::Equalize;
 using plan::FifoFraming;
 
-Dealer::Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round)
+RecordDistributor::RecordDistributor(const plan::FifoChannel& channel, std::uint32_t readers, std::size_t longest_round)
     : splitter_(channel.framing, channel.group),
       framing_(channel.framing),
       equalize_(channel.equalize),
@@ -16,7 +16,7 @@ Dealer::Dealer(const plan::FifoChannel& channel, std::uint32_t readers, std::siz
       whole_(readers),
       longest_round_(longest_round) {}
 
-Result<std::span<const Share>> Dealer::deal(std::string_view bytes) {
+Result<std::span<const Share>> RecordDistributor::deal(std::string_view bytes) {
   shares_.clear();
   for (std::uint32_t i = 0; i < kept_.size(); ++i) kept_[i].erase(0, std::exchange(whole_[i], 0));
   while (!bytes.empty()) {
@@ -29,7 +29,7 @@ Result<std::span<const Share>> Dealer::deal(std::string_view bytes) {
   return whole_rounds();
 }
 
-Result<std::span<const Share>> Dealer::end() {
+Result<std::span<const Share>> RecordDistributor::end() {
   if (Result<void> whole = splitter_.end(); !whole) return whole.error();
   shares_.clear();
   for (std::uint32_t i = 0; i < kept_.size(); ++i) kept_[i].erase(0, std::exchange(whole_[i], 0));
@@ -38,7 +38,7 @@ Result<std::span<const Share>> Dealer::end() {
   return whole_rounds();
 }
 
-Result<void> Dealer::give(std::string_view bytes) {
+Result<void> RecordDistributor::give(std::string_view bytes) {
   if (equalize_ == Equalize::No) {
     const bool follows = !shares_.empty() && shares_.back().reader == reader_;
     if (follows) {
@@ -60,7 +60,7 @@ Result<void> Dealer::give(std::string_view bytes) {
   return {};
 }
 
-void Dealer::record_ended() {
+void RecordDistributor::record_ended() {
   if (++in_group_ < group_) return;
   in_group_ = 0;
   reader_ = (reader_ + 1) % static_cast<std::uint32_t>(kept_.size());
@@ -69,7 +69,7 @@ void Dealer::record_ended() {
   for (std::uint32_t i = 0; i < kept_.size(); ++i) whole_[i] = kept_[i].size();
 }
 
-std::span<const Share> Dealer::whole_rounds() {
+std::span<const Share> RecordDistributor::whole_rounds() {
   for (std::uint32_t i = 0; i < kept_.size(); ++i) {
     if (whole_[i] > 0) shares_.push_back({i, std::string_view(kept_[i]).substr(0, whole_[i])});
   }
