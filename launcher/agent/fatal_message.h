@@ -9,6 +9,6 @@
 namespace sml::agent {
 
 // Writes one line without allocating memory; ignores write errors.
-void say_last_words(std::initializer_list<std::string_view> words);
+void write_fatal_message(std::initializer_list<std::string_view> words);
 
 }  // namespace sml::agent

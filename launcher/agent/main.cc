@@ -127,7 +127,7 @@ int main(int argc, char** argv, char** environment) {
     return 0;
   }
   if (flags.mark.empty()) {
-    sml::agent::say_last_words({"started by sml-run on the hosts of a job; see sml-run-agent(1)"});
+    sml::agent::write_fatal_message({"started by sml-run on the hosts of a job; see sml-run-agent(1)"});
     return 2;
   }
   show_name(argv[0]);
@@ -140,7 +140,7 @@ int main(int argc, char** argv, char** environment) {
       return serve(flags, scratch, guard, environment);
     });
   } catch (const std::exception& e) {
-    sml::agent::say_last_words({"internal error: ", e.what()});
+    sml::agent::write_fatal_message({"internal error: ", e.what()});
     return 1;
   }
 }

@@ -30,7 +30,7 @@ constexpr std::size_t kMostPending = std::size_t{1} << 20;  // bytes of output b
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 constexpr int kBacklog = 64;
 constexpr int kTries = 3;
-constexpr int kLastWordsMs = 200;
+constexpr int kLastBytesMs = 200;
 
 // The socket appears under its name only when it accepts connections, so a client whose connection is refused knows
 // that its owner is gone.
@@ -242,7 +242,7 @@ void ControlSocket::output(Rank rank, Stream stream, std::string_view bytes) {
 }
 
 void ControlSocket::send_end(int exit_code, const std::string& verdict) {
-  const TimePoint limit = Clock::now() + std::chrono::milliseconds(kLastWordsMs);
+  const TimePoint limit = Clock::now() + std::chrono::milliseconds(kLastBytesMs);
   for (const auto& visit : std::vector(state_->visits)) {
     if (!visit->awaits_end) continue;
     if (visit->skipped > 0) visit->out += encode(Answer(Skipped{std::exchange(visit->skipped, 0)}));

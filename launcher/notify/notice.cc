@@ -40,9 +40,11 @@ std::string words_of(const std::vector<std::string>& command) {
 // The last lines of the rank, each escaped and cut.
 std::vector<std::string> lines_of(const report::JobEnds& end) {
   std::vector<std::string> out;
-  const auto is_it = [&](const report::LastWords& words) { return end.root_cause && words.rank == *end.root_cause; };
-  const auto found = std::find_if(end.last_words.begin(), end.last_words.end(), is_it);
-  if (found == end.last_words.end()) return out;
+  const auto is_it = [&](const report::RankLastLines& lines) {
+    return end.root_cause && lines.rank == *end.root_cause;
+  };
+  const auto found = std::find_if(end.last_lines.begin(), end.last_lines.end(), is_it);
+  if (found == end.last_lines.end()) return out;
   const std::size_t count = found->lines.size();
   for (std::size_t i = count > kMostLines ? count - kMostLines : 0; i < count; ++i) {
     out.push_back(show(found->lines[i], kLongestOfThem));

@@ -13,9 +13,9 @@ namespace sml::run {
 namespace {
 
 // The last output of the first workers that failed by themselves; of at most kMost.
-std::vector<report::LastWords> last_words(const report::AttemptFacts& facts) {
+std::vector<report::RankLastLines> last_lines_of_failed(const report::AttemptFacts& facts) {
   constexpr std::size_t kMost = 64;
-  std::vector<report::LastWords> out;
+  std::vector<report::RankLastLines> out;
   for (const report::AttemptFacts::WorkerEnd& end : facts.ends) {
     if (end.by_itself && out.size() < kMost) out.push_back({end.rank, end.last_lines});
   }
@@ -83,7 +83,7 @@ transport::RunEnd Conclusion::leave_failure_file() const {
 }
 
 report::JobEnds Conclusion::event() const {
-  return {verdict().exit_code, report::in_words(verdict()), root_cause(), last_words(outcome_.facts),
+  return {verdict().exit_code, report::in_words(verdict()), root_cause(), last_lines_of_failed(outcome_.facts),
           attempt_number(),    deps_.restarts.why_none()};
 }
 

@@ -19,7 +19,7 @@ namespace sml::run {
 
 namespace {
 
-constexpr int kLastWordsMs = 1000;
+constexpr int kLastOutputMs = 1000;
 
 attempt::Terms first_terms(const JobOptions& options) {
   return {options.restart.max > 0 ? transport::Afterwards::Stay : transport::Afterwards::Leave, {}};
@@ -55,7 +55,7 @@ int Run::run() {
   if (Result<void> open = fleet_.open(launcher_events()); !open) {
     console_.print(open.error().message());
     if (!open.error().hint().empty()) console_.print("hint: " + open.error().hint());
-    console_.flush_last(kLastWordsMs);
+    console_.flush_last(kLastOutputMs);
     return exit_code_of(open.error().kind());
   }
   streams_.give_input();
@@ -312,7 +312,7 @@ int Run::conclude() {
   const int exit_code = conclusion.verdict().exit_code;
   control_.send_end(exit_code, report::in_words(conclusion.verdict()));
   control_.close();
-  console_.flush_last(kLastWordsMs);
+  console_.flush_last(kLastOutputMs);
   fleet_.close();
   return exit_code;
 }

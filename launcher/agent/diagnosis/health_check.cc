@@ -16,7 +16,7 @@ namespace sml::agent {
 namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(100);
-constexpr Duration kLastWords = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
+constexpr Duration kLastOutput = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
 constexpr int kNotFound = 127;                             // of a shell
@@ -115,11 +115,11 @@ void HealthCheck::look() {
   const Duration passed = Clock::now() - begun_;
   const Duration limit = std::chrono::milliseconds(asked_.limit_ms);
   const bool late = command_ && passed >= limit;
-  if (status_ && (said_all_ || passed >= limit + kLastWords)) {
+  if (status_ && (said_all_ || passed >= limit + kLastOutput)) {
     const bool not_found = exit_code_of(*status_) == kNotFound;
-    return answer("--health-check " + describe(*status_) + last_words() + (not_found ? left_out_ : std::string()));
+    return answer("--health-check " + describe(*status_) + last_output() + (not_found ? left_out_ : std::string()));
   }
-  if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_words());
+  if (late && !status_) return answer("--health-check has not ended within " + format_duration(limit) + last_output());
   const Duration timeout = std::chrono::milliseconds(asked_.accelerators_ms);
   const bool waits = timeout > Duration::zero();
   const bool unknown = waits && gpus_state_ == Gpus::Unknown && passed < kGpuTimeout;
@@ -133,7 +133,7 @@ void HealthCheck::look() {
   when_due(tick_, lifetime_.guard([this] { look(); }));
 }
 
-std::string HealthCheck::last_words() const {
+std::string HealthCheck::last_output() const {
   std::string_view rest = trim(command_->text());
   std::string out;
   for (int line = 0; line < kLines && !rest.empty(); ++line) {

@@ -57,7 +57,7 @@ class HealthCheck {
   bool ask_gpus();                        // see GpuQuery::ask_at_once()
   std::vector<std::string> held() const;  // names of accelerators that still hold too much memory
   void answer(std::string fault);         // empty: the host is healthy
-  std::string last_words() const;         // the end of the command's output, for the fault
+  std::string last_output() const;        // the end of the command's output, for the fault
 
   boost::asio::io_context& loop_;
   Tell tell_;

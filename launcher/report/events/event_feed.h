@@ -121,7 +121,7 @@ struct JobStopping {
   StopCause cause = StopCause::WorkerFailed;
 };
 // The last lines that a rank wrote to its stderr.
-struct LastWords {
+struct RankLastLines {
   Rank rank;
   std::vector<std::string> lines;
 };
@@ -144,7 +144,7 @@ struct JobEnds {
   int exit_code = 0;
   std::string verdict;  // the outcome in words
   std::optional<Rank> root_cause{};
-  std::vector<LastWords> last_words{};  // of ranks that failed
+  std::vector<RankLastLines> last_lines{};  // of ranks that failed
   std::uint32_t attempts = 1;
   std::string no_restart{};  // why no other attempt followed, as a part of a sentence; empty if that is evident
 };

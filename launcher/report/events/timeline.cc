@@ -95,7 +95,7 @@ struct Timeline::Listener {
     t.root_cause_ = e.root_cause;
     t.exit_code_ = e.exit_code;
     t.verdict_ = e.verdict;
-    for (const LastWords& words : e.last_words) t.ranks_[words.rank.value()].last_lines = words.lines;
+    for (const RankLastLines& lines : e.last_lines) t.ranks_[lines.rank.value()].last_lines = lines.lines;
   }
 };
 
