@@ -92,13 +92,13 @@ class Walk {
     }
     struct stat info {};
     if (!next || ::fstat(next.get(), &info) != 0) return fault(errno);
-    if (S_ISLNK(info.st_mode)) return go_on_at(next.get(), info, name);
+    if (S_ISLNK(info.st_mode)) return follow_link(next.get(), info, name);
     if (!S_ISDIR(info.st_mode)) return folders_ == Folders::AreMade ? no_folder(name, ENOTDIR) : fault(ENOTDIR);
     at_ = std::move(next);
     return {};
   }
 
-  Result<void> go_on_at(int link, const struct stat& info, const std::string& name) {
+  Result<void> follow_link(int link, const struct stat& info, const std::string& name) {
     if (others_write_ && !is_trusted_link(info)) {
       return refused("cannot open " + path_ + ": " + name + " is a link of another user, where others can write");
     }

@@ -138,7 +138,7 @@ class Listener {
         print_("the launcher of " + socket_.called() + " has gone without a word");
         return kFailed;
       }
-      if (const std::optional<int> status = hear(**answer)) return *status;
+      if (const std::optional<int> status = handle(**answer)) return *status;
     }
   }
 
@@ -148,7 +148,7 @@ class Listener {
   }
 
   // Returns the exit status after the last answer.
-  std::optional<int> hear(const Answer& answer) {
+  std::optional<int> handle(const Answer& answer) {
     if (const auto* output = std::get_if<Output>(&answer)) {
       printer_.add(*output);
       return flush() ? std::nullopt : std::optional(kFailed);

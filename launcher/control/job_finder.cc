@@ -174,7 +174,7 @@ Error no_answer(Duration limit) {
 }
 
 // Waits until each job has answered, or the time is over.
-void hear(std::vector<Asked>& all) {
+void await_answers(std::vector<Asked>& all) {
   const Duration timeout = std::chrono::milliseconds(kAnswerWithinMs);
   const TimePoint limit = Clock::now() + timeout;
   for (;;) {
@@ -329,7 +329,7 @@ Found find_jobs() {
       hearing.add_note(socket, talk.error().message());
     }
   }
-  hear(asked);
+  await_answers(asked);
   for (Asked& one : asked) hearing.add(std::move(one));
   hearing.add_unseen(unseen);
   return hearing.take();

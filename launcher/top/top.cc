@@ -90,8 +90,8 @@ class Top {
       terminal_.draw(screen_.draw(size.columns, size.lines));
       wait(signals.fd());
       if (take_signals(signals) == Then::Leave || take_keys() == Then::Leave) return;
-      hear_status();
-      hear_other();
+      read_status();
+      read_answers();
       if (!status_ && !over_ && Clock::now() >= next_) ask_status();
     }
   }
@@ -144,7 +144,7 @@ class Top {
     status_.emplace(std::move(*asked));
   }
 
-  void hear_status() {
+  void read_status() {
     if (!status_) return;
     std::optional<Result<std::optional<Answer>>> answer = status_->take();
     if (!answer) return;
@@ -185,7 +185,7 @@ class Top {
     }
   }
 
-  void hear_other() {
+  void read_answers() {
     while (other_) {
       std::optional<Result<std::optional<Answer>>> answer = other_->conversation.take();
       if (!answer) return;
@@ -193,12 +193,12 @@ class Top {
         other_.reset();
         return;
       }
-      if (hear(***answer)) other_.reset();
+      if (handle(***answer)) other_.reset();
     }
   }
 
   // Whether this was the last answer.
-  bool hear(const Answer& answer) {
+  bool handle(const Answer& answer) {
     if (const auto* output = std::get_if<control::Output>(&answer)) {
       other_->lines.add(*output);
       return false;

@@ -96,7 +96,7 @@ void RecordService::look() {
     const Member& member = source->member;
     dumps->push_back({*source, source->recorder, records_here(member) ? member.torch.dump : std::string()});
   }
-  if (dumps->empty()) return go_on();
+  if (dumps->empty()) return await_dumps();
   const auto fetch = [dumps] {
     for (Dump& one : *dumps) {
       one.bytes = one.recorder->poll(wire::kMaxRecorded);
@@ -107,12 +107,12 @@ void RecordService::look() {
     for (const Dump& one : *dumps) {
       if (one.bytes) send(one.source.member, *one.bytes);
     }
-    go_on();
+    await_dumps();
   }));
 }
 
 // Repeats until no answer is pending.
-void RecordService::go_on() {
+void RecordService::await_dumps() {
   const TimePoint now = Clock::now();
   bool awaits = false;
   for (const auto& source : sources_) {

@@ -49,8 +49,8 @@ class RecordService final : public HostService {
   bool records_here(const Member& member) const;
   void begin(const wire::AskRecorded& m);
   void ask_server(Source& source);
-  void look();  // for dumps, then go_on()
-  void go_on();
+  void look();  // for dumps, then await_dumps()
+  void await_dumps();
   bool awaits_dump(const Source& source) const { return source.recorder->awaited() && source.member.runs; }
   void send(const Member& member, const std::string& bytes);
   void finish();

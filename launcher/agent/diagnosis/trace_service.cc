@@ -100,15 +100,15 @@ void TraceService::begin(const wire::AskTraces& m) {
   when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
   when_due(limit_, lifetime_.guard([this] { finish(); }));
-  go_on();
+  run_next();
 }
 
 void TraceService::ask_torch(Look& look) {
-  const auto done = [this, &look](std::optional<std::string> text) { hear_stacks(look, std::move(text)); };
+  const auto done = [this, &look](std::optional<std::string> text) { take_stacks(look, std::move(text)); };
   look.asks = look.server.ask(look.member.torch.socket, "dump_traceback", kLongestTrace, done);
 }
 
-void TraceService::hear_stacks(Look& look, std::optional<std::string> text) {
+void TraceService::take_stacks(Look& look, std::optional<std::string> text) {
   look.asks = false;
   if (text && text->find("\n  File ") != std::string::npos) {
     look.trace.tool = "torch";
@@ -117,14 +117,14 @@ void TraceService::hear_stacks(Look& look, std::optional<std::string> text) {
   } else if (look.command.empty()) {
     send_trace(look, "");
   }
-  go_on();
+  run_next();
 }
 
 void TraceService::stop_asking() {
   for (const auto& look : looks_) {
     if (!look->asks) continue;
     look->server.give_up();
-    hear_stacks(*look, std::nullopt);
+    take_stacks(*look, std::nullopt);
     if (!asked_) return;
   }
 }
@@ -149,7 +149,7 @@ void TraceService::choose_tool(Look& look) {
 }
 
 // Starts as many tools as may run; sends the end of the answer after the last one.
-void TraceService::go_on() {
+void TraceService::run_next() {
   if (!asked_) return;
   bool waits = false;
   for (const auto& look : looks_) {
@@ -165,7 +165,7 @@ void TraceService::run_tool(Look& look) {
     const std::string& text = look.run.text();
     const bool told = text.find("\n    ") != std::string::npos || text.find("#0") != std::string::npos;
     send_trace(look, told ? "" : look.trace.tool + " failed: " + last_line(text));
-    go_on();
+    run_next();
   };
   const Result<void> started = look.run.start(look.command, kLongestTrace, done);
   if (!started) return send_trace(look, started.error().message());

@@ -55,9 +55,9 @@ class TraceService final : public HostService {
   void begin(const wire::AskTraces& m);
   void choose_tool(Look& look);
   void ask_torch(Look& look);
-  void hear_stacks(Look& look, std::optional<std::string> text);  // nullopt: torch sent none
+  void take_stacks(Look& look, std::optional<std::string> text);  // nullopt: torch sent none
   void stop_asking();
-  void go_on();
+  void run_next();
   void run_tool(Look& look);
   void send_trace(Look& look, const std::string& fault);  // `fault` empty: no tool failed
   void finish();

@@ -41,7 +41,7 @@ ControlLink::ControlLink(boost::asio::io_context& loop, int in, int out, Events 
 
 void ControlLink::start() { read(); }
 
-bool ControlLink::go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received) {
+bool ControlLink::resume(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received) {
   if (lost_ || !lasts_ || !sent_.acknowledge(received) || !sent_.from(received)) return false;
   ++pipe_;
   put_in_place(in_, in);

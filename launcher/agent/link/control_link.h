@@ -29,7 +29,7 @@ class ControlLink {
     // Not called after abandon().
     std::function<void(const Error&)> lost;
     std::function<void()> drained;   // queued bytes have been written: allowance() and idle() may have changed
-    std::function<void()> broken{};  // the pipe of a resumable link broke; called at most once before each go_on()
+    std::function<void()> broken{};  // the pipe of a resumable link broke; called at most once before each resume()
   };
 
   // Takes ownership of the descriptors and makes them non-blocking.
@@ -41,7 +41,7 @@ class ControlLink {
   // Replaces the current pipe, whether it is broken or not. Sends `greeting` first, then all bytes of the link after
   // the first `received` ones, which the launcher has received. Returns false and does not change the pipe if the link
   // cannot go on: it is lost or not resumable, or these bytes are no longer kept.
-  bool go_on(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received);
+  bool resume(os::UniqueFd in, os::UniqueFd out, std::string greeting, std::uint64_t received);
   // The number of bytes received so far, over all pipes of this link.
   std::uint64_t received() const { return received_.count(); }
 

@@ -62,10 +62,10 @@ void ReconnectSocket::let_in(os::UniqueFd caller) {
   boost::system::error_code ignored;
   caller_.close(ignored);
   caller_.assign(caller.release());
-  when_readable(caller_, lifetime_.guard([this] { hear_caller(); }));
+  when_readable(caller_, lifetime_.guard([this] { read_caller(); }));
 }
 
-void ReconnectSocket::hear_caller() {
+void ReconnectSocket::read_caller() {
   os::UniqueFd caller(caller_.release());
   std::optional<HandedOver> handed = take_over(caller.get());
   if (!handed) return;

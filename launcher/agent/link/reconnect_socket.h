@@ -38,7 +38,7 @@ class ReconnectSocket {
  private:
   void accept();
   void let_in(os::UniqueFd caller);
-  void hear_caller();
+  void read_caller();
 
   boost::asio::posix::stream_descriptor listener_;
   boost::asio::posix::stream_descriptor caller_;  // a connection that has sent nothing yet; the next one replaces it

@@ -16,7 +16,7 @@ ReconnectWindow::~ReconnectWindow() {
 std::string ReconnectWindow::open_socket(const std::string& secret, Duration hold) {
   if (secret.empty()) return {};
   hold_ = pipe_hold_ = hold;
-  socket_.emplace(loop_, secret, [this](Reconnected pipe) { return come_back(std::move(pipe)); });
+  socket_.emplace(loop_, secret, [this](Reconnected pipe) { return reconnected(std::move(pipe)); });
   if (!socket_->name().empty()) link_.make_resumable();
   return socket_->name();
 }
@@ -27,9 +27,9 @@ void ReconnectWindow::first_pipe_ends(Duration hold) {
   if (until_) link_broke();
 }
 
-bool ReconnectWindow::come_back(Reconnected pipe) {
+bool ReconnectWindow::reconnected(Reconnected pipe) {
   std::string greeting = wire::goes_on_line(pipe.request.mark, link_.received());
-  if (!link_.go_on(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.request.received)) return false;
+  if (!link_.resume(std::move(pipe.in), std::move(pipe.out), std::move(greeting), pipe.request.received)) return false;
   until_.reset();
   is_first_pipe_ = false;
   pipe_hold_ = hold_;

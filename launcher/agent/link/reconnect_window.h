@@ -37,7 +37,7 @@ class ReconnectWindow {
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
 
  private:
-  bool come_back(Reconnected pipe);
+  bool reconnected(Reconnected pipe);
 
   boost::asio::io_context& loop_;
   ControlLink& link_;

@@ -183,7 +183,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
       if (settles_all(refused->reason)) give_up_caller(peer, introduction, refused->text);
       return;
     }
-    peer.hear_out();
+    peer.identified();
     if (introduction.index == kAnyPlace) return let_wait(peer, introduction);
     if (settings_.callers == Callers::Anywhere) return let_in(peer, introduction);
     look_up(introduction.host, [this, introduction, weak = weak_to(peer)](const Addresses& addresses) {
@@ -196,10 +196,10 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     limiter_.settled(peer.id());
     const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
     const auto before = std::find_if(peers_.begin(), peers_.end(), is_it);
-    if (before == peers_.end() || !peer.go_on_for(**before, m.received)) {
+    if (before == peers_.end() || !peer.resume_from(**before, m.received)) {
       return refuse(peer, list_.refusal(Reason::Gone, "it comes back too late"));
     }
-    peer.hear_out();
+    peer.identified();
     events_.print(peer.host() + ": the connection to it had broken, and has been made again");
     sweep();
   }

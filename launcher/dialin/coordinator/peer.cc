@@ -78,7 +78,7 @@ void Peer::finish() {
   if (!broken_) link_->finish();
 }
 
-bool Peer::go_on_for(Peer& before, std::uint64_t received) {
+bool Peer::resume_from(Peer& before, std::uint64_t received) {
   const std::optional<std::string_view> unreceived = before.stay_->conversation.unreceived(received);
   if (!unreceived) return false;
   link_->send(encode(ToPeer(Resumed{before.stay_->conversation.received()})));

@@ -90,7 +90,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   // ---- before it has a place
 
   // Its first message matches this job: cancels the link's time limit for identifying itself.
-  void hear_out() { link_->known(); }
+  void identified() { link_->known(); }
   // Records that the peer waits for a place, which it gets when enough other hosts are here.
   void wait(const Introduction& introduction) {
     waits_ = Unplaced{introduction.preferred, ends_.far};
@@ -129,7 +129,7 @@ class Peer final : public std::enable_shared_from_this<Peer>, private LinkEvents
   // Takes over the place and the message stream of `before`, the same host's earlier connection, which is gone then.
   // `received`: see Reconnect. Returns false, and changes nothing, if bytes that the host has not received are no
   // longer kept.
-  [[nodiscard]] bool go_on_for(Peer& before, std::uint64_t received);
+  [[nodiscard]] bool resume_from(Peer& before, std::uint64_t received);
 
  private:
   // The state that survives a reconnect.

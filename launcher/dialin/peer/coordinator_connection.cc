@@ -164,7 +164,7 @@ void CoordinatorConnection::dialled(Result<os::UniqueFd> socket) {
 }
 
 void CoordinatorConnection::proved(const Way& way) {
-  if (&way == next_.get()) return come_back();
+  if (&way == next_.get()) return send_reconnect();
   if (&way != now_.get()) return;
   took_ = Clock::now() - dialled_at_;
   owner_.call_is_proved();
@@ -178,13 +178,13 @@ void CoordinatorConnection::came(Way& way, std::span<const char> bytes) {
     const Result<std::optional<ToPeer>> message = way.reader.next();
     if (!message) return closed(way, message.error());
     if (!message->has_value()) return;
-    hear(way, **message, way.reader.size());
+    handle(way, **message, way.reader.size());
   }
 }
 
-void CoordinatorConnection::hear(Way& way, const ToPeer& message, std::size_t size) {
+void CoordinatorConnection::handle(Way& way, const ToPeer& message, std::size_t size) {
   if (&way == next_.get()) {
-    if (const auto* m = std::get_if<Resumed>(&message)) return go_on(m->received);
+    if (const auto* m = std::get_if<Resumed>(&message)) return resume(m->received);
     if (std::holds_alternative<Refused>(message)) return give_up(why_);
     return closed(way, Error(ErrorKind::Protocol, "it sent a message out of turn"));
   }
@@ -245,12 +245,12 @@ void CoordinatorConnection::dial_later() {
 }
 
 // Drops the old connection first: bytes that still arrive on it would be received twice.
-void CoordinatorConnection::come_back() {
+void CoordinatorConnection::send_reconnect() {
   if (state_ == State::Lasts) broke(Error(ErrorKind::Lost, "the connection is silent"));
   next_->link->send(encode(ToCoordinator(Reconnect{ticket_, conversation_.received()})));
 }
 
-void CoordinatorConnection::go_on(std::uint64_t received) {
+void CoordinatorConnection::resume(std::uint64_t received) {
   const std::optional<std::string_view> unreceived = conversation_.unreceived(received);
   if (!unreceived) return give_up(Error(ErrorKind::Protocol, "it resumed without what had been sent to it"));
   limit_.cancel();

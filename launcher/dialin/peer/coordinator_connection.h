@@ -89,9 +89,9 @@ class CoordinatorConnection final {
   void came(Way& way, std::span<const char> bytes);
   void closed(const Way& way, const Error& why);
 
-  void hear(Way& way, const ToPeer& message, std::size_t size);
-  void go_on(std::uint64_t received);
-  void come_back();
+  void handle(Way& way, const ToPeer& message, std::size_t size);
+  void resume(std::uint64_t received);
+  void send_reconnect();
   void broke(const Error& why);
   void dial_again();
   void dial_later();

@@ -203,7 +203,7 @@ void ResumableLink::greeted(Pipe& pipe, const wire::Greeting& greeting) {
     if (runs->version != wire::kProtocolVersion) return try_later();
     return ask_to_reconnect();
   }
-  if (const auto* goes_on = std::get_if<wire::AgentResumed>(&greeting)) return go_on(goes_on->received);
+  if (const auto* resumed = std::get_if<wire::AgentResumed>(&greeting)) return resume(resumed->received);
   const bool late = asked_ != received_.count();  // the bytes that were asked for are no longer kept
   if (std::holds_alternative<wire::CannotDeploy>(greeting) || now_ || late) return try_later();
   agent_gone_ = true;
@@ -217,7 +217,7 @@ void ResumableLink::ask_to_reconnect() {
       wire::encode(wire::ReconnectRequest{next_->mark(), place_->reconnect_socket, place_->pid, secret_, *asked_}));
 }
 
-void ResumableLink::go_on(std::uint64_t received) {
+void ResumableLink::resume(std::uint64_t received) {
   if (!asked_ || !sent_.acknowledge(received) || !sent_.from(received)) {
     return give_up(Error(ErrorKind::Protocol, "broke the protocol: its agent resumed with missing data"));
   }

@@ -82,7 +82,7 @@ class ResumableLink final {
   void deliver(std::span<const char> bytes);
   void greeted(Pipe& pipe, const wire::Greeting& greeting);
   void ask_to_reconnect();                // sends ReconnectRequest to the reconnect helper
-  void go_on(std::uint64_t received);     // next_ becomes now_; `received`: the agent's count of frame bytes
+  void resume(std::uint64_t received);    // next_ becomes now_; `received`: the agent's count of frame bytes
   void broke(Error why, Duration limit);  // `limit`: how long the agent waits
   void drop(std::unique_ptr<Pipe> pipe);
   void try_again();
