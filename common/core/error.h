@@ -40,8 +40,7 @@ class Error {
   Error() = default;
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
 
-  // Sets a sentence that tells the user what to do; shown once per group of hosts. "{hosts}" in it stands for their
-  // names.
+  // Sets a sentence with advice for the user; shown once per group of hosts. "{hosts}" in it stands for their names.
   Error&& with_hint(std::string hint) && {
     hint_ = std::move(hint);
     return std::move(*this);

@@ -1,9 +1,9 @@
 // Opens files for writing so that no other user of the machine can choose which file is written.
 //
 // A user who can write in a folder can put a link there in place of a file, or of a folder on the way to it. So:
-// - a link to a folder on the way is followed if others can write neither in its folder nor in any above (trust.h says
-//   who they are); elsewhere only if it belongs to this user or root (as with fs.protected_symlinks, but on every
-//   kernel, and below /tmp as well as in it);
+// - a link to a folder on the way is followed if others can write neither in its folder nor in any above (trust.h
+//   defines who they are); elsewhere only if it belongs to this user or root (as with fs.protected_symlinks, but on
+//   every kernel, and below /tmp as well as in it);
 // - a link in place of the file is not followed, unless it names an open file, as /dev/stdout does, or the rules treat
 //   it like a link on the way;
 // - where others can write, an existing file must belong to this user, root or the folder's owner, and have one name

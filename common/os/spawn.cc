@@ -34,9 +34,9 @@ extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
 #define SML_CLONE ::clone
 #endif
 
-// The C library's posix_spawn() and pthread_create() try clone3 first and clone only where the kernel says that it has
-// no clone3 (ENOSYS). Docker from 20.10.0 to 20.10.9, and whoever has an old libseccomp, forbids it with EPERM. Neither
-// needs it, and the archive of the C library takes ours in the place of its own.
+// The C library's posix_spawn() and pthread_create() try clone3 first and clone only where the kernel reports that it
+// has no clone3 (ENOSYS). Docker from 20.10.0 to 20.10.9, and whoever has an old libseccomp, forbids it with EPERM.
+// Neither needs it, and the archive of the C library takes ours in the place of its own.
 // NOLINTNEXTLINE(readability-identifier-naming): the C library's name
 extern "C" __attribute__((visibility("hidden"))) int __clone3(void*, std::size_t, int (*)(void*), void*) {
   errno = ENOSYS;

@@ -61,8 +61,8 @@ struct TrustedCommand {
 };
 // Checks the program with which the line begins, relative to that folder. Only a plain word is checked: no word of the
 // shell itself, no assignment, and none that the shell would change, by quotes, '$', a wildcard or '~'. Error (Config):
-// as check_trust(), also where a word with a '/' names no program, as another user might still put one there. What else
-// the line names is looked for in the PATH that keep_trusted_lists() leaves.
+// as check_trust(), also where a word with a '/' names no program, as another user might still put one there. Other
+// programs that the line names are looked for in the PATH that keep_trusted_lists() leaves.
 Result<TrustedCommand> check_trust_of_command(const std::string& command, std::span<const std::string> environment,
                                               const std::string& directory);
 

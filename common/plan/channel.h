@@ -1,9 +1,9 @@
 // Channels: folders of data of which each host or worker gets its share. Pure.
 //
-// Each file of a folder is a key, named by its path below the folder; keys are sorted byte by byte. Of n shares, share
-// i has the keys whose position is i modulo n (Modulo), or a block of consecutive keys, where the first shares have one
-// more if the shares cannot be equal (Block). SageMaker does not publish how it deals keys itself; it documents only
-// that shares differ by at most one key (developer guide, "S3DataSource", ShardedByS3Key).
+// Each file of a folder is a key, named by its path below the folder; keys are sorted byte by byte. With n shares,
+// share i has the keys whose position is i modulo n (Modulo), or a block of consecutive keys, where the first shares
+// have one more if the shares cannot be equal (Block). SageMaker does not publish how it deals keys itself; it
+// documents only that shares differ by at most one key (developer guide, "S3DataSource", ShardedByS3Key).
 #pragma once
 #include <cstddef>
 #include <cstdint>

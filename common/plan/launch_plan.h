@@ -79,7 +79,7 @@ std::string to_json(const LaunchPlan& plan);
 // as in to_json(). The caller has replaced the values of secrets.
 std::string environment_to_json(const Environment& environment);
 
-// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline. Of more
+// Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline. With more
 // than 64 ranks it has the hosts alone.
 std::string to_table(const LaunchPlan& plan);
 

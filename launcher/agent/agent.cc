@@ -150,7 +150,7 @@ void Agent::refuse(const wire::Hello& m) {
 void Agent::greet(const wire::Hello& m) {
   heartbeat_timeout_ = std::chrono::milliseconds(m.heartbeat_timeout_ms);
   deps_.guard.allow(std::chrono::milliseconds(
-      2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its words tell more
+      2 * std::int64_t{m.heartbeat_timeout_ms}));  // after the launcher has judged: its message has more
   grace_ = std::chrono::milliseconds(m.grace_ms);
   pipe_end_ = m.pipe_end;
   link_.grant(m.credit);
@@ -221,7 +221,8 @@ void Agent::start(wire::Start& m) {
   attempt_->start(std::move(m));
 }
 
-// Null: it is we who end them. Who has ended before has done so by itself, though the news of it is read later.
+// Null: it is we who end them. A worker that has ended before has done so by itself, though the news of it is read
+// later.
 void Agent::stop(const wire::Stop* m) {
   end_health_check();
   reap();

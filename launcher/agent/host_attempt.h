@@ -34,9 +34,9 @@ class HostAttempt final : private WorkerOwner, private ServiceOwner {
   HostAttempt& operator=(const HostAttempt&) = delete;
 
   // To be called first, and once. Starts no worker. `answer` gets what the launcher must know before the start, with
-  // the preflight errors: within this call, or later from the loop, as file systems may take any time to tell where the
-  // programs are. It gets an empty Prepared if the launcher's stop comes first; it is not called at all if the attempt
-  // ends otherwise.
+  // the preflight errors: within this call, or later from the loop, as file systems may take any time to find the
+  // programs. It gets an empty Prepared if the launcher's stop comes first; it is not called at all if the attempt ends
+  // otherwise.
   using Answer = std::function<void(wire::Prepared)>;
   void prepare(wire::Prepare plan, Answer answer);
   bool is_prepared() const { return answer_ == nullptr; }            // the answer has been given

@@ -26,7 +26,7 @@ Row as_fixed(std::string_view names, std::vector<SetOption> options);
 Row as_variable(std::string_view names, std::string_view variable);
 Row as_variable_set(std::string_view names, std::string_view assignment);
 // Options without effect. as_is(): sml-run behaves like this anyway. noted(): the option does not apply to sml-run, and
-// a note says so.
+// a note explains that.
 Row as_is(std::string_view names, std::size_t values);
 Row noted(std::string_view names, std::size_t values);
 // The option is rejected, with the error text `why`, since it would change the result and is not supported.
@@ -51,7 +51,7 @@ void add_torch_log_defaults(const DialectInput& input, std::vector<SetOption>& o
 // Adds a row to the group `choice`, whose rows exclude each other on a command line.
 Row one_of(std::string_view choice, Row row);
 
-// The group of torchrun's options that say what the word after the options is.
+// The group of torchrun's options that define what the word after the options is.
 inline constexpr std::string_view kHowToRun = "how the script is run";
 
 // Translates arguments for the ssh or srun that a launcher would start, such as "-p 2222 -i key -l user". Supports -p,

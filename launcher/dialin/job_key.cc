@@ -141,7 +141,7 @@ FoundKey key_of_pbs(const ThisHost& here) {
   return std::optional(JobKey{.key = *key, .proof = "the cookie of this job of PBS"});
 }
 
-// Says which programs of MUNGE are passed over, as others may have put them there; empty: none.
+// Names the programs of MUNGE that are passed over, as others may have put them there; empty: none.
 std::string munge_passed_over(const ThisHost& here) {
   std::vector<std::string> clauses;
   for (const char* name : {"munge", "unmunge"}) {

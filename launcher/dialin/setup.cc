@@ -175,8 +175,8 @@ void join_by_head(dialin::Settings& settings, const ThisHost& here, const DialIn
   settings.place = dialin::PlaceRule::ChosenByHead;
 }
 
-// Where each host says for itself how many workers it has, and in which role. Hosts that come to a running job, or go,
-// have to be alike.
+// Where each host chooses for itself how many workers it has, and in which role. Hosts that come to a running job, or
+// go, have to be alike.
 bool each_says_its_share(const Options& options, const plan::LaunchPlan& plan) {
   const bool wanted = options.dial_in.shares_are == SharesAre::OfEachHost && names_are_made_up(plan);
   const bool hosts_stay = !options.dial_in.least || options.restart.max == 0;

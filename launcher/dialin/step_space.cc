@@ -141,7 +141,7 @@ Result<os::UniqueFd> connect_to_server(const StepSpace& space, Duration timeout)
   return net::connect_to(*addresses, timeout, never);
 }
 
-// A client that connects says who it is; the server answers with more than is needed here.
+// A client that connects sends its rank; the server answers with more than is needed here.
 Result<void> announce(PmiCall& call, const std::string& id) {
   Result<wire::PmiMessage> answer = call.ask(std::move(command("initack").add("pmiid", id)), "initack");
   for (int i = 0; answer && i < 3; ++i) answer = call.next("set");

@@ -32,7 +32,7 @@ class FleetListener {
   virtual ~FleetListener() = default;
   // The host's agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void host_introduced(Host& host) = 0;
-  // The agent has prepared; `message.errors` may say why it cannot start its workers.
+  // The agent has prepared; `message.errors` may have reasons why it cannot start its workers.
   virtual void host_prepared(Host& host, const wire::Prepared& message) = 0;
   // Any other message of an agent. The facts of HelloAck and Pong have been recorded.
   virtual void host_message(Host& host, wire::ToLauncher message) = 0;

@@ -1,6 +1,6 @@
-// Jobs of platforms that tell each host who the others are, and start the same command on each of them. As with pods
-// (kubernetes.cc), a secret shows that the hosts call the first; without one, only the first runs sml-run, and connects
-// to the others by SSH, which SkyPilot, dstack and Volcano's plugin ssh set up.
+// Jobs of platforms that give each host the names of the others, and start the same command on each of them. As with
+// pods (kubernetes.cc), a secret shows that the hosts call the first; without one, only the first runs sml-run, and
+// connects to the others by SSH, which SkyPilot, dstack and Volcano's plugin ssh set up.
 //
 // Sources: SkyPilot, docs, "Distributed multi-node jobs", "Environment variables"; dstack, docs, "Distributed tasks",
 // "System environment variables"; kubernetes-sigs/lws, docs/reference, "Labels, annotations and environment variables";

@@ -100,7 +100,7 @@ constexpr std::array kCountings{
 };
 
 // The hosts of the batch job, if there are as many as tasks, and this one has the place of its task: mpirun takes them
-// in their order unless options say otherwise.
+// in their order unless options change that.
 std::vector<plan::Host> hosts_of_batch_job(const SourceContext& s, const Step& step) {
   for (const auto find : {slurm_job_hosts, pbs_hosts, lsf_hosts, sge_hosts, oar_hosts}) {
     const FoundHosts found = find(s);
@@ -171,7 +171,7 @@ FoundStep step_of_pbs(const SourceContext& s) {
             .list_variable = "PBS_NODEFILE",
             .id = "pbs " + *id};
   const FoundHosts found = pbs_hosts(s);
-  if (!found || !*found) return std::optional(std::move(step));  // it is said when the hosts are needed
+  if (!found || !*found) return std::optional(std::move(step));  // it is reported when the hosts are needed
   step.named = (*found)->hosts;
   step.hosts = static_cast<std::uint32_t>(step.named.size());
   return step.hosts <= 1 ? no_step() : checked(std::move(step));

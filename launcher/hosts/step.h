@@ -19,7 +19,7 @@ struct Step {
   std::string_view
       count_variable;         // the variable with the number of tasks, or else one that shows that there is a step
   std::uint32_t rank = 0;     // index of this host in the step; 0 is the host that the others call
-  std::uint32_t hosts = 0;    // their number; 0: the step does not say it
+  std::uint32_t hosts = 0;    // their number; 0: the step does not give it
   std::string list_variable;  // the variable that names or counts the hosts, for messages
   std::vector<plan::Host> named{};  // by rank, `hosts` of them; empty: their names are not known
   std::string id;                   // the same on all hosts of the step; where known, it names job and step
@@ -30,7 +30,7 @@ struct Step {
 // step has more than one task on a host, each of which would run the whole job. Error (Config): the variables
 // contradict each other.
 //
-// If the step does not say how many hosts it has, as in PBS and with hydra's -pmi-port, `hosts` is 0.
+// If the step does not give the number of its hosts, as in PBS and with hydra's -pmi-port, `hosts` is 0.
 //
 // A task of hydra or Open MPI sees only how many tasks its own host has. If a step has one task on this host and
 // several on others, only the tasks on those others get the error.
@@ -40,7 +40,7 @@ struct Step {
 Result<std::optional<Step>> find_step(const SourceContext& s);
 
 // The hosts of the step as the hosts of a job that call the first of them. nullopt: there is no step. Errors as those
-// of find_step(), and Usage if the step does not say how many hosts it has.
+// of find_step(), and Usage if the step does not give the number of its hosts.
 FoundHosts hosts_of_step(const SourceContext& s);
 
 }  // namespace sml::hosts

@@ -8,7 +8,7 @@
 namespace sml {
 
 // Adds the channels to the plan, with absolute folders. A folder that the platform has sharded over the hosts is not
-// sharded over them again; a warning of the plan says so.
+// sharded over them again; the plan has a warning about that.
 Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const ThisHost& here);
 
 // Error (Usage): a channel of --channel and one of --pipe-fanout have the same name; both would define where its data

@@ -10,7 +10,7 @@
 
 namespace sml::notify {
 
-// A notification: its facts, and one sentence that says them.
+// A notification: its facts, and one sentence that states them.
 struct Notice {
   NotifyOn kind = NotifyOn::Start;
   std::string job_id;

@@ -81,8 +81,8 @@ Result<ProgramOptions> parse_program(std::span<const std::string> words) {
 
 namespace {
 
-// Refuses an option that would have said under another launcher's name how many workers there are, where nothing else
-// says it. The slots of a job of Slurm are those of its request.
+// Refuses an option that would have set the number of workers under another launcher's name, where nothing else sets
+// it. The slots of a job of Slurm are those of its request.
 Result<void> check_count(Dialect dialect, const Scan& scanned, const std::vector<OptionValue>& given,
                          const OptionSources& sources) {
   if (dialect != Dialect::Own || scanned.needs_count.empty() || scanned.mode == Mode::Train) return {};

@@ -175,7 +175,7 @@ Result<GatheredOptions> gather(Dialect dialect, const Scan& scanned, const Optio
 namespace {
 
 // True if --nnodes belongs to a single start for all hosts, as in other launchers' options, and does not mean that each
-// host calls: 1 is this machine, and if hosts are named, no option says which of them this one is.
+// host calls: 1 is this machine, and if hosts are named, no option defines which of them this one is.
 bool is_started_once(const std::vector<OptionValue>& given, dialects::HostsNamed named) {
   const OptionValue* count = last_of(given, "--nnodes");
   if (count == nullptr) return false;

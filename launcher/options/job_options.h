@@ -1,4 +1,4 @@
-// The options that apply while a job runs, as plain values with their defaults. Those for finding the first hosts and
+// The options that apply while a job runs, as plain values with their defaults. Options for finding the first hosts and
 // for planning are in launcher/options/options.h.
 #pragma once
 #include <csignal>

@@ -1,4 +1,4 @@
-// Options that have no effect without another one, as OptionRow::needs says.
+// Options that have no effect without another one, as OptionRow::needs declares.
 #pragma once
 #include <span>
 #include <vector>

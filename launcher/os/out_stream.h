@@ -35,8 +35,8 @@ class OutStream {
   void write(std::string& bytes);
   std::size_t pending() const;  // bytes not written yet
   bool broken() const;
-  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress. What the side thread writes has
-  // `limit_ms` in all, and a regular file kForFileSystem instead. For the end of the program.
+  // Writes the pending bytes. Blocks; gives up when `limit_ms` pass without progress. The side thread has `limit_ms` in
+  // all for its writes, and for a regular file kForFileSystem instead. For the end of the program.
   void flush(int limit_ms);
   // An action, not a question. For a regular file: drops the pending bytes, and truncates the file. Without effect on
   // other descriptors.

@@ -3,7 +3,7 @@
 //
 // A state waits for at most kPeriod, and is dropped if a later state or line of the same stream overwrites it, as a
 // terminal would show it. Lines that end with \n or \r\n pass at once, and so does the text of a line that is longer
-// than kMaxText. Nothing else is changed.
+// than kMaxText. All other text stays unchanged.
 #pragma once
 #include <cstddef>
 #include <optional>

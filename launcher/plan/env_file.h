@@ -15,8 +15,8 @@ bool valid_variable_name(std::string_view name);
 
 // One variable per line: [export ]NAME=VALUE. Blank lines and lines that begin with '#' are ignored. An unquoted VALUE
 // is taken literally, without surrounding blanks and without a comment (a '#' after a blank); in '...' everything is
-// literal; in "..." \n \t \r \" \\ \$ and \` are escapes. A quoted value may span several lines. Nothing is expanded or
-// executed. Errors (kind Config) begin with "PATH:LINE: ".
+// literal; in "..." \n \t \r \" \\ \$ and \` are escapes. A quoted value may span several lines. Values are neither
+// expanded nor executed. Errors (kind Config) begin with "PATH:LINE: ".
 Result<Environment> parse_env_file(std::string_view text, std::string_view path);
 
 }  // namespace sml::plan

@@ -80,7 +80,7 @@ std::optional<dialin::ExpectedPlan> own_part(const Options& options, const plan:
 }
 
 // Whether a plan may have that many hosts. New hosts replace others, which keep their numbers; the greeting does not
-// say which hosts have gone.
+// name the hosts that have gone.
 bool may_be(std::uint32_t hosts, const dialin::AttemptParameters& choice, const dialin::Settings& settings) {
   constexpr std::size_t kMostGone = 4096;
   const std::size_t idle = choice.idle.size();

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kSrunQuestion{"--version"};
 
-// Input variables of srun that would change the step, and those of launchers inside of which sml-run runs. Those that
-// describe the allocation would be compared with the options.
+// Input variables of srun that would change the step, and those of launchers inside of which sml-run runs. Variables
+// that describe the allocation would be compared with the options.
 constexpr std::array<std::string_view, 61> kSrunNotForTool{"SLURM_JOB_NUM_NODES",
                                                            "SLURM_NNODES",
                                                            "SLURM_JOB_NODELIST",
@@ -81,7 +81,7 @@ constexpr std::array<std::string_view, 61> kSrunNotForTool{"SLURM_JOB_NUM_NODES"
                                                            "OMPI_*",
                                                            "PMI_*"};
 
-// A step sets these for its task, and the batch script has none of them or others. Those of the job stay.
+// A step sets these for its task, and the batch script has none of them or others. Variables of the job stay.
 constexpr std::array<std::string_view, 34> kSrunNotForWorkers{"SLURM_CPU_BIND*",
                                                               "SLURM_MEM_BIND*",
                                                               "SLURM_DISTRIBUTION",

@@ -26,7 +26,7 @@ namespace sml::transport {
 
 namespace {
 
-// FNV-1a, 64 bits: only tells builds apart.
+// FNV-1a, 64 bits: only distinguishes builds.
 std::string id_of(std::string_view bytes) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

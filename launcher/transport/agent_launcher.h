@@ -71,9 +71,9 @@ class AgentLauncher {
   virtual bool reaches_again(HostId) const { return true; }
   virtual Sameness sameness() const { return Sameness::OfMachines; }
   virtual Start start() const { return Start::ByLogin; }
-  // Call after the last session has ended. Returns whether any host waits for the end of the job. If so, tells these
-  // hosts, with Start::ByHost the outcome `end`, too, and calls `done` when each of them knows or is given up; if not,
-  // `done` is never called.
+  // Call after the last session has ended. Returns whether any host waits for the end of the job. If so, notifies these
+  // hosts, with Start::ByHost also of the outcome `end`, and calls `done` when each of them knows or is given up; if
+  // not, `done` is never called.
   [[nodiscard]] virtual bool send_end(const RunEnd& end, std::function<void()> done) = 0;
   // The last call. Does not block.
   virtual void close() {}

@@ -34,8 +34,8 @@ constexpr char kScript[] =
     // sml_way PATH: succeeds if nobody else can replace a folder above this path: each is owned by root, by the login
     // or by the owner of / (who may have no number here), and others cannot write it, or cannot replace what is in it;
     // a group is others, unless it is that of root or has the login's number. A link with a second name is one that
-    // another user may have put there. The rules are those of os::check_trust(), but for ACLs and read-only mounts, of
-    // which stat does not tell.
+    // another user may have put there. The rules are those of os::check_trust(), but for ACLs and read-only mounts,
+    // which stat does not show.
     "sml_way() { case $1 in /*) ;; *) return 1 ;; esac; sml_at=$1; set --; "
     "while sml_at=${sml_at%/*}; [ -n \"$sml_at\" ]; do set -- \"$@\" \"$sml_at\"; done; "
     "stat -c %u:%A:%h:%g / \"$@\" | (read -r sml_top && while read -r sml_at; do "

@@ -234,7 +234,7 @@ class ProcessTransport final : public AgentTransport {
     });
   }
 
-  // A tool that waits says for what.
+  // A tool that waits prints for what.
   static void show_errors(const Core& core) {
     if (core.has_output || core.events == nullptr || core.tool.empty()) return;
     const std::string text = core.account(core.error_text);

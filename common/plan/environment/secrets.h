@@ -12,7 +12,7 @@
 namespace sml::plan {
 
 // Recognizes the usual names of secrets: HF_TOKEN, DB_PASSWORD, AWS_ACCESS_KEY_ID, apiKey. Excludes names that are only
-// about secrets or say where they are: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
+// about secrets or contain their place: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
 bool names_a_secret(std::string_view name);
 
 // True for a "NAME=VALUE" if names_a_secret(NAME), unless the value is empty or a switch ("1", "true", "no", ...); or

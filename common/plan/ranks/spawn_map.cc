@@ -83,7 +83,7 @@ Result<std::vector<std::uint32_t>> share_out(const JobMap& job, SpawnRoom& room,
   return out;
 }
 
-// The same for all programs. Those that take fewer come last.
+// The same for all programs. Hosts that take fewer come last.
 Result<std::vector<std::vector<std::uint32_t>>> share_out_all(const JobMap& job, SpawnRoom room,
                                                               std::span<const SpawnProgram> programs,
                                                               Oversubscribe oversubscribe) {

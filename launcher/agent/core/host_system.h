@@ -11,8 +11,8 @@
 namespace sml::agent {
 
 // Does `work`, which may block for as long as a file system takes, off the loop, and then calls `then` on the loop: see
-// os::SideThread::post(). What is posted first is done first. This is how the agent looks at files that may lie on a
-// file server, such as those of the user's home.
+// os::SideThread::post(). Work is done in the order in which it is posted. This is how the agent looks at files that
+// may lie on a file server, such as those of the user's home.
 using FileWork = std::function<void(std::function<void()> work, std::function<void()> then)>;
 
 struct HostSystem {

@@ -30,7 +30,8 @@ class LocalConnectionCheck {
   // `ends` are the addresses of the connection as the caller's socket has them. Calls `answer` before it returns,
   // unless the connection belongs to another user or is closed: then from the loop, after the next scan of the
   // processes. A question cannot be taken back, so `answer` must be safe to call until this object is destroyed. The
-  // answer is Unknown if the kernel does not list the socket (on loopback: then it counts as closed) or tell its user.
+  // answer is Unknown if the kernel does not list the socket (on loopback: then it counts as closed) or does not report
+  // its user.
   void ask(const os::TcpEnds& ends, Answer answer);
 
  private:

@@ -24,7 +24,7 @@ namespace {
 constexpr Duration kGuardTimeout = std::chrono::seconds(5);
 constexpr Duration kStopLook = std::chrono::milliseconds(100);
 constexpr timespec kStopLookSpec{.tv_sec = 0, .tv_nsec = 100'000'000};
-constexpr timespec kLookFromBelow{.tv_sec = 1, .tv_nsec = 0};  // nobody tells it that the agent is stopped
+constexpr timespec kLookFromBelow{.tv_sec = 1, .tv_nsec = 0};  // it gets no signal when the agent is stopped
 constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 sigset_t awaited_signals() {

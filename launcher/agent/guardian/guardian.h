@@ -22,7 +22,7 @@ struct GuardianState {
   std::atomic<std::uint32_t> stand_still_ms = 30'000;  // how long either may be stopped before it counts as lost
 };
 
-// The signal that the agent gets when its parent has died; Guard::is_lost() tells whether that was its guardian.
+// The signal that the agent gets when its parent has died; Guard::is_lost() returns whether that was its guardian.
 inline constexpr int kParentDied = SIGUSR1;
 
 // The guardian's name in the list of processes.

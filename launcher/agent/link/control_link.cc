@@ -161,7 +161,7 @@ void ControlLink::wrote(std::size_t size) {
   if (sent_.end() > kept) sent_.forget(std::min(written_, sent_.end() - kept));
 }
 
-// Returns false if nothing could be written, now or at all; errno tells which.
+// Returns false if nothing could be written, now or at all; errno has which.
 bool ControlLink::write_some() {
   const bool greets = !greeting_.empty();
   const std::string_view rest = greets ? std::string_view(greeting_) : *sent_.from(written_);

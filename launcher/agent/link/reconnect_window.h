@@ -29,9 +29,9 @@ class ReconnectWindow {
   std::string open_socket(const std::string& secret, Duration hold);
   // Begins the wait: the pipe of the link has broken.
   void link_broke() { until_ = Clock::now() + pipe_hold_; }
-  // The pipe that the agent was started with ends, or will: the process that sshd had started has died, which says
-  // nothing of the launcher. `hold` is how long to wait for the launcher, from now on if the pipe has broken already.
-  // No effect once the launcher has come back, over a pipe that does not end with that process.
+  // The pipe that the agent was started with ends, or will: the process that sshd had started has died, which is no
+  // sign that the launcher has ended. `hold` is how long to wait for the launcher, from now on if the pipe has broken
+  // already. No effect once the launcher has come back, over a pipe that does not end with that process.
   void first_pipe_ends(Duration hold);
   // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }

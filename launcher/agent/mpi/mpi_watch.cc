@@ -139,7 +139,7 @@ std::optional<wire::MpiUse> MpiWatch::look_at(const Candidate& worker) {
     wire::MpiUse use{worker.rank, pid, name_of(process), sight.library};
     if (plan::may_come(offer, plan::dialect_of(sight.library))) use.offer = wire::MpiOffer::Made;
     if (sight.surely_begun) seen_.try_emplace(worker.rank, use);
-    // A program may begin MPI late: how long it has been running says nothing.
+    // A program may begin MPI late: how long it has been running is no sign.
     if (sight.offer_is_lost || use.offer == wire::MpiOffer::None) return use;
   }
   return std::nullopt;

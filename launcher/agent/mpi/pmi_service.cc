@@ -190,7 +190,7 @@ void PmiService::write(Client& client) {
                              client.pending.size() - client.taken, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n <= 0) break;  // the peer is gone; the end of its process tells more
+    if (n <= 0) break;  // the peer is gone; the end of its process has the reason
     client.taken += static_cast<std::size_t>(n);
   }
   client.pending.clear();

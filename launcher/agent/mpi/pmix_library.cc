@@ -24,7 +24,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
   }
 }
 
-// The folders in which an ELF file says its libraries are, with $ORIGIN replaced.
+// The folders that an ELF file names for its libraries, with $ORIGIN replaced.
 Folders run_path(const std::string& file, const HostFiles& files) {
   Folders out;
   const auto of_file = [&](std::uint64_t offset, std::size_t size) { return files.read(file, offset, size); };

@@ -246,7 +246,7 @@ Result<void> Machine::on(const Log& m) {
   return {};
 }
 
-// Ascending, none for all. Nothing: the upcall has been answered.
+// Ascending, none for all. nullopt: the upcall has been answered.
 std::optional<std::vector<Rank>> Machine::known(std::uint32_t id, const std::vector<std::uint32_t>& ranks) {
   std::vector<Rank> out;
   if (std::find(ranks.begin(), ranks.end(), kEveryRank) != ranks.end()) return out;
@@ -373,7 +373,7 @@ void Machine::answered(std::uint32_t id, std::int32_t status, std::string bytes)
 
 // ---- spawning
 
-// Says once for each key that it has no effect.
+// Warns once for each key that it has no effect.
 std::string Machine::heed_infos(Rank rank, const std::vector<SpawnInfo>& infos, plan::SpawnProgram& program) {
   HeededInfos heeded = heed(program, infos);
   for (const std::string& key : heeded.unheeded) {

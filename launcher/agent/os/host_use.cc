@@ -31,7 +31,7 @@ std::uint64_t number_of(const std::string& file) { return number_in(read_small_f
 // "card0", but not its connectors "card0-DP-1".
 bool is_card(std::string_view name) { return name.starts_with("card") && all_digits(name.substr(4)); }
 
-// The sum of all its threads; nullopt if the process is gone or the kernel does not tell.
+// The sum of all its threads; nullopt if the process is gone or the kernel does not report it.
 std::optional<timespec> processor_time(pid_t pid) {
   clockid_t clock{};
   timespec time{};

@@ -18,7 +18,7 @@ Result<void> PmiClient::may_come(const PmiRow& row, const wire::PmiMessage& mess
   const std::string what = "\"" + std::string(row.name) + "\"";
   const bool begins = row.verb == PmiVerb::Init;
   if (state_ == State::Left && !begins) return broken("sent " + what + " by PMI after MPI_Finalize");
-  // MPICH begins a session of MPI 4 after the last one has ended so, and says nothing in between.
+  // MPICH begins a session of MPI 4 after the last one has ended so, and sends nothing in between.
   const bool again = state_ == State::Left || (state_ == State::Joined && dialect_ == wire::PmiDialect::One);
   if (begins && state_ != State::Silent && !again) return broken("sent a second " + what + " by PMI");
   if (!begins && state_ == State::Silent) return broken("sent " + what + " before \"init\"");

@@ -36,7 +36,7 @@ class ConnectionAuthorizer {
   ConnectionAuthorizer(const ConnectionAuthorizer&) = delete;
   ConnectionAuthorizer& operator=(const ConnectionAuthorizer&) = delete;
 
-  // Asks whether a connection to a store belongs to the job: Yes, No, or Unknown if no kernel can tell. `ends` are the
+  // Asks whether a connection to a store belongs to the job: Yes, No, or Unknown if no kernel knows. `ends` are the
   // addresses of the connection as the connecting process has them: `local` is that process's. Calls `answer` before
   // this returns or later; never if the launcher does not reply. An answer about a process of this host may come even
   // after this object is destroyed, so `answer` must be safe to call then.

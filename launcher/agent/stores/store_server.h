@@ -1,6 +1,6 @@
 // The sockets of an Engine: accepts connections that the connection authorizer allows, and with a warning those whose
-// owner it cannot tell; transfers bytes between them and the engine, and closes connections that violate the protocol.
-// Without connections it uses no processor time.
+// owner it cannot find out; transfers bytes between them and the engine, and closes connections that violate the
+// protocol. Without connections it uses no processor time.
 #pragma once
 #include <array>
 #include <cstdint>

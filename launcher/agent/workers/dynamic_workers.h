@@ -36,7 +36,7 @@ class DynamicWorkers {
   // workers are being ended or have ended: the reply then reports an error; else it must outlive this object. Forgets
   // workers that still wait from an earlier call.
   void prepare(const wire::AddWorkers& m, WorkerStarter* starter);
-  // Starts the waiting workers if `m` says so; forgets them if `m` cancels them or is about others.
+  // Starts the waiting workers if `m` asks for that; forgets them if `m` cancels them or is about others.
   void start(const wire::StartAdded& m, WorkerStarter& starter, MpiWatch& mpi_watch);
   // True if workers wait here, their programs are looked for, or the first ones are expected: the attempt must not end
   // yet.

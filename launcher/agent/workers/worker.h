@@ -38,7 +38,7 @@ class WorkerOwner {
   virtual void worker_took_input(Rank rank, std::size_t bytes) = 0;
   // The worker has a report for take_report(). The owner must take it soon.
   virtual void worker_changed() = 0;
-  // The worker's stdout is a pipe, although the plan asks for a terminal: `why` says why there is none.
+  // The worker's stdout is a pipe, although the plan asks for a terminal: `why` is the reason why there is none.
   virtual void worker_without_terminal(Rank rank, const Error& why) = 0;
   // The worker's machine has ignored an event, which `what` describes; for debugging.
   virtual void worker_ignored(Rank rank, const std::string& what) = 0;

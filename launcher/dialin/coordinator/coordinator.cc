@@ -359,7 +359,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     }
     peer.wait(introduction);
     some_wait_ = true;
-    if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait for others to hear it
+    if (introduction.calls == Calls::ToSayWhyNot) {  // the job need not wait until others know it
       if (gathers_) events_.gathered(*settings_.least_hosts);
       place_late_peer(peer);
     }

@@ -18,8 +18,8 @@ constexpr std::string_view kAnswer = "--answer-step";
 constexpr std::string_view kOwnName = "-";
 
 // $1: the file; $2: the mark; $3: the host; the others are for the program. The rules are those of os::check_trust(),
-// but for ACLs and read-only mounts, of which stat does not tell, and links, which are refused. In a sticky folder a
-// file counts when it has one name; a folder never has two. The program gets PATH and no further variable.
+// but for ACLs and read-only mounts, which stat does not show, and links, which are refused. In a sticky folder a file
+// counts when it has one name; a folder never has two. The program gets PATH and no further variable.
 constexpr char kFind[] =
     "unset sml_path sml_host sml_at sml_uid sml_gid sml_top sml_bad sml_is sml_names; "
     "sml_path=$PATH; PATH=/usr/bin:/bin:$PATH; "

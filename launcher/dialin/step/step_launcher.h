@@ -21,7 +21,7 @@ class StepLauncher final : public transport::StarterLauncher {
   // the port cannot be opened (Io), or the crypto library fails (Internal).
   Result<void> open(Events events) override;
   void add_host(const plan::Host& host) override;
-  // Dismisses the hosts, and does not tell them the outcome.
+  // Dismisses the hosts, and does not send them the outcome.
   [[nodiscard]] bool send_end(const transport::RunEnd& end, std::function<void()> done) override;
   void close() override;
 

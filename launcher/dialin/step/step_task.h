@@ -1,6 +1,6 @@
 // The role of sml-run as the task that a batch system's tool (srun, pbs_tmrsh, ...) starts on a host: it connects to
 // the launcher, runs the command that the launcher sends, which starts the agent, and relays that command's standard
-// input and output. Of its standard error only the end is sent, as the text of an error.
+// input and output. Only the end of its standard error is sent, as the text of an error.
 #pragma once
 #include <string>
 

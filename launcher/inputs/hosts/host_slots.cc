@@ -38,7 +38,7 @@ Result<std::uint32_t> counted_slots(const Options& options, const ThisHost& here
   return std::max(1U, here.hardware.count_neuron_cores() / gpus_per_rank);
 }
 
-// How many workers there are to be on the hosts of the job, when all programs say it.
+// How many workers there are to be on the hosts of the job, when all programs give it.
 std::optional<std::uint32_t> workers_on_job_hosts(const Options& options) {
   if (!options.np) return std::nullopt;
   std::uint64_t total = *options.np;

@@ -18,7 +18,7 @@ bool np_says_slots(const Options& options, const plan::RankLayout& layout, const
 Error with_missing_count(Error why, const Options& options, const plan::RankLayout& layout, const plan::HostList& list);
 
 // Gives each host of `list` without a number of slots the number that the options ask for, or what is counted on this
-// machine by SlotsRule. What the user asks for also replaces numbers that are only the hosts' capacities, and with
+// machine by SlotsRule. A number from the user also replaces numbers that are only the hosts' capacities, and with
 // SlotsHold::OnEveryHost all. Error (Usage): GPUs are asked for, and there are none.
 Result<void> fill_slots(plan::HostList& list, const Options& options, const plan::RankLayout& layout,
                         const ThisHost& here);

@@ -121,7 +121,7 @@ FoundHosts hosts_of_step(const Subject& s) {
   return s.options.mode == Mode::Train ? nothing() : hosts::hosts_of_step(source_context(s));
 }
 
-// Known only by their numbers, except where a step knows more and nothing else has been said.
+// Known only by their numbers, except where a step knows more and nothing else has been given.
 FoundHosts hosts_of_count(const Subject& s) {
   const DialInOptions& o = s.options.dial_in;
   if (!o.hosts) return nothing();
@@ -168,7 +168,7 @@ std::optional<SagemakerFile> sagemaker_file(const ThisHost& here) {
   return std::nullopt;
 }
 
-// The user says how, or an SSH server runs in this container, and so in the others, which are alike.
+// The user has set how, or an SSH server runs in this container, and so in the others, which are alike.
 bool goes_by_ssh(const Subject& s) {
   constexpr std::uint16_t kSsh = 22;
   return gives_ssh_options(s.options.ssh) || !s.here.programs.listens || s.here.programs.listens(kSsh);

@@ -45,7 +45,7 @@ class HostFinder {
   Result<plan::HostList> find(const Options& options);
 
   // A part of a sentence for the user if SageMaker's files and a batch system name different hosts, and `chosen` is one
-  // of these two lists; else empty. It says which of them is used, as find() decides.
+  // of these two lists; else empty. It names the one that is used, as find() decides.
   std::string contradiction(const Options& options, const plan::HostList& chosen);
 
   // Whether a platform starts sml-run on every host of its job, so that the others connect to the first.

@@ -40,7 +40,7 @@ bool in_job_of(const Starter& starter, const ThisHost& here) {
   return !starter.job_variable.empty() && !variable(here, starter.job_variable).empty();
 }
 
-// The first host that is not in the job of that system; empty if all are. Null: the system does not say which are.
+// The first host that is not in the job of that system; empty if all are. Null: the system does not name its hosts.
 std::optional<std::string> outsider(const plan::LaunchPlan& plan, const std::optional<plan::HostList>& job,
                                     const ThisHost& here) {
   if (!job) return std::nullopt;

@@ -17,7 +17,7 @@ Result<void> check_program_word(std::string_view program);
 // `hosts`: the names of the job's hosts.
 std::string advice_on_missing_program(std::string_view program, std::span<const std::string_view> hosts);
 
-// Returns the error `why`, which a host has reported. If it says that the host does not find a program of `plan`, adds
+// Returns the error `why`, which a host has reported. If it is that the host does not find a program of `plan`, adds
 // advice_on_missing_program().
 Error with_program_advice(Error why, const plan::LaunchPlan& plan);
 

@@ -1,6 +1,6 @@
 // Function templates for rows of the option table whose values have no grammar of their own: a text, a constant, a
 // fixed word, a whole number or a duration, or whatever another room parses. A field is named by its path from Options:
-// text<&Options::logs, &LogOptions::directory>. Error messages say which value was expected.
+// text<&Options::logs, &LogOptions::directory>. Error messages name the expected value.
 #pragma once
 #include <chrono>
 #include <cstdint>

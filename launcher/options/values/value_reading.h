@@ -1,4 +1,4 @@
-// Parsers of values, shared by the files of option_values.h. Error messages say which value was expected.
+// Parsers of values, shared by the files of option_values.h. Error messages name the expected value.
 #pragma once
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ struct Choice {
   Value value;
 };
 
-// The constant for a word. Of several words for the same constant, which follow each other, errors name the first.
+// The constant for a word. If several words for the same constant follow each other, errors name the first.
 template <const auto& kChoices>
 auto one_of(std::string_view value) -> Result<decltype(kChoices[0].value)> {
   std::vector<std::string> words;

@@ -1,5 +1,5 @@
 // --events: writes events as JSON Lines for programs. Pure. The schema is in sml-run-json(5), EVENTS. Not all events
-// have a line: output is counted, for the line that tells its end, and what only other listeners use is left out.
+// have a line: output is counted, for the line about its end, and what only other listeners use is left out.
 #pragma once
 #include <cstdint>
 #include <functional>

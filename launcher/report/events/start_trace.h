@@ -12,7 +12,7 @@
 //
 // The job has spans for the plan, for all hosts together until the workers start ("hosts"), and until all ranks have
 // joined ("join"), where that is known: from the MPI fence, or from the torch store that the agent serves, which does
-// not tell hosts apart.
+// not distinguish hosts.
 #pragma once
 #include <cstddef>
 #include <cstdint>

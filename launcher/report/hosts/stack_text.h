@@ -1,4 +1,4 @@
-// Parses the stacks that tools print, and describes in the same form where the kernel says that a thread is. Pure.
+// Parses the stacks that tools print, and describes in the same form where a thread is according to the kernel. Pure.
 // Input from a host may contain any bytes: the caller must escape the results before it prints them.
 #pragma once
 #include <string>

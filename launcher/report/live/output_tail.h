@@ -8,7 +8,7 @@
 
 namespace sml::report {
 
-// The last `count` lines of `text`, or all of it if it has fewer. What follows the last newline counts as a line.
+// The last `count` lines of `text`, or all of it if it has fewer. Text after the last newline counts as a line.
 inline std::string_view last_lines(std::string_view text, std::uint32_t count) {
   std::size_t at = text.size();
   if (text.ends_with('\n')) --at;

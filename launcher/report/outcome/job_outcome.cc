@@ -220,7 +220,7 @@ std::string tell_time_limit(const AttemptFacts& facts) {
          (again ? ", all attempts together, the limit of --timeout" : ", the limit of --timeout");
 }
 
-// A batch system signals all processes of a job at once: a worker may end of that before the launcher hears of it.
+// A batch system signals all processes of a job at once: a worker may end of that before the launcher gets the signal.
 bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
   constexpr Duration kAtOnce = std::chrono::seconds(1);
   if (!facts.stop_signal || first == nullptr || facts.stop_at - first->at > kAtOnce) return false;

@@ -17,7 +17,7 @@ struct WantedHosts {
   std::uint32_t hosts = 1;
   std::uint32_t slots = 1;
 };
-// Says what `hosts` lack, as a part of a sentence: "2 slots, fewer than the 8 that are needed". Empty if there are
+// Returns what `hosts` lack, as a part of a sentence: "2 slots, fewer than the 8 that are needed". Empty if there are
 // enough. If a host has no number of slots, and `options` have no default, slots are not counted.
 std::string lacking(const std::vector<plan::Host>& hosts, const WantedHosts& wanted, const DiscoveryOptions& options);
 

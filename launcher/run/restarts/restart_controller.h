@@ -58,7 +58,7 @@ class RestartController final : private ChangingHosts::Hosts {
   Result<plan::JobMap> next_round(const plan::JobMap& round, std::vector<HostId> out) const;
 
   // Call once for each attempt, when it is cleared: records it, excludes the host that is to blame for too many
-  // failures (and begins to add it to --exclude-file), and tells the user and the event feed if another attempt
+  // failures (and begins to add it to --exclude-file), and notifies the user and the event feed if another attempt
   // follows. Returns whether one does; does not start it.
   [[nodiscard]] bool ended(const attempt::AttemptOutcome& outcome, const Signs& signs);
   // Begins the wait before the next attempt: the backoff, and longer while workers of lost hosts may still run or too

@@ -75,8 +75,8 @@ std::string missing_signs(const Signs& signs, std::size_t attempts) {
   return std::string(attempts == 1 ? "it" : "they") + " ended within a minute, and not all ranks had joined";
 }
 
-// After how many the job ends; 0: any number. Of a program that joins nowhere nobody knows how it gets on: for such a
-// one they count only if the user says so.
+// After how many the job ends; 0: any number. The progress of a program that joins nowhere is unknown: for such a
+// program they count only if the user asks for it.
 std::uint32_t most_without_progress(const RestartOptions& options, std::span<const PastAttempt> history) {
   constexpr std::uint32_t kUsual = 2;
   const Signs& signs = history.back().signs;

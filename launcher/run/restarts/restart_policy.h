@@ -41,7 +41,7 @@ struct PastAttempt {
   std::optional<HostId> root{};  // the host of the root cause; nullopt: that is no worker
   std::string no_hosts{};        // why another attempt has no hosts, as a part of a sentence; empty if it has hosts
 };
-// Fills in what `facts` and `verdict` tell; RestartController adds the rest.
+// Fills in what follows from `facts` and `verdict`; RestartController adds the rest.
 PastAttempt past_attempt(const report::AttemptFacts& facts, const report::JobOutcome& verdict, TimePoint ended);
 
 // Made: the file of --progress-file was touched or a line matched --watch; or, if neither option is given, all ranks

@@ -1,6 +1,6 @@
 // Watches a job while it runs: its status, its goodput, and whether its ranks print. Feeds the rules of
 // launcher/report, which are pure, with output and time. Acts when a limit passes: warns of silent ranks, prints where
-// they are, or ends the attempt, as --warn-silent, --on-silent and --watch say. Used on the loop's thread.
+// they are, or ends the attempt, by --warn-silent, --on-silent and --watch. Used on the loop's thread.
 #pragma once
 #include <memory>
 #include <optional>

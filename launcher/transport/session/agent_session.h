@@ -35,7 +35,7 @@ class SessionOwner {
   virtual ~SessionOwner() = default;
   // The agent runs and has been sent its Prepare. Sending a message now saves a round trip.
   virtual void session_greeted(AgentSession& session) = 0;
-  // The agent runs and has prepared; `message.errors` may say why it cannot start its workers.
+  // The agent runs and has prepared; `message.errors` may have reasons why it cannot start its workers.
   virtual void session_ready(AgentSession& session, const wire::Prepared& message) = 0;
   // HelloAck, Probed, Started, Output, ExitedWorker, Drained, AgentLog, Pong, Inspected, StdinCredit, Cleared, Bye and
   // the like, in an order that the session machine allows, and within the bounds of AgentProtocolValidator.

@@ -72,7 +72,7 @@ void ResumableLink::note_time() {
 }
 
 // Another transport takes about as long as the first, which was made at the same time as those to all other hosts, but
-// the host may be busier by now. The agent does not wait much longer than that, because it cannot tell a broken
+// the host may be busier by now. The agent does not wait much longer than that, because it cannot distinguish a broken
 // connection from a launcher that was killed.
 wire::Hello ResumableLink::greet(wire::Hello hello) {
   note_time();

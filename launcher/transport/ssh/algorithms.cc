@@ -38,8 +38,8 @@ constexpr Algorithms kKeyExchange{
     "diffie-hellman-group14-sha256,diffie-hellman-group-exchange-sha1,diffie-hellman-group14-sha1,"
     "diffie-hellman-group1-sha1"};
 // AES-GCM first: quickest with AES instructions. chacha20 and CBC are not offered: with servers that lack strict key
-// exchange, which libssh does not tell, they are open to prefix truncation (CVE-2023-48795). Ciphers in the ssh config
-// can name them.
+// exchange, which libssh does not report, they are open to prefix truncation (CVE-2023-48795). Ciphers in the ssh
+// config can name them.
 constexpr Algorithms kCiphers{
     "Ciphers", "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr",
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr,chacha20-poly1305@openssh.com,"

@@ -9,7 +9,7 @@ namespace sml::ssh {
 namespace {
 
 enum class Detail : std::uint8_t { Hide, Show };  // Show: append libssh's own text to the message
-enum class Moment : std::uint8_t { Hide, Tell };  // Tell: say when it happened: "before the login"
+enum class Moment : std::uint8_t { Hide, Show };  // Show: add when it happened: "before the login"
 
 struct Row {
   std::string_view part;  // of libssh's text
@@ -30,14 +30,14 @@ constexpr std::string_view kNoServer = "what answers there is no ssh server";
 constexpr std::array<Row, 13> kTable{{
     {"Too many authentication failures", ErrorKind::Auth, "the host refused the login after too many keys",
      Moment::Hide, Detail::Hide, kTooManyKeys},
-    {"Received SSH_MSG_DISCONNECT", ErrorKind::Connect, "the host ended the connection", Moment::Tell, Detail::Show,
+    {"Received SSH_MSG_DISCONNECT", ErrorKind::Connect, "the host ended the connection", Moment::Show, Detail::Show,
      ""},
     {"no match for method", ErrorKind::Connect, "no algorithm in common with the host", Moment::Hide, Detail::Show,
      kUseClient},
-    {"Socket error: disconnected", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
-    {"Writing packet: error on socket", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
-    {"Connection reset by peer", ErrorKind::Connect, kClosed, Moment::Tell, Detail::Hide, ""},
-    {"Socket error:", ErrorKind::Connect, "the connection broke", Moment::Tell, Detail::Show, ""},
+    {"Socket error: disconnected", ErrorKind::Connect, kClosed, Moment::Show, Detail::Hide, ""},
+    {"Writing packet: error on socket", ErrorKind::Connect, kClosed, Moment::Show, Detail::Hide, ""},
+    {"Connection reset by peer", ErrorKind::Connect, kClosed, Moment::Show, Detail::Hide, ""},
+    {"Socket error:", ErrorKind::Connect, "the connection broke", Moment::Show, Detail::Show, ""},
     {"anner", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
     {"Packet len too high", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
     {"rotocol", ErrorKind::Connect, "the host speaks no protocol that libssh knows", Moment::Hide, Detail::Show,
@@ -86,7 +86,7 @@ Error explain(LoginStage stage, std::string_view text) {
     return Error(default_kind(stage), "ssh failed" + std::string(doing(stage)) + ": " + words);
   }
   std::string message(row->message);
-  if (row->moment == Moment::Tell) message += doing(stage);
+  if (row->moment == Moment::Show) message += doing(stage);
   if (row->detail == Detail::Show) message += ": " + show(text, kShown);
   return Error(kind_at(stage, row->kind), std::move(message)).with_hint(std::string(row->hint));
 }

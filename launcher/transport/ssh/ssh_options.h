@@ -9,7 +9,7 @@
 
 namespace sml {
 
-// Whether unknown host keys are accepted and added. FromConfig: as StrictHostKeyChecking says.
+// Whether unknown host keys are accepted and added. FromConfig: by StrictHostKeyChecking.
 enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 
 // How to treat a host whose name does not resolve, or whose SSH server does not answer. Fail: as an error. AreAwaited:
@@ -17,8 +17,8 @@ enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 enum class AbsentHosts : std::uint8_t { Fail, AreAwaited };
 
 struct SshOptions {
-  std::optional<std::uint16_t> port;  // for hosts listed without one; nullopt: as the ssh config says
-  std::string user;                   // for hosts listed without one; empty: as the ssh config says
+  std::optional<std::uint16_t> port;  // for hosts listed without one; nullopt: by the ssh config
+  std::string user;                   // for hosts listed without one; empty: by the ssh config
   std::string identity_file;          // a key to try before all others; empty: none
   std::string config_file;            // empty: ~/.ssh/config and /etc/ssh/ssh_config
   std::vector<std::string> command;   // --ssh-command, split into words; empty: the built-in client (libssh)
@@ -32,7 +32,7 @@ struct SshOptions {
   Duration silence_limit{};
 };
 
-// Whether an option was given that says how to log in; absent_hosts, fanout and time limits say nothing of that.
+// Whether an option was given that affects how to log in; absent_hosts, fanout and time limits do not.
 inline bool gives_ssh_options(const SshOptions& ssh) {
   return !ssh.command.empty() || ssh.port || !ssh.user.empty() || !ssh.identity_file.empty() ||
          !ssh.config_file.empty() || ssh.host_keys != HostKeyPolicy::FromConfig;
