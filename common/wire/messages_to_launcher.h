@@ -56,8 +56,7 @@ struct MpiUse {
   std::string library;
   MpiOffer offer = MpiOffer::None;
   void fields(auto& a) { a(rank, pid, program, library, offer); }
-  static constexpr Rules kRules{
-      .most = {.items = "programs that speak MPI", .per_rank = 1, .only_if = If::LooksForMpi}};
+  static constexpr Rules kRules{.most = {.items = "programs that use MPI", .per_rank = 1, .only_if = If::LooksForMpi}};
 };
 
 // A service of Prepare::services, with its port.
@@ -80,10 +79,10 @@ struct Prepared {
   void fields(auto& a) { a(errors, services, addresses, warnings, bindings, mpi, pmix, limits); }
   static constexpr Rules kRules{.ranks = Ranks::OfHost};
   void amounts(const auto& at_most) const {
-    at_most(errors.size(), Most{"obstacles", kMostPreflightErrors, 1, 1});
+    at_most(errors.size(), Most{"preflight errors", kMostPreflightErrors, 1, 1});
     at_most(warnings.size(), Most{"warnings", 1000, 1});
     at_most(bindings.size(), Most{.items = "bindings", .per_rank = 1, .only_if = If::ReportsBindings});
-    at_most(mpi.size(), Most{.items = "programs that speak MPI", .per_program = 1, .only_if = If::LooksForMpi});
+    at_most(mpi.size(), Most{.items = "programs that use MPI", .per_program = 1, .only_if = If::LooksForMpi});
   }
 };
 
@@ -148,7 +147,7 @@ struct AgentLog {
   LogLevel level = LogLevel::Info;
   std::string text;
   void fields(auto& a) { a(level, text); }
-  static constexpr Rules kRules{.phase = Phase::Connection, .most_in_all = {"remarks", 100'000}};
+  static constexpr Rules kRules{.phase = Phase::Connection, .most_in_all = {"log messages", 100'000}};
 };
 
 // The agent's guardian has ended, and another one guards it. If the pipe ends with the guardian (PipeEnd), this is the
@@ -205,7 +204,7 @@ struct OutOfMemory {
   std::uint64_t kills = 0;  // processes
   std::string evidence;     // "oom_kill in /sys/fs/cgroup/.../memory.events rose from 0 to 1"
   void fields(auto& a) { a(kills, evidence); }
-  static constexpr Rules kRules{.most = {.items = "words on lack of memory", .per_rank = 1}};
+  static constexpr Rules kRules{.most = {.items = "reports of lack of memory", .per_rank = 1}};
 };
 
 struct Joined {

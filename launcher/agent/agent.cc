@@ -143,7 +143,7 @@ void Agent::perform(AgentAction action, wire::ToAgent& message) {
 
 void Agent::refuse(const wire::Hello& m) {
   link_.send_last(
-      wire::encode(wire::ToLauncher(wire::Bye{"this agent speaks protocol " + std::to_string(wire::kProtocolVersion) +
+      wire::encode(wire::ToLauncher(wire::Bye{"this agent uses protocol " + std::to_string(wire::kProtocolVersion) +
                                               ", the launcher " + std::to_string(m.version)})));
 }
 
@@ -384,7 +384,7 @@ void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
   if (signo == kParentDied && deps_.guard.is_lost()) return guardian_died();
   if (signo == kParentDied) return;  // somebody else's signal
-  end_by_signal("its agent was told to end by " + signal_name(signo));
+  end_by_signal("its agent was asked to end by " + signal_name(signo));
 }
 
 void Agent::reap() {
@@ -429,11 +429,12 @@ void Agent::on_timer(TimePoint due) {
   if (now - due > kStoppedFor)
     last_received_ = now;  // this process was stopped itself: give the launcher one more period
   if (const auto given_up = reconnect_window_.due(); given_up && now >= *given_up) {
-    return launcher_lost(Error(ErrorKind::Lost, "the launcher has not come back"));
+    return launcher_lost(Error(ErrorKind::Lost, "the launcher has not reconnected"));
   }
   if (!link_.lost() && !suspended_ && now - last_received_ >= heartbeat_timeout_) {
     // A separate reason for a launcher that was stopped and goes on later. A launcher that is cut off never reads it.
-    link_.send(wire::Bye{.reason = "its agent heard nothing from sml-run for " + format_duration(heartbeat_timeout_) +
+    link_.send(wire::Bye{.reason = "its agent received nothing from sml-run for " +
+                                   format_duration(heartbeat_timeout_) +
                                    " and ended the workers (--heartbeat-timeout)"});
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has been silent for too long"));
   }

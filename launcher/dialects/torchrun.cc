@@ -310,7 +310,7 @@ Result<Settled> on_each_host(const RendezvousOptions& rendezvous, const Rest& re
   }
   if (!rendezvous.place) {
     return Error(ErrorKind::Usage,
-                 fmt::format("{}: nothing says which of the hosts this one is; write --node_rank N, from 0", written));
+                 fmt::format("{}: the number of this host is missing; write --node_rank N, from 0", written));
   }
   Settled out;
   out.options = {{"--start-timeout", std::string(kTimeout)}, {"--node-rank", rendezvous.place->value}};

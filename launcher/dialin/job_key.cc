@@ -108,7 +108,7 @@ Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& se
   const std::string all = fmt::format("{}\n{}\n{}", facts, settings.job, fmt::join(settings.hosts, "\n"));
   const Result<dialin::Key> key = dialin::derive_slowly(all, "sml-run dial-in: job");
   if (!key) return key.error();
-  return JobKey{.key = *key, .proof = "facts that all of them are told", .advice = std::move(advice)};
+  return JobKey{.key = *key, .proof = "facts that all of them get", .advice = std::move(advice)};
 }
 
 // ---- in a step of a batch system
@@ -222,7 +222,7 @@ Result<JobKey> key_without_step(const Options& options, const ThisHost& here, co
     return key_of_facts(
         platform->facts, settings,
         fmt::format(
-            "the key of the connections is made of what {} tells this job; for a secret one, set SML_JOB_SECRET "
+            "the key of the connections is made of what {} gives this job; for a secret one, set SML_JOB_SECRET "
             "in the job's environment",
             platform->name));
   }

@@ -145,7 +145,7 @@ Result<void> check_unmunged(string_view output, string_view claim, const Credent
   const std::size_t end = output.find("\n\n");
   const string_view head = output.substr(0, end);
   const string_view status = value_of(head, "STATUS");
-  if (status.empty()) return no_credential("cannot be decoded here: unmunge says nothing of it");
+  if (status.empty()) return no_credential("cannot be decoded here: unmunge printed no status");
   if (status != kSuccess) return no_credential("is refused by munge: " + show(status, 100));
   if (value_of(head, "UID").empty() || in_brackets(value_of(head, "UID")) != std::to_string(maker.user))
     return no_credential("is of another user, " + show(value_of(head, "UID"), 100));

@@ -56,7 +56,7 @@ Error which_host(const Options& options, const plan::LaunchPlan& plan) {
                  fmt::format("{}: {} hosts also need --head ADDR[:PORT], the address of the first, the same on each",
                              show(plan.host_source), plan.map.hosts.size()));
   }
-  return Error(ErrorKind::Usage, fmt::format("{} does not say which of the {} hosts this one is; say it with "
+  return Error(ErrorKind::Usage, fmt::format("{} does not show which of the {} hosts this one is; set it with "
                                              "--node-rank, from 0, the head",
                                              show(plan.host_source), plan.map.hosts.size()));
 }

@@ -18,7 +18,7 @@ Duration interval(Duration timeout) {
 }
 
 Error heartbeat_lost(Duration timeout) {
-  return Error(ErrorKind::Lost, "lost: nothing heard for " + format_duration(timeout))
+  return Error(ErrorKind::Lost, "lost: nothing received for " + format_duration(timeout))
       .with_hint("--heartbeat-timeout waits longer");
 }
 

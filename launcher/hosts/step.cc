@@ -195,9 +195,10 @@ FoundHosts hosts_of_step(const SourceContext& s) {
   if (!*found) return std::optional<plan::HostList>();
   const Step& step = **found;
   if (step.hosts == 0) {
-    return Error(ErrorKind::Usage, fmt::format("{} has started sml-run on several hosts, and does not say on how many: "
-                                               "say it with --nnodes N and --head ADDR, the address of the first",
-                                               step.starter));
+    return Error(ErrorKind::Usage,
+                 fmt::format("{} has started sml-run on several hosts, and does not give their number: set it with "
+                             "--nnodes N and --head ADDR, the address of the first",
+                             step.starter));
   }
   using Names = plan::CallingHosts::Names;
   plan::HostList list{step.named, step.list_variable, plan::SlotsAre::Capacity};

@@ -42,7 +42,7 @@ Result<plan::RankLayout> read_layout(const Options& options, const ThisHost& her
   if (layout.per_host || layout.rank_by || layout.map_by != plan::MapBy::Slot) {
     return Error(
         ErrorKind::Usage,
-        "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
+        "--rankfile gives the place of each rank; --map-by, --rank-by and --ranks-per-host cannot be given with it");
   }
   const Result<std::string> text = here.files.read(options.rankfile, plan::kMaxRankfileBytes);
   if (!text) {

@@ -113,7 +113,8 @@ Result<void> check_distinct(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
   const auto same = std::adjacent_find(paths.begin(), paths.end());
   if (same != paths.end()) {
-    return usage_error("gives " + show(*same) + " to more than one stream; use {rank} and {stream} to tell them apart");
+    return usage_error("gives " + show(*same) +
+                       " to more than one stream; use {rank} and {stream} to distinguish them");
   }
   for (const std::string& path : paths) {
     const std::size_t dot = path.find_last_not_of("0123456789");

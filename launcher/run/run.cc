@@ -75,7 +75,7 @@ transport::AgentLauncher::Events Run::launcher_events() {
           .come = [this] { attempt_->look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
-                signals_.heed({host, host + " has been told to stop (" + signal_name(signo) + ")", signo});
+                signals_.heed({host, host + " has been asked to stop (" + signal_name(signo) + ")", signo});
               }};
 }
 
@@ -266,7 +266,7 @@ void Run::before_end(std::function<void()> then) {
   hang_reports_.print("before the workers are ended", TraceTools::All, std::move(then));
 }
 
-void Run::stop_for(const std::string& who) { signals_.heed({"sml-run stop", "told to stop by " + who, SIGTERM}); }
+void Run::stop_for(const std::string& who) { signals_.heed({"sml-run stop", "asked to stop by " + who, SIGTERM}); }
 
 // A stop that insists after the job has ended skips the wait for the reader, and for hosts that receive the outcome.
 void Run::stop(const Stop& asked) {

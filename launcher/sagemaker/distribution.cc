@@ -175,7 +175,7 @@ Result<std::vector<std::string>> hosts_of(const Contract& contract, const Distri
   const std::vector<std::string> known = names_of(contract.groups);
   std::vector<std::string> chosen = distribution.groups;
   if (chosen.empty() && known.size() > 1 && distribution.framework != Framework::None) {
-    return config_error("the job has the instance groups {}, and does not say which of them {} is for",
+    return config_error("the job has the instance groups {}, and does not name the one that {} is for",
                         show(fmt::format("{}", fmt::join(known, ", "))), distribution.source)
         .with_hint("name them as \"instance_groups\" of the distribution, or with --group");
   }

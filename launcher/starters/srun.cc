@@ -189,7 +189,7 @@ std::string srun_account(std::string_view errors) {
                  "the host is not in this job of Slurm, or has no room for a step"},
       KnownWords{"Unable to contact slurm controller", "Slurm's controller does not answer srun"},
       KnownWords{"step creation temporarily disabled", "Slurm has no room for a step there yet"},
-      KnownWords{"Node failure on", "the node has failed, as Slurm says"},
+      KnownWords{"Node failure on", "the node has failed, according to Slurm"},
       KnownWords{"Communication connection failure", "Slurm's daemon there does not answer srun"},
       KnownWords{"Invalid job id specified", "Slurm knows no such job (any more)"},
       KnownWords{"Expired or invalid job", "the job of Slurm is over"},
@@ -198,7 +198,7 @@ std::string srun_account(std::string_view errors) {
     if (errors.find(words.part) != std::string_view::npos) return std::string(words.clause);
   }
   const std::string_view line = telling_line(errors);
-  return line.empty() ? std::string() : "srun said: " + std::string(line);
+  return line.empty() ? std::string() : "srun printed: " + std::string(line);
 }
 
 }  // namespace

@@ -139,8 +139,8 @@ class TwoHosts(NoSsh):
         self.bed.cut("algo-2")
         self.addCleanup(self.bed.heal, "algo-2")
         done = self.ends(both, 125)
-        self.assertIn(f"nothing heard for {limit}", done[0].stderr)
-        self.assertIn(f"nothing heard for {limit}", done[1].stderr)
+        self.assertIn(f"nothing received for {limit}", done[0].stderr)
+        self.assertIn(f"nothing received for {limit}", done[1].stderr)
 
     @gate
     def test_a_stop_of_either_host_ends_both(self):

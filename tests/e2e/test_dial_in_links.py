@@ -116,5 +116,5 @@ class Links(NoSsh):
         head, other = self.running_after_a_reset(*options)
         self.cut()
         done = self.ends([head, other], 125)
-        self.assertIn(f"host-1: lost: nothing heard for {limit}", done[0].stderr)
-        self.assertIn(f"has gone: nothing heard for {limit}", done[1].stderr)
+        self.assertIn(f"host-1: lost: nothing received for {limit}", done[0].stderr)
+        self.assertIn(f"has gone: nothing received for {limit}", done[1].stderr)

@@ -113,7 +113,7 @@ class Statuses(FourHosts):
             done = sml_run("-np", "2", "sh", "-c", f"if test $RANK = 1; then {root}; fi; {peer}")
         self.assert_status(done, 1)
         assert_says(self, done, "^  probably a consequence: a rank that it worked with has gone$")
-        assert_says(self, done, r"^  rank 1 on \S+ had said: ValueError: no such data")
+        assert_says(self, done, r"^  rank 1 on \S+ had printed: ValueError: no such data")
 
 
     @gate

@@ -395,7 +395,7 @@ class Agents(FaultCase):
                     self.signal(host, "STOP", "sml-run-agent")
                     done = job.finish()
                 try:
-                    self.assert_ending(done, 125, f"{host}: lost: nothing heard for {limit}$",
+                    self.assert_ending(done, 125, f"{host}: lost: nothing received for {limit}$",
                                        hosts=[h for h in self.bed.names() if h != host])
                     self.bed.assert_clean()
                 finally:

@@ -42,7 +42,7 @@ class LostHosts(FaultCase):
         with self.start(*options) as job:
             self.addCleanup(back, "algo-3")
             lose("algo-3")
-            self.assert_ending(job.finish(), 125, f"algo-3: lost: nothing heard for {limit}$", hosts=self.others)
+            self.assert_ending(job.finish(), 125, f"algo-3: lost: nothing received for {limit}$", hosts=self.others)
 
     def test_cut_off_and_healed_too_late(self):
         self.assert_lost(self.bed.cut, self.bed.heal)

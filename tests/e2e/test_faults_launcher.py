@@ -54,7 +54,7 @@ class Launchers(FaultCase):
             wait_until(lambda: not left(), lambda: left())
             self.signal("algo-1", "CONT")
             done = job.finish()
-        self.assert_ending(done, 125, rf"(algo-\d|\d hosts): its agent heard nothing from sml-run for {limit}")
+        self.assert_ending(done, 125, rf"(algo-\d|\d hosts): its agent received nothing from sml-run for {limit}")
 
     def test_three_hundred_starts_leave_nothing(self):
         script = ('i=0; while [ $i -lt 300 ]; do "$@" || exit 1; i=$((i+1)); done; ls -d /tmp/sml-run-* 2>/dev/null; '

@@ -41,7 +41,7 @@ class Health(HostsCase):
         self.assertEqual({row[0] for row in ran}, {"2", "3"}, "the one restart was left")
         self.assertEqual(sorted(row[1:] for row in ran if row[0] == "3"), [["0", "algo-1"], ["1", "algo-4"], ["2", "algo-3"]])
         said = own_lines(done)
-        self.assertIn("algo-2: not well: --health-check exited with status 7, and said: looked at algo-2; GPU 3 is off the bus",
+        self.assertIn("algo-2: not well: --health-check exited with status 7, and printed: looked at algo-2; GPU 3 is off the bus",
                       said)
         self.assertIn("attempt 1 has not started its workers; the next follows, and is no restart", said)
         self.assertIn("algo-4 takes the place of algo-2, with its 1 rank", said)
@@ -84,7 +84,7 @@ class Health(HostsCase):
     def test_a_check_that_does_not_end_is_ended_with_all_that_it_has_started(self):
         done = self.run_with("--start-timeout", "1h", check="echo begun; [ $(hostname) != algo-2 ] || { sleep 4711 & sleep 4712; }")
         self.assert_status(done, 125)
-        self.assertRegex(done.stderr, "algo-2: not well: --health-check has not ended within 10 s, and said: begun")
+        self.assertRegex(done.stderr, "algo-2: not well: --health-check has not ended within 10 s, and printed: begun")
 
     def test_it_runs_where_the_workers_do_with_what_they_have(self):
         done = self.run_with("--wdir", "/usr/share", "-x", "HELD=yes", check='[ "$HELD $PWD" = "yes /usr/share" ]')

@@ -78,7 +78,7 @@ class Spares(HostsCase):
 
         said = own_lines(done)
         self.assertIn("8 ranks on 4 hosts, 1 spare, from -H", done.stderr)
-        self.assertIn(f"algo-2: lost: nothing heard for {self.limit}", said)
+        self.assertIn(f"algo-2: lost: nothing received for {self.limit}", said)
         self.assertIn("algo-5 takes the place of algo-2, with its 2 ranks", said)
         written = schemas.checked("report", report.read_text())
         self.assertEqual([a["hosts"] for a in written["attempts"]],
@@ -119,7 +119,7 @@ class Spares(HostsCase):
     def test_the_host_of_rank_0_is_no_exception(self):
         done = self.lose("algo-1", command_on="head")
         self.assert_status(done, 0)
-        self.assertIn(f"algo-1: lost: nothing heard for {self.limit}", own_lines(done))
+        self.assertIn(f"algo-1: lost: nothing received for {self.limit}", own_lines(done))
         self.assertEqual([row[4] for row in self.places(done, 2)], ["algo-5"] * 2 + [f"algo-{h}" for h in "223344"])
 
     @gate

@@ -212,4 +212,4 @@ class Links(HostsCase):
             self.bed.kill("algo-2")
             done = job.finish()
         self.assert_status(done, 125)
-        self.assertIn(f"algo-2: lost: nothing heard for {limit}", done.stderr)
+        self.assertIn(f"algo-2: lost: nothing received for {limit}", done.stderr)

@@ -56,7 +56,7 @@ class OnThisMachine(TestCase):
     def test_one_that_it_does_not_speak_is_named(self):
         done = sml_run("--mpi", "pmi2", "-np", "2", self.program, "ring")
         self.assert_status(done, 1)
-        self.assertRegex(done.stderr, r"rank [01] on localhost speaks PMI-1, and PMI-2 is asked for \(--mpi\)")
+        self.assertRegex(done.stderr, r"rank [01] on localhost uses PMI-1, and PMI-2 is asked for \(--mpi\)")
 
     @gate
     def test_abort_ends_the_job_with_its_code(self):

@@ -150,7 +150,7 @@ class Here(TestCase):
                 done = follow.finish()
             self.assert_status(done, 0)
             self.assertIn(f"job {name} has ended with status 143", done.stderr)
-        self.assertIn("told to stop by sml-run stop (pid ", self.done.stderr)
+        self.assertIn("asked to stop by sml-run stop (pid ", self.done.stderr)
 
     @gate
     def test_a_slow_reader_never_slows_the_job(self):

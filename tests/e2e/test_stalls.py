@@ -155,7 +155,7 @@ class Servers(TestCase):
         self.server.go_on()
         done = job.finish()
         self.assert_status(done, 0)
-        self.assertNotIn("nothing heard", done.stderr)
+        self.assertNotIn("nothing received", done.stderr)
         return done
 
     def test_under_a_list_of_hosts_that_is_watched(self):

@@ -178,7 +178,7 @@ class Running(Here):
                 job = self.start()
                 self.send(sender, TERM)
                 done = self.check_saved(self.place, job, 125)
-                self.assertRegex(done.stderr, "its agent was told to end by SIGTERM")
+                self.assertRegex(done.stderr, "its agent was asked to end by SIGTERM")
 
     @gate
     def test_all_processes_at_once(self):
@@ -285,7 +285,7 @@ class Running(Here):
         job.send_signal(signal.SIGTERM)
         self.assertTrue(stays(lambda: job.poll() is None))
         done = self.check_saved(self.place, job, 143)
-        assert_says(self, done, "told to stop by sml-run stop", "stopping the workers")
+        assert_says(self, done, "asked to stop by sml-run stop", "stopping the workers")
         stop.finish()
 
     @gate
@@ -435,7 +435,7 @@ class OnHosts(HostsCase, Stops):
                 done = job.finish()
                 self.assert_status(done, 125)
                 self.assertEqual(self.place.told("saved"), {0, 1, 2, 3})
-                self.assertIn("algo-2: its agent was told to end by SIGTERM", done.stderr)
+                self.assertIn("algo-2: its agent was asked to end by SIGTERM", done.stderr)
 
     def test_all_processes_of_all_hosts(self):
         job = self.start()
@@ -532,7 +532,7 @@ class ThatCall(NoSsh, Stops):
         jobs = self.start_workers()
         sh(self.bed, "algo-2", "pid=$(pgrep -x sml-run) && while test -e /proc/$pid/exe && kill -TERM $pid; do sleep .2; done", check=False)
         done = self.ends(jobs, 143)
-        assert_says(self, done[0], "host-1 has been told to stop", "stopping the workers", "SIGTERM again: the workers are killed at once")
+        assert_says(self, done[0], "host-1 has been asked to stop", "stopping the workers", "SIGTERM again: the workers are killed at once")
         self.assertEqual(self.place.told("saved"), set())
 
     def test_one_or_all_of_them_while_it_stops_by_itself(self):
@@ -577,7 +577,7 @@ class ThatCall(NoSsh, Stops):
         self.stop("algo-2")
         head = self.start(0, *AN_HOUR, "--start-timeout", "1h", "true")
         done = self.ends([head, late], 143)
-        self.assertIn("host-1 has been told to stop (SIGTERM)", done[0].stderr)
+        self.assertIn("host-1 has been asked to stop (SIGTERM)", done[0].stderr)
 
 
 MISSING = [program for program in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(program)]

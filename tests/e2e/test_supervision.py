@@ -201,7 +201,7 @@ class SeveralHosts(TestCase):
         if not first.startswith("rank 5 on algo-3 exited with status 1 "):
             # Python takes itself down after its connections, so that a peer that saw these go may be over before it.
             assert_says(self, done, "^  probably a consequence: a rank that it worked with has gone$",
-                        "^  rank 5 on algo-3 had said: RuntimeError: rank 5 fails")
+                        "^  rank 5 on algo-3 had printed: RuntimeError: rank 5 fails")
         assert_says(self, done, "RuntimeError: rank 5 fails")
         self.bed.assert_clean()
 

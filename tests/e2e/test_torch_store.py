@@ -114,7 +114,7 @@ class OneHost(TestCase):
             self.assertRegex(done.stdout, rf"\A(\[\d\] {want}\n){{2}}\Z", (word, done))
         done = sml_run("-np", "2", "-x", "RANK=0", "sh", "-c", "echo $RANK")
         self.assertEqual(by_rank(done.stdout), {0: ["0"], 1: ["1"]})
-        self.assertIn("warning: RANK is not set to what -x or --env-file says: each rank has its own", done.stderr)
+        self.assertIn("warning: RANK is not set to the value of -x or --env-file: each rank has its own", done.stderr)
 
     def test_one_that_starts_the_others_meets_them_where_it_likes(self):
         done = sml_run("-np", "1", PYTHON, "-c", SPAWN)

@@ -70,4 +70,4 @@ class Pmi2(HostsCase):
     def test_who_is_to_speak_another_dialect_is_told_so(self):
         done = self.job("--mpi", "pmi1", self.program, "ring")
         self.assert_status(done, 1)
-        self.assertRegex(done.stderr, r"speaks PMI-2, and PMI-1 is asked for \(--mpi\)")
+        self.assertRegex(done.stderr, r"uses PMI-2, and PMI-1 is asked for \(--mpi\)")

@@ -170,7 +170,7 @@ TEST_CASE("agent: a protocol that it does not speak is answered in words") {
   launcher.send(hello);
   launcher.must_leave_well();
   CHECK(launcher.bye()->reason ==
-        "this agent speaks protocol " + std::to_string(wire::kProtocolVersion) + ", the launcher 99");
+        "this agent uses protocol " + std::to_string(wire::kProtocolVersion) + ", the launcher 99");
 }
 
 TEST_CASE("agent: nobody is obeyed before Hello") {
@@ -890,7 +890,7 @@ TEST_CASE("agent: a new guardian hands a stop on, and kills an agent that stands
     while (launcher.next()) {
     }
     REQUIRE(launcher.bye().has_value());
-    CHECK(launcher.bye()->reason == "its agent was told to end by SIGTERM");
+    CHECK(launcher.bye()->reason == "its agent was asked to end by SIGTERM");
   }
   SECTION("it stands still") {
     ::kill(launcher.agent(), SIGSTOP);
@@ -927,7 +927,7 @@ TEST_CASE("agent: TERM to its guardian lets workers save, also when the agent is
   while (launcher.next()) {
   }
   REQUIRE(launcher.bye().has_value());
-  CHECK(launcher.bye()->reason == "its agent was told to end by SIGTERM");
+  CHECK(launcher.bye()->reason == "its agent was asked to end by SIGTERM");
   CHECK(launcher.news(0).out == "ready\nsaved\n");
   CHECK(status_of(launcher.news(0).exited) == ExitStatus(Exited{0}));
   CHECK(init.nothing_left());

@@ -484,5 +484,5 @@ TEST_CASE("calling hosts: a stop of a host that has called ends the check of all
   for (const std::uint32_t place : {0U, 1U}) both.push_back(hosts.start(place, kNoClock + Words{"--check", "true"}));
   both[1]->until_says("the head has answered");
   both[1]->send(SIGTERM);
-  check_says(finish(both, 143)[0], "host-1 has been told to stop (SIGTERM)");
+  check_says(finish(both, 143)[0], "host-1 has been asked to stop (SIGTERM)");
 }

@@ -37,7 +37,7 @@ TEST_CASE("calling hosts: only the same process insists, on a host that has call
         hosts.start_all(kNoClock + Words{"--stop-grace", "1h", "--nproc-per-node", "1", "sh", "-c", stubborn});
     for (const char* rank : {"0", "1"}) both[0]->until_prints("[" + std::string(rank) + "] ready");
     send_by_another_process(*both[1], first);
-    both[0]->until_says("host-1 has been told to stop (" + signal_name(first) + ")");
+    both[0]->until_says("host-1 has been asked to stop (" + signal_name(first) + ")");
     std::this_thread::sleep_for(os::StopRule::kInsistAfter);  // counted from before that line
     both[1]->send(SIGTERM);
     both[1]->until_says("SIGTERM joins the stop that is under way");

@@ -39,7 +39,7 @@ TEST_CASE("calling torchrun: a stop of one that waits for the others ends all") 
   both.push_back(job.start(kJoinForAnHour, {"true"}));
   job.hosts().until_called(1);
   both[1]->send(SIGTERM);
-  check_says(finish(both, 143)[0], "has been told to stop");
+  check_says(finish(both, 143)[0], "has been asked to stop");
 }
 
 TEST_CASE("calling torchrun: the numbers of Slurm or Kubernetes stand") {

@@ -218,10 +218,11 @@ TEST_CASE("conduct: texts that are too long, and too many of them") {
   host.start();
   host.may_not(wire::ErrorFile{kLong, Rank(2)}, rule);
   host.may_not(wire::Cleared{1, std::vector<std::string>(257)}, "sent 257 processes that are left, more than 256");
-  host.may_not(wire::Prepared{.errors = std::vector<wire::PreflightError>(104)}, "sent 104 obstacles, more than 103");
+  host.may_not(wire::Prepared{.errors = std::vector<wire::PreflightError>(104)},
+               "sent 104 preflight errors, more than 103");
   host.may(wire::OutOfMemory{1, ""});
   host.may(wire::OutOfMemory{1, ""});
-  host.may_not(wire::OutOfMemory{1, ""}, "sent 3 words on lack of memory, more than 2");
+  host.may_not(wire::OutOfMemory{1, ""}, "sent 3 reports of lack of memory, more than 2");
 }
 
 TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared on") {
@@ -245,7 +246,7 @@ TEST_CASE("conduct: a further attempt is held to its own plan from its Prepared 
   host.may(wire::Prepared{});
   host.may_not(wire::StdinCredit{Rank(2), 0}, "sent news of rank 2 before it had started its workers");
   host.may(wire::OutOfMemory{1, ""});  // counted anew
-  host.may_not(wire::OutOfMemory{1, ""}, "sent 2 words on lack of memory, more than 1");
+  host.may_not(wire::OutOfMemory{1, ""}, "sent 2 reports of lack of memory, more than 1");
   host.may(wire::Started{{{Rank(7), 10}}});
   host.may_not(exited(5), "named rank 5, which is not on this host");
   host.may(exited(7));
@@ -258,10 +259,10 @@ TEST_CASE("conduct: remarks without end") {
   int refused = 0;
   for (int i = 0; i < 100'000; ++i) refused += host.validator.check(wire::AgentLog{}).has_value() ? 0 : 1;
   CHECK(refused == 0);
-  host.may_not(wire::AgentLog{}, "sent 100001 remarks, more than 100000");
+  host.may_not(wire::AgentLog{}, "sent 100001 log messages, more than 100000");
   host.validator.asked(wire::Prepare{});  // a further attempt changes nothing
   host.may(wire::Prepared{});
-  host.may_not(wire::AgentLog{}, "sent 100002 remarks, more than 100000");
+  host.may_not(wire::AgentLog{}, "sent 100002 log messages, more than 100000");
 }
 
 TEST_CASE("conduct: files and channels that failed are counted together") {
@@ -300,10 +301,10 @@ TEST_CASE("conduct: who vouches for whom") {
   Host host;
   host.may_not(wire::AskPeerOwnership{{caller}}, "asked about callers of stores that it does not serve");
   const wire::PeerVerdictsOfHost checked{{{7, wire::PeerOwnership::Yes}}};
-  host.may_not(checked, "vouched for a caller that it was not asked about");
+  host.may_not(checked, "checked a caller that it was not asked about");
   host.validator.asked(wire::CheckPeerOwnership{{caller}});
   host.may(checked);
-  host.may_not(checked, "vouched for a caller that it was not asked about");
+  host.may_not(checked, "checked a caller that it was not asked about");
 }
 
 TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
@@ -312,10 +313,10 @@ TEST_CASE("conduct: programs that speak MPI are told when that is asked for") {
   asked.may(wire::Prepared{.errors = {}, .mpi = {use}});
   asked.may(use);
   asked.may(use);
-  asked.may_not(use, "sent 3 programs that speak MPI, more than 2");
+  asked.may_not(use, "sent 3 programs that use MPI, more than 2");
   Host host;
-  host.may_not(use, "sent 1 programs that speak MPI, more than 0");
-  host.may_not(wire::Prepared{.errors = {}, .mpi = {use}}, "sent 1 programs that speak MPI, more than 0");
+  host.may_not(use, "sent 1 programs that use MPI, more than 0");
+  host.may_not(wire::Prepared{.errors = {}, .mpi = {use}}, "sent 1 programs that use MPI, more than 0");
 }
 
 namespace {
@@ -402,7 +403,7 @@ TEST_CASE("conduct: ranks ask for others once at a time, with programs that are 
   plain.may_not(request, "asked for more ranks, and nobody here can");
 }
 
-TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
+TEST_CASE("conduct: requests for ranks that have no answer are bounded") {
   Host host(among_four);
   host.start();
   plan::SpawnProgram program{{"a"}, 1};
@@ -411,7 +412,7 @@ TEST_CASE("conduct: wishes for ranks that have no answer are bounded") {
   const std::size_t size = wire::encode(request).size();
   host.may(request);
   request.call = "2";
-  host.may_not(request, fmt::format("sent {} bytes of wishes for ranks, more than 16777216", 2 * size));
+  host.may_not(request, fmt::format("sent {} bytes of requests for ranks, more than 16777216", 2 * size));
 }
 
 TEST_CASE("conduct: ranks that come later are its own from their start on") {

@@ -331,7 +331,7 @@ TEST_CASE("an agent of another protocol is refused, with both numbers") {
   stage.say(stage.mark() + " AGENT 99\n");
   CHECK(stage.remote->sent.empty());
   stage.must_have_failed(ErrorKind::Protocol,
-                         "its agent speaks protocol 99, this sml-run " + std::to_string(wire::kProtocolVersion));
+                         "its agent uses protocol 99, this sml-run " + std::to_string(wire::kProtocolVersion));
 }
 
 TEST_CASE("a login that ends in words instead of an agent: the words are in the message") {
@@ -343,7 +343,7 @@ TEST_CASE("a login that ends in words instead of an agent: the words are in the 
   REQUIRE(stage.owner.error.has_value());
   CHECK(stage.owner.error->kind() == ErrorKind::Deploy);
   CHECK(stage.owner.error->message() ==
-        "the agent did not start: exited with status 1; the login said: This account is \\x1b[31mnot available");
+        "the agent did not start: exited with status 1; the login printed: This account is \\x1b[31mnot available");
   CHECK_FALSE(stage.owner.error->hint().empty());
 }
 
@@ -524,7 +524,7 @@ TEST_CASE("a transport that ends before the agent's last word is a loss") {
 TEST_CASE("an agent may leave with a reason before it has started anything") {
   Stage stage;
   stage.greet();
-  stage.say(wire::Bye{"this agent speaks protocol 2, the launcher 1"});
+  stage.say(wire::Bye{"this agent uses protocol 2, the launcher 1"});
   CHECK(stage.owner.count<wire::Bye>() == 1);
   stage.far().events->transport_closed(Error(ErrorKind::Lost, "exited with status 0"));
   CHECK(stage.owner.ends == 1);

@@ -245,7 +245,7 @@ TEST_CASE("Flux's resources give GPUs, else cores") {
       "nodelist":["n[1-2]"]}})";
   CHECK(found_in(flux_hosts, job, {}, gpus) == "flux resource R: n1/8 n2/8");
   CHECK(found_in(flux_hosts, {}, {}, cores) == "none");
-  CHECK(found_in(flux_hosts, job) == "error: flux resource R: says nothing; name the hosts with --hosts");
+  CHECK(found_in(flux_hosts, job) == "error: flux resource R: printed nothing; name the hosts with --hosts");
   CHECK(found_in(flux_hosts, job, {}, "x") == "error: flux resource R: is not JSON (line 1, column 1)");
   for (const char* other : {"[]", "1", "{}", R"({"execution":1})", R"({"execution":{"nodelist":[1]}})"}) {
     CAPTURE(other);
@@ -293,7 +293,8 @@ TEST_CASE("the pods of an Indexed Job are named after ours") {
       calling_in(kubernetes_hosts, pod, {"job-7", JobSecret::Given}) ==
       "error: JOB_COMPLETION_INDEX: it is 2, but the host name job-7 does not end in -2; name the hosts with --hosts");
   CHECK(calling_in(kubernetes_hosts, {{"JOB_COMPLETION_INDEX", "2"}}, kWithSecret) ==
-        "error: JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
+        "error: JOB_COMPLETION_INDEX and a secret: the number of pods that have to call each other is missing; set it "
+        "with "
         "SML_NUM_HOSTS");
   pod["JOB_COMPLETION_INDEX"] = "3";
   CHECK(calling_in(kubernetes_hosts, pod, {"job-3", JobSecret::Given}) ==

@@ -121,7 +121,7 @@ TEST_CASE("the report tells a cause from a consequence", "[causes]") {
                     end_of(1, Signaled{15, false}, 6s, {"ValueError: no \x1b[31m data"}, false)});
   lines = job_report(facts, judge(facts));
   CHECK(has(lines, "  probably a consequence: a rank that it worked with has gone"));
-  CHECK(has(lines, "  rank 1 on algo-2 had said: ValueError: no \\x1b[31m data"));
+  CHECK(has(lines, "  rank 1 on algo-2 had printed: ValueError: no \\x1b[31m data"));
 
   facts.ends.pop_back();  // alone it can have lost nobody of the job
   lines = job_report(facts, judge(facts));
@@ -131,7 +131,7 @@ TEST_CASE("the report tells a cause from a consequence", "[causes]") {
 TEST_CASE("a rank that asked for input in vain is told which rank has it", "[causes]") {
   const std::pair<const char*, const char*> kinds[] = {
       {"EOFError: EOF when reading a line", "it asked for input, and found none"},
-      {"bdb.BdbQuit", "its debugger found no input, or was told to quit"}};
+      {"bdb.BdbQuit", "its debugger found no input, or was asked to quit"}};
   for (const auto& [line, words] : kinds) {
     CAPTURE(line);
     const std::string own = "  known cause: " + std::string(words);

@@ -699,7 +699,7 @@ TEST_CASE("dial-in: where a platform keeps a job apart the key is made of all th
     REQUIRE(settings.has_value());
     CHECK(
         (*settings)->advice ==
-        "the key of the connections is made of what SageMaker tells this job; for a secret one, set SML_JOB_SECRET in "
+        "the key of the connections is made of what SageMaker gives this job; for a secret one, set SML_JOB_SECRET in "
         "the job's environment");
     return (*settings)->key;
   };

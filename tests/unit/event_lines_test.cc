@@ -117,8 +117,8 @@ TEST_CASE("hosts that come and go are named, whether they have ranks or not") {
 
 TEST_CASE("bytes that are no UTF-8 do not spoil the file") {
   Written written("a");
-  const Json line = written.tell(HostFailed{HostId(0), Error(ErrorKind::Deploy, "the login said: \xff\n")});
-  CHECK(line["message"] == "the login said: \xef\xbf\xbd\n");
+  const Json line = written.tell(HostFailed{HostId(0), Error(ErrorKind::Deploy, "the login printed: \xff\n")});
+  CHECK(line["message"] == "the login printed: \xef\xbf\xbd\n");
   CHECK(line["kind"] == "deploy");
 }
 

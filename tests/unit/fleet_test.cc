@@ -148,7 +148,7 @@ TEST_CASE("a host that is silent is given up") {
   const TimePoint limit = Clock::now() + fake::watchdog();
   while (stage.listener.ended.empty() && Clock::now() < limit) stage.loop.run_one_until(limit);
   CHECK(stage.listener.ended == std::vector<HostId>{HostId(1)});
-  CHECK(stage.listener.words == "lost: nothing heard for 30 ms");
+  CHECK(stage.listener.words == "lost: nothing received for 30 ms");
 }
 
 TEST_CASE("a spare is prepared, waits, and then takes the place of a host that is lost") {

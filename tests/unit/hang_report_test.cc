@@ -74,7 +74,7 @@ TEST_CASE("hang report: without a tool the kernel's word counts, and that is sai
   }
   CHECK(hang_table("t", traces, map_of_two()) ==
         Lines{"t:", "  RANKS  HOSTS   STATE     QUIET  WHERE", "  0-1    algo-1  sleeping   0:00  recvfrom (socket)",
-              "the kernel alone has told this; with py-spy or gdb on the hosts there are stacks, too",
+              "this is from the kernel alone; with py-spy or gdb on the hosts there are stacks, too",
               "no answer in time from algo-2"});
 }
 

@@ -199,7 +199,7 @@ TEST_CASE("horovod store: what is no request of Horovod's") {
   CHECK(c.faults.empty());
   const int garbage = c.call("\x16\x03\x01\x02\x00 what\r\n\r\n"s);
   CHECK(c.heard[garbage] == answer("400 Bad Request"));
-  CHECK(c.faults[garbage] == "it does not speak HTTP");
+  CHECK(c.faults[garbage] == "it sends no HTTP request");
   const int long_head = c.call("GET /" + std::string(10'000, 'a'));
   CHECK(c.heard[long_head] == answer("413 Payload Too Large"));
 }
@@ -233,7 +233,7 @@ TEST_CASE("horovod store: half a request is given up, and so is one who says not
   const int silent = c.open();
   c.pass(HorovodStore::kRequestStall);
   CHECK(c.heard[half] == answer("408 Request Timeout"));
-  CHECK(c.faults[half] == "its request does not get on");
+  CHECK(c.faults[half] == "its request makes no progress");
   CHECK_FALSE(c.faults.contains(silent));
   c.pass(Engine::kStall);
   CHECK(c.faults[silent] == "it stands still");
@@ -261,7 +261,7 @@ TEST_CASE("horovod store: a request that is fed bit by bit has its time") {
     c.pass(1s);
   }
   CHECK(seconds == 60);
-  CHECK(c.faults[caller] == "its request does not get on");
+  CHECK(c.faults[caller] == "its request makes no progress");
 }
 
 TEST_CASE("horovod store: answers that nobody takes are counted") {

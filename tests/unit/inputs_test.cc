@@ -132,7 +132,7 @@ TEST_CASE("a rankfile says where each rank is, and names the hosts where nothing
   CHECK(error_of(o, fake) == "--rankfile none.txt: no such file or directory");
   o.layout.per_host = 2;
   CHECK(error_of(o, fake) ==
-        "--rankfile says where each rank is; --map-by, --rank-by and --ranks-per-host cannot be given with it");
+        "--rankfile gives the place of each rank; --map-by, --rank-by and --ranks-per-host cannot be given with it");
 }
 
 TEST_CASE("so many workers on each host are as good as slots that nobody names") {

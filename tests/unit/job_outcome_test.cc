@@ -150,7 +150,7 @@ TEST_CASE("a signal that workers and launcher get at once is the user's") {
 
 TEST_CASE("a stop of all processes that reaches an agent first is the user's stop all the same") {
   AttemptFacts f = facts();
-  f.faults = {fault_of("algo-3", Error(ErrorKind::Lost, "its agent was told to end by SIGTERM"), 900ms)};
+  f.faults = {fault_of("algo-3", Error(ErrorKind::Lost, "its agent was asked to end by SIGTERM"), 900ms)};
   f.stop_signal = SIGTERM;
   f.stop_at = kStart + 1s;
   CHECK(judge(f).exit_code == 143);
@@ -165,18 +165,18 @@ TEST_CASE("a stop of all processes that reaches an agent first is the user's sto
 TEST_CASE("between a fault and a worker's end the earlier one decides") {
   AttemptFacts f = facts();
   f.faults = {fault_of(
-      "algo-3", Error(ErrorKind::Lost, "lost: nothing heard for 30 s").with_hint("--heartbeat-timeout waits longer"),
+      "algo-3", Error(ErrorKind::Lost, "lost: nothing received for 30 s").with_hint("--heartbeat-timeout waits longer"),
       2s)};
   f.ends = {end_of(1, "algo-1", Exited{4}, 3s)};
   JobOutcome verdict = judge(f);
   CHECK(verdict.exit_code == 125);
-  CHECK(verdict.lines == Lines{"algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
+  CHECK(verdict.lines == Lines{"algo-3: lost: nothing received for 30 s", "hint: --heartbeat-timeout waits longer"});
 
   f.ends = {end_of(1, "algo-1", Exited{4}, 1s)};
   verdict = judge(f);
   CHECK(verdict.exit_code == 4);
   CHECK(verdict.lines == Lines{"rank 1 on algo-1 exited with status 4 after 1.0 s",
-                               "algo-3: lost: nothing heard for 30 s", "hint: --heartbeat-timeout waits longer"});
+                               "algo-3: lost: nothing received for 30 s", "hint: --heartbeat-timeout waits longer"});
 }
 
 TEST_CASE("a worker that is killed right before its host is lost went with the host") {
@@ -534,7 +534,7 @@ TEST_CASE("success is what every rank has said") {
   CHECK(judge(f).exit_code == 0);
   f.unseen = 2;
   CHECK(judge(f).exit_code == 125);
-  CHECK(judge(f).lines == Lines{"nobody saw the end of 2 ranks, or knows why"});
+  CHECK(judge(f).lines == Lines{"the end of 2 ranks was not reported, and the cause is unknown"});
 }
 
 TEST_CASE("what the launcher itself ended the job for decides, unless something failed before") {
@@ -553,7 +553,7 @@ TEST_CASE("a rank that is killed by nobody knows whom comes with the place to lo
   AttemptFacts f = facts();
   f.ends = {end_of(1, "b", Signaled{SIGKILL, false}, 1s)};
   const std::string hint =
-      "  hint: sml-run did not send SIGKILL; if the kernel did, for lack of memory, dmesg on b says so";
+      "  hint: sml-run did not send SIGKILL; if the kernel did, for lack of memory, dmesg on b shows it";
   const auto says_it = [&] {
     const Lines lines = job_report(f, judge(f));
     return std::count(lines.begin(), lines.end(), hint) == 1;

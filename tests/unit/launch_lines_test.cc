@@ -1426,7 +1426,7 @@ TEST_CASE("what cannot be had is an error that says why", "[dialects]") {
       {"torchrun", "no program to start; give one after the options, as in sml-run -np 2 python3 train.py"},
       {"deepspeed --no_ssh train.py", "--no_ssh: the hosts are not named; name them with --hostfile"},
       {"deepspeed --no_ssh --hostfile machines train.py",
-       "--no_ssh: nothing says which of the hosts this one is; write --node_rank N, from 0"},
+       "--no_ssh: the number of this host is missing; write --node_rank N, from 0"},
       {"srun -o out.%t ./app",
        "-o: sml-run writes DIR/rank.R/stdout with --log-dir, and other names with --log-layout"},
       // srun(1), EXAMPLES: outside an allocation srun would ask Slurm for one

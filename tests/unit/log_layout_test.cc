@@ -111,7 +111,7 @@ TEST_CASE("two streams never share a file") {
   CHECK(check_distinct({"a", "b", "c.1"}).has_value());
   const Result<void> same = check_distinct({"x", "a", "x"});
   REQUIRE(!same);
-  CHECK(same.error().message() == "gives x to more than one stream; use {rank} and {stream} to tell them apart");
+  CHECK(same.error().message() == "gives x to more than one stream; use {rank} and {stream} to distinguish them");
   const Result<void> rotated = check_distinct({"out", "out.3", "x"});
   REQUIRE(!rotated);
   CHECK(rotated.error().message() == "gives out.3, which is also a name for what rotation leaves of out");

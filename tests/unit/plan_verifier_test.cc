@@ -61,7 +61,7 @@ std::string feed(PlanVerifier& check, const wire::ToAgent& message) {
   return *passed == bytes ? "" : "(changed)";
 }
 
-const std::string kRefused = "the head wants what this host has not been asked for: ";
+const std::string kRefused = "the head asks for what this host does not expect: ";
 
 wire::Hello hello() {
   wire::Hello out;
@@ -181,15 +181,15 @@ TEST_CASE("dial-in: a head gives no other place than the host's own, or none but
   CHECK_FALSE(allowed(0));
   CHECK_FALSE(allowed(3));
   CHECK(PlanVerifier::check_welcome({3, 3}, own).error().message() ==
-        "the head wants what this host has not been asked for: place 3 among the 3 hosts");
+        "the head asks for what this host does not expect: place 3 among the 3 hosts");
   CHECK(PlanVerifier::check_welcome({1, 2}, own).error().message() ==
-        "the head wants what this host has not been asked for: a job of 2 hosts, and this host knows one of 3");
+        "the head asks for what this host does not expect: a job of 2 hosts, and this host knows one of 3");
   own.least_hosts = 2;
   CHECK(PlanVerifier::check_welcome({1, 2}, own).has_value());
   CHECK(PlanVerifier::check_welcome({4, 5}, own).has_value());  // others have gone
   CHECK(PlanVerifier::check_welcome({2, 2}, own).has_error());
   CHECK(PlanVerifier::check_welcome({0, 1}, own).error().message() ==
-        "the head wants what this host has not been asked for: a job of 1 hosts, and this host knows one of 2 to 3");
+        "the head asks for what this host does not expect: a job of 1 hosts, and this host knows one of 2 to 3");
 }
 
 TEST_CASE("dial-in: a head that numbers the workers of all has been told by this host how many it has") {
@@ -201,7 +201,7 @@ TEST_CASE("dial-in: a head that numbers the workers of all has been told by this
     return checked ? std::string() : checked.error().message();
   };
   const plan::HostShares both{{2, "trainer"}, {3, "reader"}};
-  const std::string wants = "the head wants what this host has not been asked for: ";
+  const std::string wants = "the head asks for what this host does not expect: ";
   CHECK(refused({1, 2, "ticket", both}) == wants + "a job whose hosts have other workers");
   own.share = both[1];
   CHECK(refused({1, 2, "ticket", both}).empty());

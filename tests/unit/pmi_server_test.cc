@@ -344,13 +344,13 @@ TEST_CASE("PMI: the dialect that is asked for is the one that is served") {
   only_two.dialects = PmiDialects::OnlyTwo;
   Host two(only_two);
   two.say(0, kInit);
-  CHECK(two.faults == Lines{"0 speaks PMI-1, and PMI-2 is asked for (--mpi)"});
+  CHECK(two.faults == Lines{"0 uses PMI-1, and PMI-2 is asked for (--mpi)"});
   PmiWorld only_one = world(0, 2, 1);
   only_one.dialects = PmiDialects::OnlyOne;
   Host one(only_one);
   one.say(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
   one.say(1, "cmd=init pmi_version=9 pmi_subversion=0\n");
-  CHECK(one.faults == Lines{"0 speaks PMI-2, and PMI-1 is asked for (--mpi)",
+  CHECK(one.faults == Lines{"0 uses PMI-2, and PMI-1 is asked for (--mpi)",
                             "1 speaks version 9 of PMI, and PMI-1 is asked for (--mpi)"});
 }
 

@@ -62,5 +62,5 @@ TEST_CASE("a program that names an address of its own is seen by its arguments a
 TEST_CASE("what each rank has of its own is not the user's to set, and that is said") {
   CHECK(ignored_variables(make_plan(2, {"A=1"}, {"RANK=1"})).empty());
   CHECK(ignored_variables(make_plan(2, {"RANK=0"})) ==
-        std::vector<std::string>{"RANK is not set to what -x or --env-file says: each rank has its own"});
+        std::vector<std::string>{"RANK is not set to the value of -x or --env-file: each rank has its own"});
 }

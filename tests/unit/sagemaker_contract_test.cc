@@ -207,7 +207,7 @@ TEST_CASE("instance groups choose the hosts, in the order of the job") {
   distribution.framework = Framework::Mpi;
   distribution.source = "sagemaker_mpi_enabled";
   CHECK(hosts_of(contract, distribution).error().message() ==
-        "the job has the instance groups gpu, cpu, and does not say which of them sagemaker_mpi_enabled is for");
+        "the job has the instance groups gpu, cpu, and does not name the one that sagemaker_mpi_enabled is for");
   distribution.groups = {"gpu"};
   CHECK(*hosts_of(contract, distribution) == Words{"algo-2", "algo-3"});
   distribution.groups = {"cpu", "gpu"};

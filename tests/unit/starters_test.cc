@@ -149,7 +149,7 @@ TEST_CASE("what a tool says becomes a clause that is the same for all hosts", "[
   CHECK(said("srun", "srun: error: n2: task 0: Exited with exit code 9\n").empty());
   CHECK(said("srun", "srun: cluster configuration lacks support for cpu binding\n").empty());
   CHECK(said("srun", "srun: error: Unable to create step for job 7: Requested nodes are busy\n") ==
-        "srun said: Unable to create step for job 7: Requested nodes are busy");
+        "srun printed: Unable to create step for job 7: Requested nodes are busy");
   CHECK(
       said("srun", "slurmstepd: error: *** STEP 7.1 ON n2 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n") ==
       "Slurm ended its step: the time limit of the job has passed");
@@ -202,11 +202,11 @@ TEST_CASE("where the tool is missing SSH is tried, and a line says so", "[starte
 TEST_CASE("a named starter that can start nothing here is refused", "[starters]") {
   FakeJob job;
   job.options.start_by = "ssh";
-  CHECK(job.start() == "ssh: --start-by says so");
+  CHECK(job.start() == "ssh: --start-by asks for it");
   job.options.start_by = "qrsh";
   CHECK(job.start() == "--start-by qrsh: sml-run does not run in a job of Grid Engine, as PE_HOSTFILE is not set");
   job.options.start_by = "kubectl";
-  CHECK(job.start() == "kubectl: --start-by says so");
+  CHECK(job.start() == "kubectl: --start-by asks for it");
   job.options.start_by = "pbs";
   CHECK(job.start() == "--start-by pbs: sml-run does not run in a job of PBS, as PBS_JOBCOOKIE is not set");
   job.options.start_by = "srun";

@@ -123,10 +123,11 @@ TEST_CASE("status: the table has every host and rank") {
   job.tell(RankOutput{Rank(0), Stream::Stdout, 1536}, 3s);
   job.tell(RankExited{Rank(1), Exited{3}, Ending::ByItself}, 62s);
   job.tell(RankExited{Rank(3), SpawnFailed{}, Ending::ByItself}, 2s);
-  job.tell(HostFailed{HostId(2), Error(ErrorKind::Lost, "lost: nothing heard")}, 64s);
+  job.tell(HostFailed{HostId(2), Error(ErrorKind::Lost, "lost: nothing received")}, 64s);
   CHECK(status_table(job.progress, kStart + 65s) ==
         Lines{"status after 1:05: hosts 2/3, 1 failed; ranks 2 running, 2 failed, 2 lost", "  HOST    STATE      RANKS",
-              "  algo-1  ready      0-1", "  b       ready      2-3", "  c       failed     4-5 (lost: nothing heard)",
+              "  algo-1  ready      0-1", "  b       ready      2-3",
+              "  c       failed     4-5 (lost: nothing received)",
               "    RANK  HOST        PID     OUTPUT   SILENT  STATE",
               "       0  algo-1      100    1.5 KiB     1:02  running 1:04",
               "       1  algo-1      101        0 B        -  exited with status 3 after 1:01",

@@ -133,9 +133,10 @@ TEST_CASE("the hosts of a step call the first") {
   const FoundHosts uncounted =
       hosts_of_step(context_of({{"PBS_JOBID", "5.s"}, {"PBS_NODENUM", "1"}, {"PBS_TASKNUM", "3"}}));
   REQUIRE(uncounted.has_error());
-  CHECK(uncounted.error().message() ==
-        "pbsdsh has started sml-run on several hosts, and does not say on how many: say it with --nnodes N and --head "
-        "ADDR, the address of the first");
+  CHECK(
+      uncounted.error().message() ==
+      "pbsdsh has started sml-run on several hosts, and does not give their number: set it with --nnodes N and --head "
+      "ADDR, the address of the first");
   CHECK_FALSE(hosts_of_step(context_of({}))->has_value());
 }
 
@@ -197,6 +198,6 @@ TEST_CASE("step: a credential proves this user, on a host of the job, for this c
   for (const char* nothing : {"", "STATUS: \n\nclaim", "\n\nclaim"}) {
     const auto checked = check_unmunged(nothing, "claim", {.user = 1000, .hosts = {}});
     REQUIRE(checked.has_error());
-    CHECK(checked.error().message() == "cannot be decoded here: unmunge says nothing of it");
+    CHECK(checked.error().message() == "cannot be decoded here: unmunge printed no status");
   }
 }

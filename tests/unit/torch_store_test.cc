@@ -391,7 +391,7 @@ TEST_CASE("torch store: a request that does not get on is given up, silence is n
   CHECK(c.now == kStart + 100s);
   c.store.pass(c.now);
   c.settle();
-  CHECK(c.faults[slow] == "its request does not get on");
+  CHECK(c.faults[slow] == "its request makes no progress");
   CHECK_FALSE(c.faults.contains(silent));
   CHECK_FALSE(c.store.deadline());
 }
@@ -407,7 +407,7 @@ TEST_CASE("torch store: the first request has little time, however it is fed") {
     c.store.pass(c.now);
     c.settle();
   }
-  CHECK(c.faults[fed] == "its request does not get on");
+  CHECK(c.faults[fed] == "its request makes no progress");
   CHECK(c.now == kStart + 30s);
   CHECK_FALSE(c.store.proved(Clients::id(fed)));
   CHECK(c.store.proved(Clients::id(known)));

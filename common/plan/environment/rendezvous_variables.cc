@@ -69,7 +69,7 @@ std::vector<std::string> ignored_variables(const LaunchPlan& plan) {
     for (std::size_t i = 0; i < plan.program_count(); ++i) {
       set = set || find_variable(plan.program(i).user_environment, name) != nullptr;
     }
-    if (set) out.push_back(std::string(name) + " is not set to what -x or --env-file says: each rank has its own");
+    if (set) out.push_back(std::string(name) + " is not set to the value of -x or --env-file: each rank has its own");
   }
   return out;
 }

@@ -142,7 +142,7 @@ std::string HealthCheck::last_output() const {
     out = out.empty() ? own : own + "; " + out;
     rest = trim(rest.substr(0, begin));
   }
-  return out.empty() ? out : ", and said: " + show(out, 600);
+  return out.empty() ? out : ", and printed: " + show(out, 600);
 }
 
 void HealthCheck::answer(std::string fault) {

@@ -111,8 +111,8 @@ void PmiServer::begin(const Request& r) {
   if (!one && !two) {
     const char* only = world_.dialects == PmiDialects::OnlyOne   ? "PMI-1 is asked for (--mpi)"
                        : world_.dialects == PmiDialects::OnlyTwo ? "PMI-2 is asked for (--mpi)"
-                                                                 : "sml-run speaks PMI-1 and PMI-2";
-    return give_up(r.rank, r.client, "speaks " + version_name(version) + ", and " + only);
+                                                                 : "sml-run serves PMI-1 and PMI-2";
+    return give_up(r.rank, r.client, "uses " + version_name(version) + ", and " + only);
   }
   // Replies with subversion 1 whatever the client requests: then it uses nothing of 1.2.
   wire::PmiWriter words(wire::PmiDialect::One, r.row.answer);

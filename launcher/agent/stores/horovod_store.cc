@@ -79,7 +79,7 @@ void HorovodStore::received(ClientId id, std::string_view bytes, TimePoint now) 
     case HttpRequestReader::State::Incomplete: return;
     case HttpRequestReader::State::Complete: return serve(id, client, now);
     case HttpRequestReader::State::TooLong: return answer(id, client, 413, {}, "a request is too long");
-    case HttpRequestReader::State::Bad: return answer(id, client, 400, {}, "it does not speak HTTP");
+    case HttpRequestReader::State::Bad: return answer(id, client, 400, {}, "it sends no HTTP request");
   }
 }
 
@@ -206,7 +206,7 @@ void HorovodStore::pass(TimePoint now) {
 
 void HorovodStore::expire(ClientId id, Client& client) {
   switch (client.state) {
-    case State::Asking: return answer(id, client, 408, {}, "its request does not get on");
+    case State::Asking: return answer(id, client, 408, {}, "its request makes no progress");
     case State::Held: {
       std::vector<ClientId>& waiting = held_[client.held_for];
       std::erase(waiting, id);

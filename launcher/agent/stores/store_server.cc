@@ -108,7 +108,7 @@ void StoreServer::take_verdicts(ClientId id, wire::PeerOwnership ours) {
     return drop(id);
   }
   if (ours == wire::PeerOwnership::Unknown && tally_.unknown++ == 0) {
-    settings_.report(settings_.name + " cannot tell whose connections from " + connection->peer +
+    settings_.report(settings_.name + " cannot find out whose connections from " + connection->peer +
                      " are, and serves all users there");
   }
   admit(*connection);

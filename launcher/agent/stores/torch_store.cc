@@ -282,7 +282,7 @@ void TorchStore::pass(TimePoint now) {
     if (client.due() > now) {
       check_later(client.due());
     } else {
-      give_up(id, client, client.unsent > 0 ? "it does not take its answers" : "its request does not get on");
+      give_up(id, client, client.unsent > 0 ? "it does not take its answers" : "its request makes no progress");
     }
   }
 }

@@ -268,7 +268,7 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   descriptors.insert(descriptors.end(), worker.more_descriptors.begin(), worker.more_descriptors.end());
   // The worker waits for a byte on this pipe: if its answer does not arrive here, another is started in its place.
   Result<os::Pipe> begins = os::make_pipe();
-  if (!begins) return Error(ErrorKind::Spawn, "cannot be spoken to: " + begins.error().message());
+  if (!begins) return Error(ErrorKind::Spawn, "has no pipe for its start: " + begins.error().message());
   descriptors.push_back(begins->read.get());
   Message what;
   what.add(name_of(line.runs)).add(worker.working_directory.empty() ? "." : worker.working_directory);
@@ -281,7 +281,7 @@ Result<std::variant<pid_t, SpawnFailed>> Preload::fork(const os::WorkerProcess& 
   const auto result = parse_answer(*answer, child);
   siginfo_t news{};
   const bool ours = child == 0 || ::waitid(P_PID, static_cast<id_t>(child), &news, WEXITED | WNOHANG | WNOWAIT) == 0;
-  if (!result || !ours) return Error(ErrorKind::Protocol, "answers what makes no sense: " + show(*answer));
+  if (!result || !ours) return Error(ErrorKind::Protocol, "sent an invalid answer: " + show(*answer));
   if (std::holds_alternative<SpawnFailed>(*result) && child > 0) {
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }

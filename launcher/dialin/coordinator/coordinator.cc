@@ -197,7 +197,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
     const auto is_it = [&m](const auto& one) { return !one->gone() && one->has(m.ticket); };
     const auto before = std::find_if(peers_.begin(), peers_.end(), is_it);
     if (before == peers_.end() || !peer.resume_from(**before, m.received)) {
-      return refuse(peer, list_.refusal(Reason::Gone, "it comes back too late"));
+      return refuse(peer, list_.refusal(Reason::Gone, "it reconnected too late"));
     }
     peer.identified();
     events_.print(peer.host() + ": the connection to it had broken, and has been made again");

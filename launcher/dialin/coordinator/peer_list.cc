@@ -24,7 +24,7 @@ std::string first_difference(const JobSettings& theirs, const JobSettings& own) 
     const std::string there = value_in(theirs, setting.name), here = value_in(own, setting.name);
     if (there != here) return fmt::format("it has {} for {}, and the head {}", there, setting.name, here);
   }
-  return "it says more of the job than the head knows";
+  return "it has more settings of the job than the head";
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::optional<Refused> PeerList::refuse(const Introduction& introduction) const 
   if (std::optional<Refused> refused = refuse_strangers(introduction)) return refused;
   const bool placed = introduction.index != kAnyPlace;
   if (!placed && settings_.callers == Callers::ListedHosts) {
-    return refusal(Reason::UnknownHost, "it does not say which of the hosts it is, and this job knows them by name");
+    return refusal(Reason::UnknownHost, "it sends no number of its own, and this job has a list of its hosts");
   }
   if (placed && (introduction.index >= names_.size() || names_[introduction.index] != introduction.host)) {
     return refusal(Reason::UnknownHost, fmt::format("the job has no host \"{}\" at place {}; its hosts are {}",

@@ -31,7 +31,7 @@ Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
       {.print = print_,
        .come = [this] { look_for_refused(); },
        .stop_asked = [this](const std::string& host,
-                            int signo) { stop(host + " has been told to stop (" + signal_name(signo) + ")", signo); },
+                            int signo) { stop(host + " has been asked to stop (" + signal_name(signo) + ")", signo); },
        .gathered = [this](std::uint32_t hosts) { counted(hosts); }});
   if (!head) {
     exit_code_ = exit_code_of(head.error().kind());

@@ -278,7 +278,7 @@ void CoordinatorConnection::watch() {
 void CoordinatorConnection::look() {
   const TimePoint now = Clock::now();
   if (now >= received_at_ + heartbeat_timeout_) {
-    return give_up(Error(ErrorKind::Lost, "nothing heard for " + format_duration(heartbeat_timeout_)));
+    return give_up(Error(ErrorKind::Lost, "nothing received for " + format_duration(heartbeat_timeout_)));
   }
   if (state_ == State::Lasts && now >= received_at_ + heartbeat_timeout_ / 2) dial_again();
   if (now >= sent_at_ + longest_pause(heartbeat_timeout_)) send(Alive{});

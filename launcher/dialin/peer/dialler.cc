@@ -277,7 +277,7 @@ class Dialler final : private CoordinatorConnectionOwner, private LocalAgentRela
     deadline_timer_.arm();
     ask_to_stop();
     print_(is_in ? "asking the head to stop the job (" + signal_name(signo) + ")"
-                 : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to hear of it within " +
+                 : "stopping (" + signal_name(signo) + "); the head, " + where() + ", is to be notified within " +
                        format_duration(plan_.grace));
   }
 

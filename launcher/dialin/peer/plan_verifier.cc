@@ -25,7 +25,7 @@ constexpr std::size_t kMaxAddress = 255;
 constexpr string_view kAnyPort = "(port)";
 
 Error differs(const std::string& what) {
-  return Error(ErrorKind::Auth, "the head wants what this host has not been asked for: " + what)
+  return Error(ErrorKind::Auth, "the head asks for what this host does not expect: " + what)
       .with_hint(
           "start every host with the same command, options and variables of -x; if they are the same, somebody "
           "has answered in the place of the head");

@@ -239,7 +239,7 @@ void StepCalls::step_ended(Step& step, const Error& why) {
   const Error cause = ended_with(kCannotCall)
                           ? Error(ErrorKind::Lost,
                                   "sml-run ran there, and could not call this host; the output of the "
-                                  "job there says why")
+                                  "job there has the reason")
                           : why;
   for (const std::string& name : step.hosts) {
     if (hosts_[name].step != &step) continue;

@@ -89,7 +89,7 @@ FoundHosts flux_hosts(const SourceContext& s) {
         .with_hint("--host-source local runs a job of its own in each task");
   }
   const std::string text = s.output_of({"flux", "resource", "R"});
-  if (text.empty()) return Error(ErrorKind::Config, "flux resource R: says nothing; name the hosts with --hosts");
+  if (text.empty()) return Error(ErrorKind::Config, "flux resource R: printed nothing; name the hosts with --hosts");
   Result<plan::HostList> hosts = parse_flux_resources(text, "flux resource R");
   if (!hosts) return hosts.error();
   return std::optional(std::move(*hosts));

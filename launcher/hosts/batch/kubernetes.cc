@@ -172,7 +172,8 @@ FoundHosts kubernetes_hosts(const SourceContext& s) {
   const bool secret = s.job_secret == JobSecret::Given;
   if (index && !hosts && secret) {
     return config_error(
-               "JOB_COMPLETION_INDEX and a secret: how many pods have to call each other is nowhere; say it with "
+               "JOB_COMPLETION_INDEX and a secret: the number of pods that have to call each other is missing; set it "
+               "with "
                "SML_NUM_HOSTS")
         .with_hint(kAlone);
   }

@@ -60,7 +60,7 @@ Error refused(std::string_view name, std::string_view why) {
 
 Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Options& options, const ThisHost& here) {
   const std::string& name = options.start_by;
-  if (name == starters::kSsh) return by_ssh("--start-by says so");
+  if (name == starters::kSsh) return by_ssh("--start-by asks for it");
   if (const std::string option = ssh_option_given(plan, options.ssh); !option.empty()) {
     return refused(name, fmt::format("{}, of which {} has no use; leave one of the two out", option,
                                      starters::way_in_words(name)));
@@ -70,7 +70,7 @@ Result<plan::AgentStart> start_by_name(const plan::LaunchPlan& plan, const Optio
     return refused(name, fmt::format("sml-run does not run in a job of {}, as {} is not set", starter->system,
                                      starter->job_variable));
   }
-  return plan::AgentStart{name, "--start-by says so"};
+  return plan::AgentStart{name, "--start-by asks for it"};
 }
 
 // The first starter whose system has this job and all its hosts. Warns where only its tool is missing.
@@ -89,7 +89,7 @@ plan::AgentStart start_by_job(plan::LaunchPlan& plan, const Options& options, co
     if (here.programs.has_tool && !here.programs.has_tool(*starter)) {
       plan.warnings.push_back(
           fmt::format("this is a job of {}, but there is no {} in PATH to start the other hosts "
-                      "with; SSH is used, as --start-by ssh says without this line",
+                      "with; SSH is used; --start-by ssh avoids this line",
                       starter->system, starter->tool));
       return by_ssh(fmt::format("there is no {} in PATH", starter->tool));
     }

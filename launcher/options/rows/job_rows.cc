@@ -312,7 +312,7 @@ OptionGroup options_of_programs() {
       "Several programs, with \":\" between them; each has its own -np, -H, -x, --env-file and --wdir",
       "programs",
       {{"--app -app -configfile", "FILE", text<&Options::app_file>,
-        "Read the programs from FILE, one a line with its options. Lines that begin with # say nothing."},
+        "Read the programs from FILE, one a line with its options. Lines that begin with # are comments."},
        of_program(
            {"--role", "NAME", valid_text<kRole, &Options::role>,
             "Role of the program's workers, which get it as ROLE_NAME; some presets ask for roles. Default: default."}),

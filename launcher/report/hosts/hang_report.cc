@@ -181,7 +181,7 @@ void add_faults(const Traces& traces, std::vector<std::string>& out) {
     out.push_back("no stack of " + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
                   show(ranks.text(), kLongestFrame) + ": " + show(why, kLongestFrame));
   }
-  if (nobody) out.push_back("the kernel alone has told this; with py-spy or gdb on the hosts there are stacks, too");
+  if (nobody) out.push_back("this is from the kernel alone; with py-spy or gdb on the hosts there are stacks, too");
   if (!traces.ranks.empty() && std::all_of(traces.ranks.begin(), traces.ranks.end(), lacks_python_lines)) {
     out.push_back(
         "hint: install py-spy on the hosts for lines of Python, or use --warn-silent D --on-silent stop, at which "

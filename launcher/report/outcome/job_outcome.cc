@@ -235,7 +235,7 @@ bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* firs
 bool agents_told_at_once(const AttemptFacts& facts) {
   constexpr Duration kAtOnce = std::chrono::seconds(1);
   if (!facts.stop_signal || facts.faults.empty() || facts.stop_at - facts.faults.front().at > kAtOnce) return false;
-  const std::string reason = "told to end by " + signal_name(*facts.stop_signal);  // Agent's own words
+  const std::string reason = "asked to end by " + signal_name(*facts.stop_signal);  // Agent's own words
   return facts.faults.front().why.message().ends_with(reason);
 }
 
@@ -246,10 +246,10 @@ void judge_unseen(const AttemptFacts& facts, JobOutcome& verdict) {
     verdict.by = FailureCause::Unknown;
     verdict.lines.push_back(std::move(words));
   };
-  if (verdict.exit_code == 0 && !facts.ends.empty()) unknown("workers were ended, and nobody knows by whom");
+  if (verdict.exit_code == 0 && !facts.ends.empty()) unknown("workers were ended, and the cause is unknown");
   if (verdict.exit_code == 0 && facts.unseen > 0) {
     const std::string ranks = std::to_string(facts.unseen) + (facts.unseen == 1 ? " rank" : " ranks");
-    unknown("nobody saw the end of " + ranks + ", or knows why");
+    unknown("the end of " + ranks + " was not reported, and the cause is unknown");
   }
 }
 

@@ -53,7 +53,7 @@ void tell_roots(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root_c
     if (exception.empty()) continue;
     ++told;
     lines.push_back("  rank " + std::to_string(end.rank.value()) + " on " + end.host +
-                    " had said: " + show(exception, 160));
+                    " had printed: " + show(exception, 160));
   }
 }
 
@@ -82,7 +82,7 @@ void tell_details(const AttemptFacts& facts, const AttemptFacts::WorkerEnd& root
   }
   if (was_killed_by_others(root_cause)) {
     lines.push_back("  hint: sml-run did not send SIGKILL; if the kernel did, for lack of memory, dmesg on " +
-                    root_cause.host + " says so");
+                    root_cause.host + " shows it");
   }
   tell_cause(facts, root_cause, lines);
   tell_exception(root_cause, lines);

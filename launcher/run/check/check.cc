@@ -91,7 +91,7 @@ transport::AgentLauncher::Events Check::launcher_events() {
           .come = [this] { look_round(); },
           .stop_asked =
               [this](const std::string& host, int signo) {
-                print_(host + " has been told to stop (" + signal_name(signo) + ")");
+                print_(host + " has been asked to stop (" + signal_name(signo) + ")");
                 stop(host, signo);
               }};
 }
@@ -192,7 +192,7 @@ void Check::handle(fleet::Host& host, const wire::Probed& m) {
 void Check::handle(fleet::Host& host, const wire::Bye& m) {
   Findings& findings = of(host);
   if (findings.dismissed) return;
-  const std::string why = m.reason.empty() ? "its agent left before it was told to" : show(m.reason);
+  const std::string why = m.reason.empty() ? "its agent left before it was asked to" : show(m.reason);
   findings.found.faults.push_back(Error(ErrorKind::Lost, why));
   findings.dismissed = true;
 }

@@ -15,7 +15,7 @@ namespace {
 
 Result<void> understands_us(const wire::AgentRuns& agent) {
   if (agent.version == wire::kProtocolVersion) return {};
-  return Error(ErrorKind::Protocol, "its agent speaks protocol " + std::to_string(agent.version) + ", this sml-run " +
+  return Error(ErrorKind::Protocol, "its agent uses protocol " + std::to_string(agent.version) + ", this sml-run " +
                                         std::to_string(wire::kProtocolVersion))
       .with_hint("remove ~/.cache/sml-run there");
 }
@@ -74,8 +74,8 @@ Error AgentArrival::explain(const Error& why, AgentLauncher::Start start) const 
   const bool by_starter = start == AgentLauncher::Start::ByStarter;
   std::string text = "the agent did not start: " + without_bootstrap_script(why.message());
   if (const std::string noise = reader_.noise(); !noise.empty()) {
-    text +=
-        (by_starter ? "; what was printed there: " : "; the login said: ") + show(without_bootstrap_script(noise), 300);
+    text += (by_starter ? "; what was printed there: " : "; the login printed: ") +
+            show(without_bootstrap_script(noise), 300);
   }
   if (by_starter) return Error(ErrorKind::Deploy, std::move(text)).with_hint(why.hint());
   return Error(ErrorKind::Deploy, std::move(text))

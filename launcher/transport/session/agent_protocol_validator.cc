@@ -93,7 +93,7 @@ ValidationResult AgentProtocolValidator::validate(const wire::AskPeerOwnership& 
 ValidationResult AgentProtocolValidator::validate(const wire::PeerVerdictsOfHost& m) {
   for (const wire::PeerVerdict& ruling : m.verdicts) {
     const auto asked = peers_to_check_.find(ruling.id);
-    if (asked == peers_to_check_.end()) return broken("vouched for a caller that it was not asked about");
+    if (asked == peers_to_check_.end()) return broken("checked a caller that it was not asked about");
     peers_to_check_.erase(asked);
   }
   return {};

@@ -184,8 +184,9 @@ void AgentSession::guardian_replaced() {
 
 // Ignores everything that the agent sends from now on.
 void AgentSession::break_off(const std::string& rule) {
-  abandon(Error(ErrorKind::Protocol, "broke the protocol: " + rule)
-              .with_hint("what speaks there is not the agent that was started, or it has been tampered with"));
+  abandon(
+      Error(ErrorKind::Protocol, "broke the protocol: " + rule)
+          .with_hint("the program that answers there is not the agent that was started, or it has been tampered with"));
 }
 
 bool AgentSession::agent_runs() const {

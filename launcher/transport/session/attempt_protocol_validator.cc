@@ -200,8 +200,8 @@ ValidationResult AttemptProtocolValidator::validate(const wire::SpawnRequest& m)
   const std::size_t size = wire::encode(m).size();
   if (!spawns_.emplace(std::pair(m.from, m.call), size).second) return broken("asked twice for the same ranks");
   spawn_bytes_ += size;
-  if (ValidationResult few = at_most(spawns_.size(), kMost, "wishes for ranks"); !few) return few;
-  return at_most(spawn_bytes_, wire::kMaxFenceOfHost, "bytes of wishes for ranks");
+  if (ValidationResult few = at_most(spawns_.size(), kMost, "requests for ranks"); !few) return few;
+  return at_most(spawn_bytes_, wire::kMaxFenceOfHost, "bytes of requests for ranks");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
@@ -209,7 +209,7 @@ ValidationResult AttemptProtocolValidator::validate(const wire::Added& m) {
     return broken("sent an answer about ranks that it was not asked about");
   }
   added_state_ = AddedState::Waits;
-  return at_most(m.errors.size(), added_->apps.size() + wire::kMostPreflightErrors, "obstacles");
+  return at_most(m.errors.size(), added_->apps.size() + wire::kMostPreflightErrors, "preflight errors");
 }
 
 ValidationResult AttemptProtocolValidator::validate(const wire::HostUsed& m) {

@@ -40,7 +40,7 @@ constexpr std::array<Row, 13> kTable{{
     {"Socket error:", ErrorKind::Connect, "the connection broke", Moment::Show, Detail::Show, ""},
     {"anner", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
     {"Packet len too high", ErrorKind::Connect, kNoServer, Moment::Hide, Detail::Hide, "see --ssh-port"},
-    {"rotocol", ErrorKind::Connect, "the host speaks no protocol that libssh knows", Moment::Hide, Detail::Show,
+    {"rotocol", ErrorKind::Connect, "the host uses no protocol that libssh supports", Moment::Hide, Detail::Show,
      kUseClient},
     {"Channel opening failure", ErrorKind::Io, "the host refused a session", Moment::Hide, Detail::Show, ""},
     {"Channel request exec failed", ErrorKind::Io, "the host refused to run a command", Moment::Hide, Detail::Hide,

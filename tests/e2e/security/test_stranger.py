@@ -28,7 +28,7 @@ class FalseHead(NoSsh):
 
     def assert_nothing_ran(self, done, said):
         self.assert_status(done, 125)
-        self.assertIn("the head wants what this host has not been asked for", done.stderr)
+        self.assertIn("the head asks for what this host does not expect", done.stderr)
         self.assertIn(said, done.stderr)
         self.assertFalse(self.bed.path("algo-2", self.MARK).exists())
 

@@ -284,7 +284,7 @@ class Commands(TrustCase):
             with self.subTest(command=command):
                 done = self.bed.sml_run(HOST, "-H", f"{HOST},algo-2", "-x", "PATH=/tmp/open:/usr/bin:/bin", "--health-check",
                                         command, "echo", "ran")
-                self.assert_refused(done, 125, rf"{HOST}: not well: --health-check exited with status 127, and said: .*lookover: .*not "
+                self.assert_refused(done, 125, rf"{HOST}: not well: --health-check exited with status 127, and printed: .*lookover: .*not "
                                                rf"found; PATH is used without a folder, as /tmp/open belongs to user {TESTER}")
 
     def test_a_discovery_script(self):

@@ -57,7 +57,7 @@ class Protocol(Turned):
         self.assert_given_up("long_remark", "sent a text of 100000 bytes, more than 65536")
 
     def test_remarks_without_end(self):
-        self.assert_given_up("remarks_without_end", "sent 100001 remarks, more than 100000")
+        self.assert_given_up("remarks_without_end", "sent 100001 log messages, more than 100000")
 
 
 class Words(Turned):
