@@ -50,7 +50,8 @@ Result<std::optional<Request>> take_request(std::string& buffer) {
   wire::Reader reader(**payload);
   reader(version);
   if (reader.ok() && version != kVersion) {
-    return Error(ErrorKind::Protocol, "the job's sml-run is " SML_VERSION " and speaks another version; use that one");
+    return Error(ErrorKind::Protocol,
+                 "the job's sml-run is " SML_VERSION " and uses another version of the protocol; use that one");
   }
   Result<std::variant<Request>> request = wire::decode_payload<std::variant<Request>>(0, **payload);
   if (!request || !is_known(std::get<0>(*request))) return malformed();

@@ -41,7 +41,7 @@ Result<std::vector<ExcludedHost>> parse_exclude_list(std::string_view text) {
       return Error(ErrorKind::Config,
                    "line " + std::to_string(at.line()) + ": \"" + show(when, 80) +
                        "\" is no time such as 2026-11-23T23:41:00Z; expected HOST, or HOST TIME, and "
-                       "# before a remark");
+                       "# before a comment");
     }
     out.push_back({std::string(name), since});
   }

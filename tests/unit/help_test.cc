@@ -151,7 +151,7 @@ TEST_CASE("help tells what options of other launchers become") {
 }
 
 TEST_CASE("help finds options by a word of their help") {
-  CHECK(help("perfetto").starts_with("No topic has this name; options that tell of perfetto:\n"));
+  CHECK(help("perfetto").starts_with("No topic has this name; options whose help has perfetto:\n"));
   CHECK(help("perfetto").find("--trace FILE") != std::string::npos);
 }
 

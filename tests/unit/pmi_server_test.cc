@@ -351,7 +351,7 @@ TEST_CASE("PMI: the dialect that is asked for is the one that is served") {
   one.say(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
   one.say(1, "cmd=init pmi_version=9 pmi_subversion=0\n");
   CHECK(one.faults == Lines{"0 uses PMI-2, and PMI-1 is asked for (--mpi)",
-                            "1 speaks version 9 of PMI, and PMI-1 is asked for (--mpi)"});
+                            "1 uses version 9 of PMI, and PMI-1 is asked for (--mpi)"});
 }
 
 TEST_CASE("PMI: what a rank may put down before a fence has a limit") {

@@ -44,8 +44,8 @@ OptionGroup options_of_workers() {
                    "Number of workers; default: one for every slot."}),
        {"--nproc-per-node -N -ppn --npernode --nproc_per_node --slots-per-host", "N|auto|gpu|cpu|gpu-or-cpu|core",
         set_nproc_per_node,
-        "Slots of each host, whatever a list says: a number, or the GPUs, CPUs or cores of this machine. The default, "
-        "auto, is what the list says, else the GPUs, else the Neuron cores, else 1.",
+        "Slots of each host, whatever a list has: a number, or the GPUs, CPUs or cores of this machine. The default, "
+        "auto, is what the list has, else the GPUs, else the Neuron cores, else 1.",
         "auto"},
        {"--oversubscribe -oversubscribe", "",
         constant<plan::Oversubscribe::Yes, &Options::layout, &plan::RankLayout::oversubscribe>,
@@ -125,7 +125,7 @@ OptionGroup options_of_the_rendezvous() {
                  "openmpi; or LOCAL_RANK=0: virtual-local-rank. torch, Horovod and programs that read Open MPI's "
                  "variables need none."}),
        {"--mpi", "auto|pmi1|pmi2|pmix|none", set_mpi,
-        "How ranks of an MPI program find each other: by what its library speaks, by one of these only, or not at "
+        "How ranks of an MPI program find each other: by what its library supports, by one of these only, or not at "
         "all. Default: auto.",
         "auto"},
        rare({"--pmix", "FILE", valid_text<kPmixLibrary, &Options::pmix_library>,
@@ -174,8 +174,8 @@ OptionGroup options_of_supervision() {
              "as records of \"ATTEMPT RANK BYTES\", a line, and as many bytes."}),
        needing("--results",
                rare({"--results-limit", "SIZE", parsed<size_from<1>, &Options::results, &ResultOptions::limit>,
-                     "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, "
-                     "which is said. Default: 64M.",
+                     "Bytes that a rank may write there in an attempt (64K, 10M, 2G); more is dropped, with a warning. "
+                     "Default: 64M.",
                      "64M"})),
        under_other_names(
            {"--error-file", "FILE", text<&Options::failure, &FailureOptions::json_path>,
@@ -302,7 +302,7 @@ OptionGroup options_of_restarts() {
        {"--preload", "MODULE,...", parsed<plan::parse_modules, &Options::preload>,
         "Import these modules of Python once on each host, in a process of which the workers are forks, after a "
         "restart too. For python3 FILE and python3 -m; where a fork would not be the same, workers are started as "
-        "ever, and one line says why."}}};
+        "ever, and one line gives the reason."}}};
   return with(with(std::move(group), options_of_hosts_of_restarts()), options_of_changing_hosts());
 }
 
@@ -346,7 +346,7 @@ std::vector<OptionRow> options_of_logs() {
       needing("--tee",
               under_other_names({"--tee-tag", "TEMPLATE",
                                  parsed<output::TagTemplate::parse, &Options::output, &OutputOptions::teed_tag>,
-                                 "Put this before the lines of --tee, instead of what --tag says."})),
+                                 "Put this before the lines of --tee, instead of the prefix of --tag."})),
       needing("--log-dir",
               {"--log-on-host", "", constant<LogPlace::Hosts, &Options::logs, &LogOptions::place>,
                "Write the files of --log-dir on the host of each rank instead of here. The output comes here too."}),

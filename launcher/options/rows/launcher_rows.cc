@@ -62,8 +62,7 @@ OptionGroup options_of_ssh() {
         "Start on other hosts by ssh, srun, qrsh, lsf, pbs, pals, flux, oar, kubectl or a command; auto: as the batch "
         "job does."},
        {"--ssh-command", "COMMAND", parsed<command_words, &Options::ssh, &SshOptions::command>,
-        "Reach hosts through a command, instead of the built-in client: as ssh is called, or as {host} and {command} "
-        "say."},
+        "Reach hosts through a command, instead of the built-in client: as ssh is called, or by {host} and {command}."},
        {"--accept-new-host-keys", "", constant<HostKeyPolicy::AcceptNew, &Options::ssh, &SshOptions::host_keys>,
         "Trust and remember keys of hosts that are not known yet. A changed key is always refused."},
        {"--fanout", "N", whole_number<1, 10'000, &Options::ssh, &SshOptions::fanout>,
@@ -77,8 +76,8 @@ OptionGroup options_of_information() {
       "Information",
       "information",
       {{"--config", "FILE", text<&Options::config_file>,
-        "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment has more "
-        "say, and the command line most."},
+        "Take options from FILE too, a line KEY = VALUE each: --np 4 is np = 4. SML_NP=4 in the environment overrides "
+        "it, and the command line both."},
        {"--explain", "", constant<Explain::Yes, &Options::explain>,
         "Print every option, its value and who gave it; start nothing."},
        {"--dry-run --plan", "", constant<PlanFormat::Text, &Options::dry_run>,
@@ -99,8 +98,8 @@ OptionGroup options_of_information() {
         "replaced."},
        under_other_names({"--display-map -display-map", "", constant<true, &Options::display_map>,
                           "Print which rank runs where, then start them."}),
-       {"--verbose -v", "", constant<Verbosity::Verbose, &Options::verbosity>, "Say what is being done."},
-       {"--quiet -q", "", constant<Verbosity::Quiet, &Options::verbosity>, "Say nothing but errors."},
+       {"--verbose -v", "", constant<Verbosity::Verbose, &Options::verbosity>, "Print what is being done."},
+       {"--quiet -q", "", constant<Verbosity::Quiet, &Options::verbosity>, "Print errors only."},
        rare({"--debug", "keep", choice<kDebugWords, &Options::scratch>,
              "Keep the folder of the agent on each host, and print where it is, for who works on sml-run."}),
        {"--version", "", nullptr, "Print the version and leave; with --verbose also those of the libraries inside."},

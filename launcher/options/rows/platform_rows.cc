@@ -47,7 +47,7 @@ OptionGroup options_of_placement() {
        {"--rank-by -rank-by", "slot|host", choice<kRankBy, &Options::layout, &plan::RankLayout::rank_by>,
         "Number the workers host after host, or one of each host in turn; default: as --map-by places them."},
        {"--ranks-per-host", "N", whole_number<1, plan::kMaxSlotsPerHost, &Options::layout, &plan::RankLayout::per_host>,
-        "Start N workers on each host, and fewer on the last ones where --np says so."},
+        "Start N workers on each host, and fewer on the last ones where --np needs no more."},
        {"--rankfile -rankfile -rf", "FILE", text<&Options::rankfile>,
         "Take each rank's host and cores from FILE, in lines such as \"rank 0=algo-1 slot=0:0-3\"."}}};
 }
@@ -59,8 +59,8 @@ OptionGroup options_of_shares() {
       "devices",
       {{"--bind-to -bind-to", "none|hwthread|core|l3|numa|socket|user:LIST|openmpi", set_bind_to,
         "Let each worker run on processors or cores of its own only, or on the L3 cache, NUMA node or socket to which "
-        "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does where nothing is "
-        "said. Default: none."},
+        "the workers are spread. openmpi: core for up to two workers, else numa, as Open MPI does by default. Default: "
+        "none."},
        {"--cpu-set", "LIST", set_cpu_set, "Let workers run on these cores of each host only, such as 0-3,8."},
        {"--cpus-per-rank -cpus-per-proc -cpus-per-rank --cpus-per-proc --cpus-per-task", "N|share", set_cpus_per_rank,
         "Cores of each worker with --bind-to core, and its OMP_NUM_THREADS; share: those of the host, dealt out "
@@ -76,7 +76,7 @@ OptionGroup options_of_shares() {
              "openmpi."}),
        {"--report-bindings -report-bindings", "",
         constant<plan::ReportBindings::Yes, &Options::binding, &plan::BindingRequest::report>,
-        "Say where each worker is bound to."},
+        "Print where each worker is bound to."},
        {"--nice", "N", whole_number<0, 19, &Options::binding, &plan::BindingRequest::nice>,
         "Run the workers at a lower priority: add N, 0 to 19, to their niceness. The launcher keeps its own."},
        rare({"--ionice", "idle|best-effort|best-effort:N",

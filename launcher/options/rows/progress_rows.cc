@@ -59,10 +59,10 @@ OptionGroup options_of_the_progress() {
         "Whenever sml-run prints where the workers are, keep all that is known of each, with whole stacks, below DIR."},
        {"--warn-silent", "D",
         time_span<report::WatchRule::kLeast / 1ms, &Options::progress, &ProgressOptions::warn_silent>,
-        "Name the workers that have printed nothing for D while others have, and tell when none has."},
+        "Name the workers that have printed nothing for D while others have, and report when none has."},
        needing("--warn-silent", {"--on-silent", "report|restart|stop",
                                  choice<kOnSilent, &Options::progress, &ProgressOptions::on_silent>,
-                                 "When --warn-silent names workers, or says that none prints, also print where all "
+                                 "When --warn-silent names workers, or reports that none prints, also print where all "
                                  "workers are (report), start them again as "
                                  "--max-restarts allows (restart), or end the job (stop). Status 123 where it ends."}),
        {"--watch", "'REGEX;first=D;every=D'",
@@ -77,14 +77,14 @@ OptionGroup options_of_the_progress() {
        {"--metrics-file", "FILE", text<&Options::observers, &ObserverOptions::metrics_file>,
         "Write these metrics to FILE each 30 s, for the textfile collector of node_exporter."},
        {"--notify", "CMD|URL", add_notify,
-        "Tell the start, restarts, failures and the end of the job to a command, which gets each as JSON at its input, "
-        "or to a URL, to which it is posted. The job does not wait for it. Repeatable.",
+        "Report the start, restarts, failures and the end of the job to a command, which gets each as JSON at its "
+        "input, or to a URL, to which it is posted. The job does not wait for it. Repeatable.",
         "", Repeat::AddsUp},
        needing("--notify",
                {"--notify-on", "EVENTS", parsed<notify_events, &Options::observers, &ObserverOptions::notify_on>,
-                "Tell only these of start,restart,failure,end; default: all.", "start,restart,failure,end"}),
+                "Report only these of start,restart,failure,end; default: all.", "start,restart,failure,end"}),
        rare({"--no-progress-push", "", constant<ProgressPush::No, &Options::observers, &ObserverOptions::progress_push>,
-             "Tell progress neither to Kubeflow's status server nor in lines for SageMaker's algorithm metrics."})}};
+             "Report progress neither to Kubeflow's status server nor in lines for SageMaker's algorithm metrics."})}};
   return with(std::move(group), options_of_the_rank_monitor());
 }
 

@@ -116,7 +116,7 @@ constexpr std::array kOtherTopics{
     OtherTopic{"bind binding affinity numa cpu cpus cores", "", "placement"},
     OtherTopic{"mpmd", "", "programs"},
     OtherTopic{"manual man guide examples example doc docs documentation",
-               "A line for each task; man sml-run-guide says more about each:\n"
+               "A line for each task; man sml-run-guide has more about each:\n"
                "  four workers, here          sml-run -np 4 python3 train.py\n"
                "  a worker for each GPU       sml-run --nproc-per-node gpu python3 train.py\n"
                "  other hosts, by SSH         sml-run -H algo-[1-2]:8 -x LR=0.1 python3 train.py\n"

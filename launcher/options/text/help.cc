@@ -105,7 +105,7 @@ std::string all_text() {
       "Usage: sml-run [options] [--] PROGRAM [ARGS...]\n"
       "       sml-run [options] PROGRAM [ARGS...] : [options] PROGRAM [ARGS...] ...\n"
       "       sml-run [options] train [options] [-- PROGRAM [ARGS...]]\n\n"
-      "Starts one job of many workers, here and over SSH on other hosts: tells every worker its rank,\n"
+      "Starts one job of many workers, here and over SSH on other hosts: gives every worker its rank,\n"
       "merges their output, and when one fails stops all of them and leaves with its exit status.\n"
       "The first word that is no option is the program; everything after it is the program's.\n"
       "train runs the program of a SageMaker training job, as the entry point of its container.\n";
@@ -286,7 +286,7 @@ std::string options_that_tell_of(string_view word) {
     if (text.find(word) == std::string::npos || ++found > kMost) return;
     append_row(out, row);
   });
-  return out.empty() ? out : fmt::format("No topic has this name; options that tell of {}:\n{}", word, out);
+  return out.empty() ? out : fmt::format("No topic has this name; options whose help has {}:\n{}", word, out);
 }
 
 // For a word that is neither a topic of ours nor an option.
