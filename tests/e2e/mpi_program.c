@@ -220,6 +220,21 @@ static void be_child(void) {
   MPI_Comm_disconnect(&parent);
 }
 
+static volatile sig_atomic_t is_asked;
+
+static void note(int signo) { is_asked = signo; }
+
+/* Ends well, once this signal has asked it to end. */
+static void wait_until_asked(int signo) {
+  signal(signo, note);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) printf("all wait\n");
+  fflush(stdout);
+  while (!is_asked) usleep(10000);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("asked %d of %d\n", rank, size);
+}
+
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "ring";
   const int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -238,6 +253,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "spawn") == 0) spawn(argv[0], number, argc > 3 ? argv[3] : "child", MPI_COMM_WORLD);
   if (strcmp(kind, "spawn-back") == 0) spawn_back(argv[0], argv[2], argv[3]);
   if (strcmp(kind, "stay") == 0) pause();
+  if (strcmp(kind, "asked") == 0) wait_until_asked(number);
   if (strcmp(kind, "spawn-nothing") == 0) spawn("no-such-program", number, "child", MPI_COMM_WORLD);
   if (strcmp(kind, "spawn-each") == 0) spawn(argv[0], number, "child", MPI_COMM_SELF);
   if (strcmp(kind, "child") == 0) be_child();

@@ -2,8 +2,9 @@
 import os
 import pathlib
 import re
+import signal
 
-from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, wait_until
+from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, sml_run_popen, wait_until
 from jobs import sh
 from test_mpi import compiled, words
 
@@ -146,6 +147,19 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 125)
         self.assertRegex(done.stderr, r"rank 0 on localhost was left without PMIx, as libpmix's helper \(.*libpmix.*\) "
                                       r"(has ended|was killed by SIGKILL)")
+
+    @gate
+    def test_the_helper_outlives_what_asks_its_ranks_to_end(self):
+        for word in ("ALRM", "PWR"):
+            number = int(getattr(signal, f"SIG{word}"))
+            line = ("--no-tag", "-np", "2", "--grace", "1h", "--stop-signal", word, self.program, "asked", str(number))
+            with self.subTest(word), sml_run_popen(*line) as job:
+                job.read_until("all wait\n")
+                job.send_signal(signal.SIGTERM)
+                done = job.finish()
+                self.assert_status(done, 143)
+                self.assertEqual(words(done), ["asked 0 of 2", "asked 1 of 2"])
+                self.assertNotIn("PMIx", done.stderr)
 
     @gate
     def test_what_the_library_has_the_launcher_print_is_the_ranks_own_output(self):

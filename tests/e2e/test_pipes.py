@@ -84,6 +84,17 @@ class Pipes(TestCase):
         return Platform(self.fifos, channel, epochs)
 
 
+# Tells when it is asked to end, and reads on to the end of its data.
+READER = """
+import os, signal, sys
+signal.signal(getattr(signal, "SIG" + sys.argv[1]), lambda signo, frame: os.write(1, b"asked\\n"))
+with open(os.environ["SM_CHANNEL_T"] + "_0") as fifo:
+    for line in fifo:
+        os.write(1, b"read " + line.encode())
+os.write(1, b"all read\\n")
+"""
+
+
 class FanOut(Pipes):
     def test_100000_records_reach_4_ranks_byte_for_byte(self):
         epochs = [mixed_records(100_000, 1), mixed_records(10, 2)]
@@ -157,6 +168,27 @@ class FanOut(Pipes):
             for rank in (0, 1, 3):
                 self.assertTrue(self.got(rank, "train", epoch) == b"".join(records[rank::4]), (rank, epoch))
         self.assertFalse((self.out / "2.train.0").exists())
+
+    @gate
+    def test_who_is_asked_to_end_by_whichever_signal_reads_on(self):
+        self.fifos.mkdir(parents=True)
+        place = self.fifos / "t_0"
+        os.mkfifo(place)
+        for word in ("USR1", "USR2", "ABRT", "ALRM", "PWR", "XCPU"):
+            line = ("-q", "-np", "1", "--grace", "1h", "--stop-signal", word, "--pipe-fanout", "t:lines", PYTHON, "-c", READER, word)
+            # Opened for both, so that it waits for no feeder.
+            with self.subTest(word), open(place, "r+b", buffering=0) as fifo, sml_run_popen(*line, env=self.environment()) as job:
+                fifo.write(b"one\n")
+                job.read_until("read one\n")
+                job.send_signal(signal.SIGTERM)
+                job.read_until("asked\n")
+                fifo.write(b"two\n")
+                job.read_until("read two\n")
+                fifo.close()
+                done = job.finish()
+                self.assert_status(done, 143)
+                self.assertIn("all read\n", done.stdout)
+                self.assertNotIn("feeds the pipes", done.stderr)
 
     @gate
     def test_a_feeder_that_is_killed_ends_the_job(self):

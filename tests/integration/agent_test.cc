@@ -509,6 +509,36 @@ TEST_CASE("agent: the signal of a stop is the one that was asked for") {
   CHECK(launcher.news(0).exited->ended_by == wire::EndedBy::Us);
 }
 
+TEST_CASE("agent: whoever feeds the workers' FIFOs heeds no signal that asks these to end") {
+  Init init;
+  fake::ScratchFolder folder;
+  REQUIRE(std::filesystem::create_directories(folder / "opt/ml/input/data"));
+  const int signo = GENERATE(SIGUSR1, SIGUSR2, SIGABRT, SIGALRM, SIGPWR, SIGXCPU);
+  CAPTURE(signo);
+  Launcher launcher;
+  wire::Prepare plan =
+      Launcher::plan({{"sh", "-c", "trap '' " + std::to_string(signo) + "; echo ready; exec sleep 1000"}});
+  plan.apps[0].user_environment = {"SAGEMAKER_BASE_DIR=" + folder.path()};
+  plan.fifos.channels.emplace_back().name = "train";
+  plan.fifos.readers = {Rank(0)};
+  launcher.start_plan(plan);
+  await_ready(launcher);
+  pid_t feeder = -1;
+  REQUIRE(fake::eventually([&] {
+    for (const pid_t pid : fake::children_of(launcher.agent())) {
+      if (fake::read_file("/proc/" + std::to_string(pid) + "/comm") == "sml-run-pipes\n") feeder = pid;
+    }
+    return feeder > 0;
+  }));
+  launcher.send(wire::Stop{signo, kNever});
+  for (int i = 0; i < 20; ++i) launcher.round_trip();
+  CHECK(fake::runs(feeder));
+  launcher.send(wire::Stop{SIGKILL, 0});
+  launcher.must_leave_well();
+  CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGKILL, false}));
+  CHECK(init.nothing_left());
+}
+
 TEST_CASE("agent: a second stop ends the grace") {
   Init init;
   Launcher launcher;

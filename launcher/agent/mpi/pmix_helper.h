@@ -19,9 +19,8 @@
 
 namespace sml::agent {
 
-// The helper is a child of the agent and the leader of its own session. It ignores the usual signals that ask workers
-// to end (SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2), and exits when the socket closes or when it receives a
-// pmix::Leave.
+// The helper is a child of the agent and the leader of its own session. From its first reply on, it ignores every
+// signal that may ask workers to end. It exits when the socket closes or when it receives a pmix::Leave.
 //
 // Call start() first; then ask(), as often as needed, while the helper sends nothing but replies; then listen(), after
 // which replies and upcalls come to its handler, and send() replaces ask(). One thread: that of the loop, which ask()

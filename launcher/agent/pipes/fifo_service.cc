@@ -13,7 +13,6 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "common/core/stop_signals.h"
 #include "common/core/text.h"
 #include "launcher/agent/core/resource_assignment.h"
 
@@ -46,14 +45,12 @@ Result<void> make_first_fifos(const std::vector<FifoFeed>& feeds) {
   return {};
 }
 
-// Runs in the child, which keeps only the two pipes, the memory, and its place among the agent's children.
+// Runs in the child, which keeps only the two pipes, the memory, and its place among the agent's children. All signals
+// are blocked.
 [[noreturn]] void serve_as_feeder(const std::vector<FifoFeed>& feeds, int control, int report, pid_t agent) {
   constexpr int kControl = 3;
   constexpr int kReport = 4;
   constexpr int kFirstForeign = 5;
-  for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "sml-run-pipes");
   if (::getppid() != agent) ::_exit(1);
@@ -144,9 +141,16 @@ Result<void> FifoService::fork_feeder() {
   const std::vector<FifoFeed> all = feeds();
   if (Result<void> made = make_first_fifos(all); !made) return made;
   const pid_t agent = ::getpid();
+  // The child keeps them blocked: it must neither end by a signal for the workers nor run a handler of the agent.
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every);
+  ::sigprocmask(SIG_SETMASK, &every, &before);
   feeder_ = ::fork();
   if (feeder_ == 0) serve_as_feeder(all, control->read.get(), report->write.get(), agent);
-  if (feeder_ < 0) return sys_error(ErrorKind::Io, "cannot start the process that feeds the pipes", errno);
+  const int error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (feeder_ < 0) return sys_error(ErrorKind::Io, "cannot start the process that feeds the pipes", error);
   control_ = std::move(control->write);
   report_.assign(report->read.release());
   listen();

@@ -21,8 +21,7 @@ namespace sml::agent {
 // folder.
 //
 // The feeder is a child of the agent. It dies with the agent, and exits by itself when its control pipe closes. It
-// ignores sml::kStopSignals, so that workers that are asked to stop by one of these do not see the end of their data
-// first.
+// blocks all signals, so that workers that are asked to stop by whichever do not see the end of their data first.
 class FifoService final : public HostService {
  public:
   // `environment`: of a worker; it determines the platform's folder.

@@ -294,6 +294,7 @@ static void give_modex(Input* in) {
 }
 
 static void leave(void) {
+  signal(SIGALRM, SIG_DFL);
   alarm(kEndSeconds); /* ends the process even if the library hangs */
   for (uint32_t i = 0; serving && i < world_count; ++i) pmix.deregister_nspace(worlds[i].name, note_end, NULL);
   if (serving) pmix.finalize();
@@ -312,13 +313,14 @@ static void obey(unsigned char type, Input* in) {
   }
 }
 
-/* Ignores the signals that end or stop the workers, except SIGKILL and SIGSTOP. Sets the name that ps shows, which
- * otherwise is the number of the descriptor from which this program was executed. Forbids tracing (PR_SET_DUMPABLE): a
- * tracer, such as a worker of the same user, could read what ranks publish, and would keep a killed helper from being
- * reaped. */
+/* Ignores the signals that end or stop the workers: all that can be ignored, but for SIGCHLD, as libpmix may wait for
+ * processes. Sets the name that ps shows, which otherwise is the number of the descriptor from which this program was
+ * executed. Forbids tracing (PR_SET_DUMPABLE): a tracer, such as a worker of the same user, could read what ranks
+ * publish, and would keep a killed helper from being reaped. */
 static void outlive_workers(void) {
-  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], SIG_IGN);
+  for (int signo = 1; signo < NSIG; ++signo) {
+    if (signo != SIGCHLD) signal(signo, SIG_IGN);
+  }
   prctl(PR_SET_NAME, "sml-run-pmix");
   prctl(PR_SET_DUMPABLE, 0L);
 }

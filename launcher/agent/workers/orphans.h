@@ -1,6 +1,9 @@
 // Orphans: processes that workers have started and whose parents have ended, so that they are children of the agent
 // now, which is a subreaper. A signal to a worker's process group does not reach the ones that have left that group.
-// The helper processes of services are children of the agent, too, and are treated as orphans.
+//
+// The helper processes of services are children of the agent, too, and get the same signals as orphans. So a helper
+// that workers need until they have ended heeds none that it can ignore or block; HostService::end() has it exit when
+// no worker is left. Other helpers, such as nvidia-smi and py-spy, end by these signals.
 #pragma once
 #include <unordered_set>
 #include <vector>
