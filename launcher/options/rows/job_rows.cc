@@ -157,7 +157,7 @@ OptionGroup options_of_supervision() {
        {"--forward-signals", "none|LIST", set_forward_signals,
         "Signals to sml-run that are passed on to every worker and stop nothing; default: USR1,USR2,WINCH.",
         "USR1,USR2,WINCH"},
-       {"--stop-signal", "SIG", signal_among<kStopSignals, &Options::stop, &StopOptions::signal>,
+       {"--stop-signal", "SIG", signal_among<kSignalsForWorkers, &Options::stop, &StopOptions::signal>,
         "End workers by this signal in the place of TERM, such as INT or USR1; KILL still comes after the grace.",
         "TERM"},
        {"--signal-target", "worker|group", choice<kSignalTargets, &Options::stop, &StopOptions::target>,

@@ -98,11 +98,11 @@ Result<void> set_forward_signals(Options& o, string_view value) {
 Result<void> set_checkpoint_signal(Options& o, string_view value) {
   constexpr Duration kLeastTime = std::chrono::milliseconds(100);
   string_view rest = value;
-  const Result<int> signo = one_signal(take_until(rest, ','), kStopSignals);
+  const Result<int> signo = one_signal(take_until(rest, ','), kSignalsForWorkers);
   const Result<Duration> time = parse_duration(rest);
   if (!signo || !time || *time < kLeastTime) {
     return bad_value(value, "a signal and a time of 100 ms or more, such as USR1,120s; the signal is one of " +
-                                signal_names(kStopSignals));
+                                signal_names(kSignalsForWorkers));
   }
   o.stop.checkpoint = CheckpointTime{*signo, *time};
   return {};

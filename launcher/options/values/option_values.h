@@ -16,10 +16,10 @@ using Setter = Result<void> (*)(Options& options, std::string_view value);
 
 enum class ForwardSignals : std::uint8_t { Default, Given };  // whether --forward-signals was given
 
-// The values of --stop-signal and --checkpoint-signal: signals that a program can handle and that have no other meaning
-// to the launcher or to it.
-inline constexpr int kStopSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,
-                                       SIGUSR2, SIGALRM, SIGTERM, SIGPWR,  SIGXCPU};
+// The signals that --stop-signal and --checkpoint-signal accept: a program can handle them, and they have no other
+// meaning to the launcher or to it.
+inline constexpr int kSignalsForWorkers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,
+                                             SIGUSR2, SIGALRM, SIGTERM, SIGPWR,  SIGXCPU};
 
 // These return the value.
 Result<std::string> log_layout(std::string_view value);
