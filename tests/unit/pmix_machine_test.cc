@@ -222,6 +222,16 @@ TEST_CASE("words of other hosts and attempts that nobody waits for change nothin
   }
 }
 
+TEST_CASE("a host whose ranks all come later answers nobody before", "[pmix]") {
+  Hosts hosts;
+  Machine late({}, 4, 3);
+  const auto ask = those<wire::Relay>(take(hosts.first, AskModex{9, Rank(3)}).launcher);
+  CHECK(take(late, ask.at(0)).launcher.empty());
+  CHECK(take(late, LookUp{5, "port", 1}).launcher.empty());
+  late.add_world({Rank(4)}, 5, "w");
+  CHECK(those<wire::Relay>(take(late, ask.at(0)).launcher).at(0).from == Rank(4));
+}
+
 TEST_CASE("what a library would have printed is said for its rank", "[pmix]") {
   Hosts hosts;
   const Actions deeds = take(hosts.first, Log{4, Rank(1), "out", "An error occurred in MPI_Send"});

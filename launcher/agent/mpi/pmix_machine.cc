@@ -199,6 +199,7 @@ void Machine::answer(std::uint32_t id, std::int32_t status, std::string bytes) {
 }
 
 void Machine::relay(Rank to, std::string bytes) {
+  if (ranks_.empty()) return;
   deeds_.launcher.emplace_back(wire::Relay{attempt_, wire::WireUp::Pmix, ranks_.front().rank, to, std::move(bytes)});
 }
 

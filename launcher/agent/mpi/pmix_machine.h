@@ -137,6 +137,7 @@ class Machine {
   std::vector<OpenFence>::iterator open_fence(const std::string& name);
   void send_fence(OpenFence& fence);
   void answer(std::uint32_t id, std::int32_t status, std::string bytes = {});
+  // Sends nothing while this host has no rank: it cannot be asked then, nor have anything to ask.
   void relay(Rank to, std::string bytes);
   void ask_names(std::uint32_t id, const NameRequest& request);
   void keep_names(const Names::Asker& asker, const NameRequest& request);
