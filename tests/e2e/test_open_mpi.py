@@ -3,8 +3,9 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 
-from harness import SML_RUN, HostsCase, TestCase, gate, run, sml_run, sml_run_popen, wait_until
+from harness import REPO, SML_RUN, HostsCase, TestCase, gate, run, sml_run, sml_run_popen, wait_until, watchdog
 from jobs import sh
 from test_mpi import compiled, words
 
@@ -264,6 +265,16 @@ class OnThisMachine(TestCase):
         self.assert_status(done, 0)
         self.assertIn("MPI: PMIx (linked with libmpi.so.40) on localhost\n", done.stdout)
         self.assertRegex(done.stdout + done.stderr, r"PMIx: libpmix\.so\.2 \(OpenPMIx \d.* on localhost")
+
+
+class Upcalls(TestCase):
+    def test_the_helper_calls_back_once_for_each(self):
+        program = pathlib.Path(self.temporary_directory()) / "answers"
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread", "-I", REPO,
+                        REPO / "tests/e2e/pmix_answers.c", "-o", program], check=True, timeout=watchdog())
+        done = run([program])
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout, "1\n")
 
 
 class Spawning(TestCase):

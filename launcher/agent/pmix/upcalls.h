@@ -56,11 +56,11 @@ static uint32_t open_one(PmixDone done, PmixData data, void* its) {
   return open_any(one);
 }
 
-/* Removes a pending upcall and returns it; one without callbacks if the id was never given. */
+/* Removes a pending upcall and returns it; one without callbacks if none has this id, or none any more. */
 static Open close_one(uint32_t id) {
   Open one = {.used = false};
   pthread_mutex_lock(&opening);
-  if (id < open_room) {
+  if (id < open_room && opened[id].used) {
     one = opened[id];
     opened[id].used = false;
   }
