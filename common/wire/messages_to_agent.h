@@ -248,8 +248,9 @@ struct Signal {
   static constexpr Rules kRules{.receiver = Receiver::Services, .peer_check = PeerCheck::Unchecked};
 };
 
-// Ends the workers: signal, SIGCONT, SIGKILL after the grace period. A second Stop can shorten the grace period, but
-// never lengthens it.
+// Ends the workers: signal, SIGCONT, SIGKILL after the grace period. A later Stop with a longer grace period makes it
+// that long from where it began; any other can only shorten the rest of it. The processes that ended workers have left
+// behind get no longer one.
 struct Stop {
   std::int32_t signo = 0;
   std::uint32_t grace_ms = 0;

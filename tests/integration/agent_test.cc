@@ -547,7 +547,7 @@ TEST_CASE("agent: a second stop ends the grace") {
   launcher.send(wire::Stop{SIGTERM, kNever});
   launcher.round_trip();
   CHECK(fake::runs(launcher.news(0).pid));
-  launcher.send(wire::Stop{SIGTERM, 2 * kNever});  // never longer
+  launcher.send(wire::Stop{SIGTERM, 2 * kNever});  // longer for now
   launcher.send(wire::Stop{SIGKILL, 0});
   launcher.must_leave_well();
   CHECK(status_of(launcher.news(0).exited) == ExitStatus(Signaled{SIGKILL, false}));
