@@ -68,8 +68,8 @@ Error bad_value(std::string_view value, std::string_view expected);
 // shell: no other text is passed to one.
 std::string shell_quote(std::string_view word);
 
-// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote and a \
-// at the end are errors (Usage).
+// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote is an
+// error (Usage), and so is a \ at the end.
 Result<std::vector<std::string>> shell_words(std::string_view text);
 
 // The candidate nearest to `word` if `word` may be a misspelling of it, or of its beginning, otherwise empty.
