@@ -36,11 +36,6 @@ using wire::PmiWriter;
 constexpr string_view kKeyName = "sml-run-head";
 constexpr Duration kSayAfter = std::chrono::seconds(5);
 
-std::string value_in(const plan::Environment& environment, string_view name) {
-  const std::string* entry = plan::find_variable(environment, name);
-  return entry == nullptr ? std::string() : std::string(plan::value_of(*entry));
-}
-
 bool is_socket(int fd) {
   struct stat info {};
   return fd > STDERR_FILENO && ::fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode);
@@ -194,10 +189,10 @@ std::string reachable_of(const std::vector<std::string>& addresses) {
 }  // namespace
 
 std::optional<StepSpace> find_space(const plan::Environment& environment) {
-  const auto descriptor = parse_number<int>(value_in(environment, "PMI_FD"));
+  const auto descriptor = parse_number<int>(plan::variable(environment, "PMI_FD"));
   if (descriptor && is_socket(*descriptor)) return StepSpace{.descriptor = *descriptor};
-  std::string server = value_in(environment, "PMI_PORT");
-  std::string id = value_in(environment, "PMI_ID");
+  std::string server(plan::variable(environment, "PMI_PORT"));
+  std::string id(plan::variable(environment, "PMI_ID"));
   if (server.empty() || id.empty() || !wire::has_pmi_form(id)) return std::nullopt;
   return StepSpace{.server = std::move(server), .id = std::move(id)};
 }

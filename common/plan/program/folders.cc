@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/core/text.h"
-#include "common/plan/variables.h"
 
 namespace sml::plan {
 
@@ -23,10 +22,5 @@ void add_folders(Folders& to, std::string_view list) {
 }
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
-std::string value_in(std::span<const std::string> environment, std::string_view name) {
-  const std::string* found = find_variable(environment, name);
-  return found == nullptr ? std::string() : std::string(value_of(*found));
-}
 
 }  // namespace sml::plan

@@ -2,7 +2,6 @@
 // paths, without duplicates, 64 at most, and leaves out others without a word; that there are such folders is not
 // checked. Pure.
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +17,5 @@ void add_folders(Folders& to, std::string_view list);
 
 // The folder of a file: the part of the path before the last "/"; all of it if there is none.
 std::string folder_of(const std::string& path);
-
-// The variable's value; empty if it is not set.
-std::string value_in(std::span<const std::string> environment, std::string_view name);
 
 }  // namespace sml::plan

@@ -8,6 +8,7 @@
 #include "common/plan/program/mpi_use.h"
 #include "common/plan/program/named_programs.h"
 #include "common/plan/program/python_packages.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 
@@ -69,8 +70,8 @@ std::vector<Extension> extensions_of(const CommandLine& line, std::span<const st
   return out;
 }
 
-bool is_set(std::span<const std::string> environment, std::string_view variable, const Way& way) {
-  return equal_ignoring_case(value_in(environment, variable), way.name);
+bool is_set(std::span<const std::string> environment, std::string_view name, const Way& way) {
+  return equal_ignoring_case(variable(environment, name), way.name);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "common/plan/program/mpi_use.h"
 #include "common/plan/program/named_programs.h"
 #include "common/plan/program/python_packages.h"
+#include "common/plan/variables.h"
 
 namespace sml::plan {
 
@@ -42,7 +43,7 @@ Folders mpi_folders(const std::string& program, const Folders& named, std::span<
   Folders out = named;
   for (const std::string& folder : run_path(program, files)) add_folder(out, folder);
   add_folder(out, folder_of(folder_of(program)) + "/lib");
-  if (const std::string root = value_in(environment, "VIRTUAL_ENV"); !root.empty()) add_folder(out, root + "/lib");
+  if (const std::string root(variable(environment, "VIRTUAL_ENV")); !root.empty()) add_folder(out, root + "/lib");
   return out;
 }
 
@@ -98,7 +99,7 @@ constexpr std::array kOfSystem{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-li
 // Follows the mpi4py of PyPI, which takes the library that its variables name, or the first that it finds, with MPICH's
 // before Open MPI's in each folder.
 bool first_is_open_mpi(const Folders& folders, std::span<const std::string> environment, const HostFiles& files) {
-  if (const std::string kind = value_in(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
+  if (const std::string_view kind = variable(environment, "MPI4PY_MPIABI"); !kind.empty()) return kind == "openmpi";
   for (const std::string& folder : folders) {
     if (files.is_file(folder + "/libmpi.so.12")) return false;
     if (has_open_mpi(folder, files)) return true;
@@ -120,7 +121,7 @@ std::string python_with_open_mpi(const std::string& program, std::span<const std
     }
     if (kinds == 0) continue;
     Folders folders = mpi_folders(program, {}, environment, files);
-    add_folders(folders, value_in(environment, "LD_LIBRARY_PATH"));
+    add_folders(folders, variable(environment, "LD_LIBRARY_PATH"));
     folders.insert(folders.end(), kOfSystem.begin(), kOfSystem.end());
     if (kinds == 1 ? needs : first_is_open_mpi(folders, environment, files)) return folder;
     return {};
@@ -162,10 +163,10 @@ std::string open_mpi_user(const CommandLine& line, std::span<const std::string> 
 std::vector<std::string> pmix_libraries(const std::string& program, std::span<const std::string> environment,
                                         const HostFiles& files) {
   Folders named;
-  add_folders(named, value_in(environment, "LD_LIBRARY_PATH"));
+  add_folders(named, variable(environment, "LD_LIBRARY_PATH"));
   Folders folders = named;
   add_beside_mpi(folders, mpi_folders(program, named, environment, files), files);
-  if (const std::string root = value_in(environment, "CONDA_PREFIX"); !root.empty()) add_folder(folders, root + "/lib");
+  if (const std::string root(variable(environment, "CONDA_PREFIX")); !root.empty()) add_folder(folders, root + "/lib");
   add_amazons(folders, files);
   std::vector<std::string> out;
   for (const std::string& folder : folders) {
@@ -178,7 +179,7 @@ std::vector<std::string> pmix_libraries(const std::string& program, std::span<co
 std::string moved_open_mpi(const std::string& program, std::span<const std::string> environment,
                            const HostFiles& files) {
   Folders named;
-  add_folders(named, value_in(environment, "LD_LIBRARY_PATH"));
+  add_folders(named, variable(environment, "LD_LIBRARY_PATH"));
   const Folders folders = mpi_folders(program, named, environment, files);
   const auto first = std::find_if(folders.begin(), folders.end(),
                                   [&](const std::string& folder) { return has_open_mpi(folder, files); });
