@@ -1,15 +1,25 @@
 #include "launcher/transport/blocking_threads.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 namespace sml::transport {
 
-namespace {
-constexpr std::uint32_t kMaxThreads = 64;
+BlockingThreads::~BlockingThreads() {
+  if (pool_) pool_->stop();
+  for (std::thread& thread : threads_) thread.join();
 }
 
-boost::asio::thread_pool& BlockingThreads::pool() {
-  if (!pool_) pool_ = std::make_unique<boost::asio::thread_pool>(std::min<std::size_t>({fanout_, kMaxThreads, hosts_}));
+boost::asio::thread_pool& BlockingThreads::pool(std::size_t hosts) {
+  if (!pool_) pool_ = std::make_unique<boost::asio::thread_pool>(0);
+  try {
+    while (threads_.size() < std::min<std::size_t>(most_, hosts)) {
+      threads_.emplace_back([pool = pool_.get()] { pool->attach(); });
+    }
+  } catch (const std::system_error&) {  // no more processes or memory
+    if (threads_.empty()) throw;
+  }
   return *pool_;
 }
 
@@ -17,6 +27,7 @@ void BlockingThreads::abandon() {
   if (!pool_) return;
   pool_->stop();
   static_cast<void>(pool_.release());
+  for (std::thread& thread : std::exchange(threads_, {})) thread.detach();
 }
 
 }  // namespace sml::transport

@@ -7,7 +7,7 @@
 namespace sml::transport {
 
 RemoteShellLauncher::RemoteShellLauncher(boost::asio::any_io_executor loop, const AgentImage& image, Hosts hosts)
-    : LocalLauncher(std::move(loop), image), hosts_(std::move(hosts)), threads_(hosts_.fanout, hosts_.list.size()) {}
+    : LocalLauncher(std::move(loop), image), hosts_(std::move(hosts)), threads_(hosts_.fanout) {}
 
 // A host with an explicit user or port is to be reached by a log-in.
 bool RemoteShellLauncher::is_ours(const plan::Host& host) const {

@@ -31,7 +31,7 @@ class RemoteShellLauncher : public LocalLauncher {
   // Makes the transport that runs `script` in a login shell of that host.
   virtual std::unique_ptr<AgentTransport> log_in(const plan::Host& host, const std::string& script) = 0;
   const std::string& user() const { return hosts_.user; }
-  boost::asio::thread_pool& pool() { return threads_.pool(); }
+  boost::asio::thread_pool& pool() { return threads_.pool(hosts_.list.size()); }
 
  private:
   bool is_ours(const plan::Host& host) const;  // its name is this machine's, and no user or port asks for a log-in

@@ -9,7 +9,7 @@ IncomingLauncher::IncomingLauncher(boost::asio::any_io_executor loop, const tran
     : LocalLauncher(std::move(loop), image, std::move(environment)),
       own_(plan.settings.own_index),
       task_(plan.task),
-      threads_(fanout, plan.settings.hosts.size()),
+      threads_(fanout),
       plan_(std::move(plan)) {}
 
 Result<void> IncomingLauncher::open(Events events) {
@@ -19,8 +19,8 @@ Result<void> IncomingLauncher::open(Events events) {
     head_->serve(std::move(of_head));
     return {};
   }
-  Result<std::unique_ptr<Coordinator>> head =
-      make_coordinator(loop(), threads_.pool(), std::move(*plan_), std::move(of_head));
+  boost::asio::thread_pool& pool = threads_.pool(plan_->settings.hosts.size());
+  Result<std::unique_ptr<Coordinator>> head = make_coordinator(loop(), pool, std::move(*plan_), std::move(of_head));
   if (!head) return head.error();
   head_ = std::move(*head);
   head_->begin();

@@ -16,7 +16,7 @@ Quorum::Quorum(boost::asio::io_context& loop, Settings settings, Duration timeou
       timeout_(timeout),
       latecomers_(latecomers),
       print_(std::move(print)),
-      threads_(1, 1),
+      threads_(1),
       timer_(loop),
       signals_(loop),
       last_call_(settings_.least_hosts.value_or(1), static_cast<std::uint32_t>(settings_.hosts.size()), timeout,
@@ -27,7 +27,7 @@ Quorum::~Quorum() { threads_.abandon(); }
 Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   ::signal(SIGPIPE, SIG_IGN);
   Result<std::unique_ptr<Coordinator>> head = make_coordinator(
-      loop_.get_executor(), threads_.pool(), std::move(plan),
+      loop_.get_executor(), threads_.pool(1), std::move(plan),
       {.print = print_,
        .come = [this] { look_for_refused(); },
        .stop_asked = [this](const std::string& host,

@@ -25,7 +25,7 @@ struct SshOptions {
   HostKeyPolicy host_keys = HostKeyPolicy::FromConfig;
   // nullopt: AreAwaited if ConnectionAttempts of the ssh config is above 1
   std::optional<AbsentHosts> absent_hosts;
-  std::uint32_t fanout = 64;  // concurrent log-ins and name look-ups; BlockingThreads has no more than 64
+  std::uint32_t fanout = 64;  // concurrent log-ins and name look-ups
   // of each phase: TCP connection, key exchange, log-in, start; ConnectTimeout of the ssh config comes before it
   Duration connect_timeout = std::chrono::seconds(15);
   // --heartbeat-timeout: a host that is silent for longer is lost; TCP keeps the connection for at least so long
