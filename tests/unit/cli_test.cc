@@ -391,7 +391,7 @@ TEST_CASE("the help tells the true defaults") {
   CHECK(tells("--grace", defaults.grace));
   CHECK(tells("--start-timeout", defaults.start_timeout));
   CHECK(tells("--heartbeat-timeout", defaults.heartbeat_timeout));
-  CHECK(tells("--connect-timeout", defaults.ssh.connect_timeout));
+  CHECK(tells("--connect-timeout", kConnectTimeout));
   CHECK(help.find("default " + std::to_string(defaults.ssh.fanout)) != std::string::npos);
 }
 

@@ -48,6 +48,11 @@ TEST_CASE("host list over option over config over default", "[ssh]") {
   CHECK(settled("Port 23", {"a", "", ""}, options).port == 24);
   CHECK(settled("Port 23", {"a", "", "", 25}, options).port == 25);
   CHECK_FALSE(settle_with("Port 70000", {"a", "", ""}).has_value());
+  CHECK(settled("", {"a", "", ""}).connect_timeout == std::chrono::seconds(15));
+  CHECK(settled("ConnectTimeout 3", {"a", "", ""}).connect_timeout == std::chrono::seconds(3));
+  options.connect_timeout = std::chrono::seconds(60);
+  CHECK(settled("ConnectTimeout 3", {"a", "", ""}, options).connect_timeout == std::chrono::seconds(60));
+  CHECK_FALSE(settle_with("ConnectTimeout x", {"a", "", ""}, options).has_value());
 }
 
 TEST_CASE("hosts that come late are waited for where the config or an option says so", "[ssh]") {

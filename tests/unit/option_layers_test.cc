@@ -241,7 +241,7 @@ TEST_CASE("what is built in is what the options say it is") {
   CHECK(given.grace == defaults.grace);
   CHECK(given.start_timeout == defaults.start_timeout);
   CHECK(given.heartbeat_timeout == defaults.heartbeat_timeout);
-  CHECK(given.ssh.connect_timeout == defaults.ssh.connect_timeout);
+  CHECK(given.ssh.connect_timeout == kConnectTimeout);
   CHECK(given.join_warn == defaults.join_warn);
   CHECK(given.ssh.fanout == defaults.ssh.fanout);
   CHECK(given.forward_signals == defaults.forward_signals);

@@ -97,11 +97,11 @@ class Settler {
     // a container; --ssh-port is for all hosts.
     const bool own_server = target_.port.value_or(configured.value_or(22)) != 22;
     if (!own_server && settings_.session.user == self_.user) settings_.local = LocalShortcut::WhenThisMachine;
-    settings_.connect_timeout = options_.connect_timeout;
+    settings_.connect_timeout = options_.connect_timeout.value_or(kConnectTimeout);
     if (const std::string& text = config_.value("connecttimeout"); !text.empty() && lower(text) != "none") {
       const auto timeout = parse_duration(text);
       if (!timeout || *timeout <= Duration::zero()) return bad("ConnectTimeout");
-      settings_.connect_timeout = *timeout;
+      if (!options_.connect_timeout) settings_.connect_timeout = *timeout;
     }
     settings_.silence_limit = options_.silence_limit;
     settings_.absent_hosts = options_.absent_hosts.value_or(AbsentHosts::Fail);

@@ -1,6 +1,5 @@
 // All settings of a log-in, from the host list, the options, the ssh config and the defaults, in that order of
-// precedence, but ConnectTimeout of the config comes before the option. Pure except for ConfigFiles, by which it reads
-// the config files, and may run commands of Match exec.
+// precedence. Pure except for ConfigFiles, by which it reads the config files, and may run commands of Match exec.
 #pragma once
 #include <cstdint>
 #include <string>

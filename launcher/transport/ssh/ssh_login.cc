@@ -258,17 +258,18 @@ class Login {
 
 LoginOutcome log_in(const SshOptions& options, const SshTarget& target, net::CancelToken& cancel,
                     const StepReport& report) {
-  report("reading the ssh config", options.connect_timeout + kSlack);
+  const Duration limit = options.connect_timeout.value_or(kConnectTimeout);
+  report("reading the ssh config", limit + kSlack);
   const LocalIdentity self = local_identity();
   ConfigFiles files = local_files();
   files.run = [&](const std::string& line) {
     const std::string shell = self.environment("SHELL");
-    const TimePoint deadline = Clock::now() + options.connect_timeout;
+    const TimePoint deadline = Clock::now() + limit;
     return command_holds(shell.empty() ? "/bin/sh" : shell, line, deadline, cancel);
   };
   auto settings = settle(options, target, self, files);
   if (!settings) return std::move(settings).error();
-  report("resolving", options.connect_timeout);
+  report("resolving", limit);
   return Login(std::move(*settings), target.remote_command, cancel, report).run();
 }
 

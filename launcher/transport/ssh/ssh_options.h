@@ -16,6 +16,8 @@ enum class HostKeyPolicy : std::uint8_t { FromConfig, AcceptNew };
 // as a host that has not started yet, which is tried again every second until --start-timeout.
 enum class AbsentHosts : std::uint8_t { Fail, AreAwaited };
 
+inline constexpr Duration kConnectTimeout = std::chrono::seconds(15);
+
 struct SshOptions {
   std::optional<std::uint16_t> port;  // for hosts listed without one; nullopt: by the ssh config
   std::string user;                   // for hosts listed without one; empty: by the ssh config
@@ -26,8 +28,8 @@ struct SshOptions {
   // nullopt: AreAwaited if ConnectionAttempts of the ssh config is above 1
   std::optional<AbsentHosts> absent_hosts;
   std::uint32_t fanout = 64;  // concurrent log-ins and name look-ups
-  // of each phase: TCP connection, key exchange, log-in, start; ConnectTimeout of the ssh config comes before it
-  Duration connect_timeout = std::chrono::seconds(15);
+  // of each phase: TCP connection, key exchange, log-in, start; nullopt: as the ssh config says, else kConnectTimeout
+  std::optional<Duration> connect_timeout;
   // --heartbeat-timeout: a host that is silent for longer is lost; TCP keeps the connection for at least so long
   Duration silence_limit{};
 };
