@@ -28,8 +28,11 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   if (hosts.empty()) return;
   loop_.restart();
   boost::asio::steady_timer limit(loop_, kLimit);
-  limit.async_wait([this](boost::system::error_code error) {
-    if (!error) loop_.stop();
+  std::string why = "stopped before it answered";  // as by a stop of the user
+  limit.async_wait([this, &why](boost::system::error_code error) {
+    if (error) return;
+    why = "no answer within " + format_duration(kLimit);
+    loop_.stop();
   });
   awaited_ = hosts.size();
   for (AgentSession::Plan& host : hosts) {
@@ -39,7 +42,7 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   }
   loop_.run();
   for (const auto& session : sessions_) {
-    if (!session->ended()) print_(not_ended(session->name(), "no answer within " + format_duration(kLimit)));
+    if (!session->ended()) print_(not_ended(session->name(), why));
   }
   sessions_.clear();
 }

@@ -20,8 +20,9 @@ class CleanUp final : private SessionOwner {
   CleanUp(boost::asio::io_context& loop, const AgentImage& image, AgentLauncher& agent_launcher,
           std::function<void(const std::string&)> print);
 
-  // Blocks: runs the loop until all sessions have ended, for 15 seconds at most, or until the loop is stopped. Each
-  // plan must have `end_left`, as AgentSession::plan_of_clean_up() makes it. No plan: does nothing.
+  // Blocks: runs the loop until all sessions have ended, for 15 seconds at most, or until the loop is stopped, as by a
+  // stop of the user; a host that has not answered is named with that reason. Each plan must have `end_left`, as
+  // AgentSession::plan_of_clean_up() makes it. No plan: does nothing.
   void run(std::vector<AgentSession::Plan> hosts);
 
  private:

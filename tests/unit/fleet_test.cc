@@ -4,10 +4,12 @@
 #include <span>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include "common/wire/codec.h"
 #include "common/wire/handshake.h"
 #include "launcher/fleet/address_search.h"
+#include "launcher/transport/clean_up.h"
 #include "tests/support/catch.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/watchdog.h"
@@ -123,6 +125,24 @@ TEST_CASE("a host keeps its id whatever a plan calls it") {
   stage.fleet->send(HostIndex(3), wire::Credit{7});
   stage.fleet->send(HostIndex(2), wire::Credit{7});  // nobody's
   CHECK(stage.sent<wire::Credit>(4) == 1);
+}
+
+TEST_CASE("a clean-up that is stopped does not say that its time was over") {
+  boost::asio::io_context loop;
+  const transport::AgentImage image = transport::AgentImage::embedded();
+  FakeLauncher agent_launcher;
+  std::vector<std::string> said;
+  transport::AgentSession::Plan plan;
+  plan.host = HostId(1);
+  plan.name = "a";
+  plan.end_left.emplace();
+  transport::CleanUp clean_up(loop, image, agent_launcher, [&](const std::string& text) { said.push_back(text); });
+  boost::asio::post(loop, [&loop] { loop.stop(); });
+  std::vector<transport::AgentSession::Plan> plans;
+  plans.push_back(std::move(plan));
+  clean_up.run(std::move(plans));
+  CHECK(said == std::vector<std::string>{
+                    "a: what its agent may have left there has not been looked for: stopped before it answered"});
 }
 
 TEST_CASE("what all are told reaches those whose agents run") {
