@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/core/text.h"
+#include "common/os/fd.h"
 #include "common/os/own_file.h"
 
 namespace sml::run {
@@ -14,8 +15,9 @@ Result<void> append_line(const std::string& path, std::string_view line) {
   const Result<os::UniqueFd> opened = os::open_own_file(path, {.if_there = os::IfThere::Keep, .mode = kMode});
   if (!opened) return opened.error();
   const os::UniqueFd& file = *opened;
-  const bool whole = ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (whole) return {};
+  const ssize_t written = ::write(file.get(), line.data(), line.size());
+  // After a part of the line, only the next write tells why it was not more.
+  if (written >= 0 && os::write_all(file.get(), line.substr(static_cast<std::size_t>(written)))) return {};
   return Error(ErrorKind::Io, "cannot write " + show(path) + ": " + errno_text(errno));
 }
 
