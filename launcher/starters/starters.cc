@@ -20,7 +20,9 @@ const Starter* find_starter(std::string_view name) {
 const Starter* starter_of_tool(std::string_view program) {
   const std::string_view file = program.substr(program.rfind('/') + 1);
   const std::span<const Starter* const> all = all_starters();
-  const auto found = std::find_if(all.begin(), all.end(), [file](const Starter* s) { return s->tool == file; });
+  if (file.empty()) return nullptr;
+  const auto calls = [file](const Starter* s) { return s->tool == file || s->other_tool == file; };
+  const auto found = std::find_if(all.begin(), all.end(), calls);
   return found == all.end() ? nullptr : *found;
 }
 

@@ -37,7 +37,7 @@ std::span<const Starter* const> all_starters();
 // Null if there is none of that name.
 const Starter* find_starter(std::string_view name);
 
-// The starter that calls this program, a file name or path, as its tool; null if there is none.
+// The starter that calls this program, a file name or path, as its tool or its other tool; null if there is none.
 const Starter* starter_of_tool(std::string_view program);
 
 // All names that --start-by takes, kAuto first; it takes a command, too.

@@ -126,6 +126,8 @@ TEST_CASE("srun's input variables do not reach it, and what finds Slurm does", "
 TEST_CASE("a command that is the tool of a starter is known by its file name", "[starters]") {
   CHECK(starters::starter_of_tool("srun") == &starters::srun());
   CHECK(starters::starter_of_tool("/opt/sge/bin/qrsh") == &starters::qrsh());
+  CHECK(starters::starter_of_tool("pbsdsh") == &starters::pbs());
+  CHECK(starters::starter_of_tool("/opt/cray/bin/aprun") == &starters::pals());
   for (const char* other : {"ssh", "srun.sh", "/opt/srun/ssh", "", "/"}) {
     CHECK(starters::starter_of_tool(other) == nullptr);
   }
