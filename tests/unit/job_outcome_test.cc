@@ -549,6 +549,28 @@ TEST_CASE("what the launcher itself ended the job for decides, unless something 
   CHECK(judge(f).exit_code == 4);
 }
 
+TEST_CASE("a report is bounded, and says how many lines it leaves out") {
+  AttemptFacts f = facts();
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    f.faults.push_back(
+        {HostIndex(static_cast<std::uint32_t>(i)), name, Error(ErrorKind::Connect, "no way " + name), kStart + 1s});
+  }
+  const Lines lines = job_report(f, judge(f));
+  REQUIRE(lines.size() == kMaxLines);
+  CHECK(lines[28] == "n28: no way n28");
+  CHECK(lines[29] == "and 21 more lines");
+  f.faults.resize(30);
+  CHECK(job_report(f, judge(f)).back() == "n29: no way n29");
+  f.faults.clear();
+  f.ends = {end_of(0, "a", Exited{3}, 1s)};
+  f.left_behind.assign(40, "a: pid 7 (x), state D");
+  const Lines of_worker = job_report(f, judge(f));
+  REQUIRE(of_worker.size() == kMaxLines);
+  CHECK(of_worker[28] == "and 13 more lines");
+  CHECK(of_worker[29] == "exit status 3, that of rank 0, which failed first");
+}
+
 TEST_CASE("a rank that is killed by nobody knows whom comes with the place to look at") {
   AttemptFacts f = facts();
   f.ends = {end_of(1, "b", Signaled{SIGKILL, false}, 1s)};

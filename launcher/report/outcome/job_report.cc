@@ -129,16 +129,27 @@ void tell_consequences(const AttemptFacts& facts, const AttemptFacts::WorkerEnd&
     lines.push_back("  then: " + std::to_string(stopped) + (stopped == 1 ? " other was" : " others were") + " stopped");
 }
 
+void bound(std::vector<std::string>& lines, std::size_t most) {
+  if (lines.size() <= most) return;
+  const std::size_t more = lines.size() - (most - 1);
+  lines.resize(most - 1);
+  lines.push_back("and " + std::to_string(more) + " more lines");
+}
+
 }  // namespace
 
 std::vector<std::string> attempt_report(const AttemptFacts& facts, const JobOutcome& verdict) {
   std::vector<std::string> lines;
-  if (verdict.root_cause == nullptr) return verdict.lines;
+  if (verdict.root_cause == nullptr) {
+    lines = verdict.lines;
+    bound(lines, kMaxLines);
+    return lines;
+  }
   lines.push_back(verdict.lines.front());
   tell_details(facts, *verdict.root_cause, lines);
   tell_consequences(facts, *verdict.root_cause, lines);
   lines.insert(lines.end(), verdict.lines.begin() + 1, verdict.lines.end());
-  if (lines.size() + 1 > kMaxLines) lines.resize(kMaxLines - 1);
+  bound(lines, kMaxLines - 1);
   return lines;
 }
 
