@@ -1,6 +1,7 @@
 #include "common/wire/handshake.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/core/text.h"
 #include "common/wire/messages.h"
@@ -40,17 +41,26 @@ void GreetingReader::feed(std::span<const char> bytes) { buffer_.append(bytes.da
 
 Result<std::optional<Greeting>> GreetingReader::next() {
   const std::string wanted = mark_ + " ";
-  const std::size_t mark = buffer_.find(wanted);  // noise without a newline may precede it
-  const std::size_t newline = mark == std::string::npos ? buffer_.rfind('\n') : buffer_.find('\n', mark);
+  const std::size_t searched = std::exchange(searched_, buffer_.size());
+  // Noise without a newline may precede the mark, and a part of the mark may have been there before.
+  if (mark_at_ == std::string::npos) mark_at_ = buffer_.find(wanted, searched - std::min(searched, mark_.size()));
+  const std::size_t mark = mark_at_;
+  const std::size_t newline = mark == std::string::npos ? std::string_view(buffer_).substr(searched).rfind('\n')
+                                                        : buffer_.find('\n', std::max(mark, searched));
   if (mark != std::string::npos && newline != std::string::npos) {
     drop_noise(mark);
     const std::string line = buffer_.substr(wanted.size(), newline - mark - wanted.size());
     buffer_.erase(0, newline - mark + 1);
+    searched_ = 0;
+    mark_at_ = std::string::npos;
     Result<Greeting> greeting = parse_greeting(line);
     if (!greeting) return greeting.error();
     return std::optional<Greeting>(std::move(*greeting));
   }
-  if (mark == std::string::npos && newline != std::string::npos) drop_noise(newline + 1);
+  if (mark == std::string::npos && newline != std::string::npos) {
+    drop_noise(searched + newline + 1);
+    searched_ = buffer_.size();
+  }
   if (noise_bytes_ + buffer_.size() > kMaxNoise) {
     return Error(ErrorKind::Protocol, "the login prints without end before the agent starts");
   }

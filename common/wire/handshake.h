@@ -65,7 +65,9 @@ class GreetingReader {
 
   std::string mark_;
   std::string buffer_;
-  std::string noise_;  // the beginning of what was dropped
+  std::size_t searched_ = 0;                 // bytes of the buffer in which next() has looked for a line
+  std::size_t mark_at_ = std::string::npos;  // the mark that it has found there, of a line that has not ended
+  std::string noise_;                        // the beginning of what was dropped
   std::size_t noise_bytes_ = 0;
 };
 

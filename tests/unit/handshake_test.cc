@@ -155,13 +155,15 @@ TEST_CASE("noise is bounded, with newlines and without") {
   }
 }
 
-TEST_CASE("a flood of short lines costs no more than its bytes") {
-  // CPU time of refusing what comes in pieces of 256 KiB: the same for short lines and long ones. Were every line moved
-  // out of the way of the next, short ones would cost a thousand times as much.
-  const auto cost = [](const std::string& line) {
+TEST_CASE("a flood costs no more than its bytes") {
+  // CPU time of refusing what comes in pieces: the same for short lines and long ones. Were every line moved out of the
+  // way of the next, short ones would cost a thousand times as much; so would a line without an end, were it searched
+  // from its beginning for each piece.
+  const auto cost = [](const std::string& line, std::size_t size, const std::string& before = "") {
     std::string piece;
-    while (piece.size() < std::size_t{256} << 10) piece += line;
+    while (piece.size() < size) piece += line;
     GreetingReader reader(kMark);
+    reader.feed(before);
     const std::clock_t begin = std::clock();
     for (std::size_t fed = 0; fed <= kMaxNoise; fed += piece.size()) {
       reader.feed(piece);
@@ -170,8 +172,11 @@ TEST_CASE("a flood of short lines costs no more than its bytes") {
     FAIL("it was never refused");
     return std::clock_t{0};
   };
-  const std::clock_t long_lines = cost(std::string(1023, 'x') + "\n");
-  CHECK(cost("\n") < 100 * long_lines);
+  const std::string line = std::string(1023, 'x') + "\n";
+  CHECK(cost("\n", std::size_t{256} << 10) < 100 * cost(line, std::size_t{256} << 10));
+  const std::clock_t lines = cost(line, 1024);
+  CHECK(cost("x", 1024) < 100 * lines);
+  CHECK(cost("x", 1024, kMark + " FAIL ") < 100 * lines);
 }
 
 TEST_CASE("what the far side said is kept, bounded") {
