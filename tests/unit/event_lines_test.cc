@@ -115,6 +115,17 @@ TEST_CASE("hosts that come and go are named, whether they have ranks or not") {
   CHECK(line["withdrawn"] == Json::parse(R"(["b"])"));
 }
 
+TEST_CASE("hosts are named as they are placed now") {
+  Written written;
+  CHECK(written.tell(HostReady{HostId(0)})["host"] == "a");
+  std::swap(written.plan.map.hosts[0], written.plan.map.hosts[1]);
+  written.tell(AttemptBegins{2, &written.plan});
+  CHECK(written.tell(HostReady{HostId(0)})["host"] == "a");
+  CHECK(written.tell(HostReady{HostId(1)})["host"] == "empty");
+  written.plan.map.hosts.push_back({.host = {"late", "", 1}, .slots = 1, .ranks = {}, .id = HostId(3)});
+  CHECK(written.tell(HostReady{HostId(3)})["host"] == "late");
+}
+
 TEST_CASE("bytes that are no UTF-8 do not spoil the file") {
   Written written("a");
   const Json line = written.tell(HostFailed{HostId(0), Error(ErrorKind::Deploy, "the login printed: \xff\n")});

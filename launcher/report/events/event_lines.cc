@@ -51,7 +51,8 @@ Json hosts_json(const plan::JobMap& map) {
 // Adds the name and the fields of each kind of event.
 class Details {
  public:
-  Details(Json& out, const plan::LaunchPlan& plan) : out_(out), plan_(plan) {}
+  Details(Json& out, const plan::LaunchPlan& plan, const std::vector<HostIndex>& places)
+      : out_(out), plan_(plan), places_(places) {}
 
   void operator()(const JobBegins& e) {
     kind("job_start");
@@ -153,7 +154,7 @@ class Details {
   void kind(std::string_view kind) { out_["event"] = kind; }
   void about(std::string_view what, HostId host) {
     kind(what);
-    out_["host"] = plan_.map.hosts[plan_.map.places()[host.value()].value()].host.name;
+    out_["host"] = plan_.map.hosts[places_[host.value()].value()].host.name;
   }
   void about(std::string_view what, Rank rank) {
     kind(what);
@@ -163,6 +164,7 @@ class Details {
 
   Json& out_;
   const plan::LaunchPlan& plan_;
+  const std::vector<HostIndex>& places_;
 };
 
 }  // namespace
@@ -186,13 +188,19 @@ void EventLines::on_event(const Event& event) {
     begin_ = event.at;
     unix_time_ = begins->unix_time;
     volumes_.assign(plan_->map.world_size(), {});
+    places_.clear();
   }
   if (const auto* again = std::get_if<AttemptBegins>(&event.what)) {
     plan_ = again->plan;
     volumes_.assign(plan_->map.world_size(), {});
+    places_.clear();
   }
   if (plan_ == nullptr) return;
-  if (std::holds_alternative<RanksAdded>(event.what)) volumes_.resize(plan_->map.world_size());
+  if (std::holds_alternative<RanksAdded>(event.what)) {
+    volumes_.resize(plan_->map.world_size());
+    places_.clear();
+  }
+  if (places_.size() != plan_->map.hosts.size()) places_ = plan_->map.places();  // hosts may come without an event
   if (const auto* output = std::get_if<RankOutput>(&event.what)) {
     Volume& volume = volumes_[output->rank.value()];
     (output->stream == Stream::Stdout ? volume.out : volume.err) += output->bytes;
@@ -206,7 +214,7 @@ void EventLines::on_event(const Event& event) {
   out["event"] = "";
   out["t"] = rounded(t);
   out["time"] = iso_time(unix_time_ + t);
-  std::visit(Details(out, *plan_), event.what);
+  std::visit(Details(out, *plan_, places_), event.what);
   if (const auto* drained = std::get_if<RankDrained>(&event.what)) {
     out["stdout_bytes"] = volumes_[drained->rank.value()].out;
     out["stderr_bytes"] = volumes_[drained->rank.value()].err;

@@ -26,7 +26,8 @@ class EventLines final : public EventListener {
   const plan::LaunchPlan* plan_ = nullptr;
   TimePoint begin_;
   double unix_time_ = 0;
-  std::vector<Volume> volumes_;  // by rank
+  std::vector<Volume> volumes_;    // by rank
+  std::vector<HostIndex> places_;  // those of the plan's map
 };
 
 // "2026-11-21T15:04:05.123456Z" for seconds since 1970; years 1970 to 9999, others are clamped.
