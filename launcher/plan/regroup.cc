@@ -169,8 +169,8 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   std::vector<std::string> out;
   if (before.world_size() < after.world_size()) {
     std::vector<std::string> come;
+    const std::vector<HostIndex> places = before.places();
     for (const MappedHost& host : after.hosts) {
-      const std::vector<HostIndex> places = before.places();
       const bool is_new =
           host.id.value() >= places.size() || before.hosts[places[host.id.value()].value()].ranks.empty();
       if (!host.ranks.empty() && is_new) come.push_back(host.host.name);
@@ -181,8 +181,9 @@ std::vector<std::string> changes(const JobMap& before, const JobMap& after) {
   }
   if (before.world_size() != after.world_size()) {
     std::vector<std::string> gone;
+    const std::vector<HostIndex> places = after.places();
     for (const MappedHost& host : before.hosts) {
-      const MappedHost& now = after.hosts[after.places()[host.id.value()].value()];
+      const MappedHost& now = after.hosts[places[host.id.value()].value()];
       if (!host.ranks.empty() && now.ranks.empty()) gone.push_back(host.host.name);
     }
     out.push_back("the job goes on with " + pluralize(after.world_size(), "rank") + " on " +
