@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "common/core/text.h"
+#include "common/os/small_file.h"
 
 namespace sml::os {
 
@@ -51,10 +53,22 @@ rlim_t raise(int number, rlim_t value) {
 ProcessSettings process_settings() {
   ProcessSettings out;
   for (const Resource& resource : kResources) out.limits.push_back({resource.number, soft(resource.number)});
+  if (const std::optional<std::uint32_t> told = umask_in(read_small_file("/proc/self/status"))) {
+    out.umask = *told;
+    return out;
+  }
   const mode_t mask = ::umask(0);
   ::umask(mask);
   out.umask = mask;
   return out;
+}
+
+std::optional<std::uint32_t> umask_in(std::string_view status) {
+  constexpr std::string_view kName = "\nUmask:\t";
+  const std::size_t at = status.find(kName);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = status.substr(at + kName.size());
+  return parse_number<std::uint32_t>(take_until(rest, '\n'), 8);
 }
 
 std::vector<std::string> apply_settings(const ProcessSettings& settings, unsigned long& open_files) {

@@ -1,15 +1,21 @@
 // Resource limits and the umask of this process, which its children inherit.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/core/process_settings.h"
 
 namespace sml::os {
 
-// The soft limits that srun(1) passes on, and the umask, which is 0 for a moment while it is read: no other thread may
-// make a file meanwhile.
+// The soft limits that srun(1) passes on, and the umask. Without /proc, or with a kernel before 4.7, the umask is 0 for
+// a moment while it is read: no other thread may make a file meanwhile.
 ProcessSettings process_settings();
+
+// The umask in the text of /proc/PID/status; nullopt: it is not there.
+std::optional<std::uint32_t> umask_in(std::string_view status);
 
 // Applies the settings to this process. `open_files` receives the soft limit on open files for the workers, as this
 // process raises its own limit to the highest value; it stays if the settings have no such limit. Returns a message, as
