@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 
 #include "common/core/text.h"
-#include "common/os/connections.h"
 #include "common/plan/machine/host.h"
 #include "launcher/transport/names/accounts.h"
 #include "launcher/transport/names/addresses.h"
@@ -61,18 +60,10 @@ std::string user_name(uid_t user) {
   return account ? show(account->name) + " (uid " + std::to_string(user) + ")" : std::to_string(user);
 }
 
-// The holder is mostly another job of the same user, or someone who waits for this job's hosts to call.
-std::string who_has(std::uint16_t port) {
-  const std::optional<os::PortHolder> holder = os::holder_of_port(port);
-  if (!holder) return "";
-  const std::string process =
-      holder->pid == 0 ? "" : " by process " + std::to_string(holder->pid) + " (" + show(holder->program) + ")";
-  return "; it is held" + process + " of user " + user_name(holder->user);
-}
-
 Error cannot_listen(std::uint16_t port, int why) {
+  const std::optional<os::PortHolder> holder = why == EADDRINUSE ? os::holder_of_port(port) : std::nullopt;
   return Error(ErrorKind::Io, "cannot listen on port " + std::to_string(port) + ", where the other hosts call: " +
-                                  errno_text(why) + (why == EADDRINUSE ? who_has(port) : ""))
+                                  errno_text(why) + (holder ? "; " + held_by(*holder) : ""))
       .with_hint("--head ADDR:PORT, the same on every host, names another port");
 }
 
@@ -83,6 +74,12 @@ std::string unmapped(const std::string& address) {
 }
 
 }  // namespace
+
+std::string held_by(const os::PortHolder& holder) {
+  const std::string process =
+      holder.pid == 0 ? "a process" : "process " + std::to_string(holder.pid) + " (" + show(holder.program) + ")";
+  return "it is held by " + process + " of user " + user_name(holder.user);
+}
 
 Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port) {
   os::UniqueFd fd = make_listener(AF_INET6, port);

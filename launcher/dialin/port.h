@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/os/connections.h"
 #include "common/os/fd.h"
 
 namespace sml::dialin {
@@ -18,6 +19,11 @@ Result<os::UniqueFd> listen_on(std::uint16_t port);
 
 // The same, but returns nullopt if the port is already taken.
 Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
+
+// Names the holder of a port, as a sentence without its end. Mostly it is another job, or someone who waits for this
+// job's hosts to call; the process is not known if it is another user's, or private, as each sml-run is
+// (common/os/private_process.h).
+std::string held_by(const os::PortHolder& holder);
 
 // Accepts the next connection. Returns a non-blocking socket with TCP_NODELAY and the kernel's detection of a silent
 // peer. Empty if no connection waits, or if this process or the system has no descriptor left.

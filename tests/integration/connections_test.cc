@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/os/fd.h"
+#include "launcher/dialin/port.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 
@@ -31,4 +32,11 @@ TEST_CASE("who listens on a port is found, over IPv4 and IPv6") {
   CHECK(os::holder_of_port(port)->pid == ::getpid());
   fd.reset();
   CHECK_FALSE(os::listener_on(port).has_value());
+}
+
+TEST_CASE("who has a port is told in a sentence, whether its process is known or not") {
+  const std::string known = dialin::held_by({.user = ::geteuid(), .pid = 12, .program = "nc"});
+  const std::string user = known.substr(known.find(" of user "));
+  CHECK(known == "it is held by process 12 (nc)" + user);
+  CHECK(dialin::held_by({.user = ::geteuid(), .pid = 0, .program = ""}) == "it is held by a process" + user);
 }
