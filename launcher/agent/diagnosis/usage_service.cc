@@ -88,10 +88,10 @@ void UsageService::handle(const wire::ToAgent& message) {
 void UsageService::arm() {
   if (!runs_) return;
   timer_.expires_after(kInterval);
-  when_due(timer_, [this] {
+  when_due(timer_, lifetime_.guard([this] {
     tick();
     arm();
-  });
+  }));
 }
 
 // The first question comes a second after the start, so that a job that ends before starts no nvidia-smi.

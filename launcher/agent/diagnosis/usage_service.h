@@ -11,6 +11,7 @@
 
 #include "common/os/side_thread.h"
 #include "launcher/agent/core/host_service.h"
+#include "launcher/agent/core/lifetime.h"
 #include "launcher/agent/diagnosis/gpu_query.h"
 #include "launcher/agent/os/host_use.h"
 
@@ -56,6 +57,7 @@ class UsageService final : public HostService {
   std::map<Rank, Worker> workers_;                      // the running ones
   std::map<std::string_view, os::SideThread> threads_;  // of reply_off_loop(), by the name of the reply
   std::set<std::string_view> blocked_;                  // the replies whose `fill` has not returned
+  Lifetime lifetime_;
 };
 
 }  // namespace sml::agent
