@@ -52,6 +52,13 @@ Result<OptionTranslation> rendezvous(string_view written, Values values) {
   return values[0] == "static" ? OptionTranslation() : torch_rendezvous_backend(written, values);
 }
 
+Result<OptionTranslation> on_processors(string_view written, Values) {
+  OptionTranslation out;
+  out.options = {{"-x", std::string(kUsesCpu)}};
+  out.rendezvous.one_each = {std::string(written), ""};
+  return out;
+}
+
 Result<OptionTranslation> mixed_precision(string_view, Values values) {
   const std::string kind = lower(values[0]);
   if (kind == "fp8") return Error(ErrorKind::Usage, std::string(kItsOwn));
@@ -214,7 +221,7 @@ std::vector<Row> accelerate_rows() {
       as_variable("num-cpu-threads-per-process", "OMP_NUM_THREADS"),
       as_variable_set("enable-cpu-affinity", "ACCELERATE_CPU_AFFINITY=1"),
       as_variable_set("debug", "ACCELERATE_DEBUG_MODE=true"),
-      one_of(kKind, as_variable_set("cpu", kUsesCpu)),
+      one_of(kKind, computed("cpu", 0, on_processors)),
       one_of(kKind, as_is("multi-gpu", 0)),
       computed("gpu-ids", 1, gpu_ids),
       computed("config-file", 1,

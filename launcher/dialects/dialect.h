@@ -59,6 +59,7 @@ struct RendezvousOptions {
   std::optional<WrittenOption> timeout;      // seconds until all hosts must have connected
   std::optional<WrittenOption> last_call;    // seconds to wait for more hosts once the least number is there
   std::optional<WrittenOption> on_each;      // set if the launcher is started on each of the named hosts
+  std::optional<WrittenOption> one_each;     // set if it starts one process on each of several, no rank of one job
   std::vector<std::string> refused;          // an error text for each unsupported option; settle() reports all together
   // the option that the command line of each host needs, for error messages
   std::string naming_option = "--rdzv-endpoint HOST:PORT";

@@ -285,10 +285,10 @@ void set_host_count(RendezvousOptions& rendezvous, const std::string& written, s
 }
 
 void merge(RendezvousOptions& all, const RendezvousOptions& more) {
-  for (const auto member :
-       {&RendezvousOptions::hosts, &RendezvousOptions::place, &RendezvousOptions::address, &RendezvousOptions::port,
-        &RendezvousOptions::endpoint, &RendezvousOptions::own, &RendezvousOptions::is_first,
-        &RendezvousOptions::timeout, &RendezvousOptions::last_call, &RendezvousOptions::on_each}) {
+  for (const auto member : {&RendezvousOptions::hosts, &RendezvousOptions::place, &RendezvousOptions::address,
+                            &RendezvousOptions::port, &RendezvousOptions::endpoint, &RendezvousOptions::own,
+                            &RendezvousOptions::is_first, &RendezvousOptions::timeout, &RendezvousOptions::last_call,
+                            &RendezvousOptions::on_each, &RendezvousOptions::one_each}) {
     if (more.*member) all.*member = more.*member;
   }
   if (more.hosts) all.least_hosts = more.least_hosts;
@@ -318,15 +318,28 @@ Result<Settled> on_each_host(const RendezvousOptions& rendezvous, const Rest& re
   return out;
 }
 
+// Each host starts one process, which gets the address of the first host and no other fact about the job: so
+// prepare_simple_launcher_cmd_env() of Accelerate's utils/launch.py does it.
+Settled one_process_here(const RendezvousOptions& m) {
+  Settled out;
+  out.options = {{"--host-source", "local"}, {"--np", "1"}};
+  if (m.address) out.options.push_back({"-x", "MASTER_ADDR=" + m.address->value});
+  if (m.port) out.options.push_back({"-x", "MASTER_PORT=" + m.port->value});
+  out.notes.push_back(fmt::format("{} {} ({} starts one process on each machine, which knows no others)",
+                                  m.hosts->written, show(m.hosts->value, 40), m.one_each->written));
+  return out;
+}
+
 }  // namespace
 
 Result<Settled> settle(const RendezvousOptions& rendezvous, const Rest& rest) {
   if (rendezvous.on_each) return on_each_host(rendezvous, rest);
   const bool once = rest.named == HostsNamed::Yes || !rendezvous.hosts;
-  const bool calls = !once && rendezvous.hosts->value != "1";
-  if (std::optional<Error> lacks = all_that_lacks(rendezvous, calls ? &rest : nullptr)) return *lacks;
+  const bool several = !once && rendezvous.hosts->value != "1";
+  if (several && rendezvous.one_each) return one_process_here(rendezvous);
+  if (std::optional<Error> lacks = all_that_lacks(rendezvous, several ? &rest : nullptr)) return *lacks;
   if (once) return started_once(rendezvous);
-  return calls ? calling(rendezvous) : on_this_machine(rendezvous);
+  return several ? calling(rendezvous) : on_this_machine(rendezvous);
 }
 
 std::vector<SetOption> defaults_of_torchrun(const DialectInput& input) {

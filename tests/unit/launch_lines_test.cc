@@ -776,7 +776,15 @@ TEST_CASE("launch lines of accelerate", "[dialects]") {
        "host-0*2 host-1*2", "OMP_NUM_THREADS=1", "python -u script.py"},
       {"accelerate launch --config_file two-machines.yaml script.py", "host-0*2 host-1*2", "OMP_NUM_THREADS=1",
        "python -u script.py"},
-      {"accelerate launch --config_file two-machines.yaml --cpu script.py", "host-0*2 host-1*2",
+      // on processors each machine starts one process that knows no others
+      {"accelerate launch --config_file two-machines.yaml --cpu script.py", "localhost*1",
+       "ACCELERATE_USE_CPU=true MASTER_ADDR=node0 MASTER_PORT=29501", "python -u script.py",
+       "--num_machines 2 (--cpu starts one process on each machine, which knows no others)"},
+      {"accelerate launch --cpu --num_machines 2 --num_processes 4 --machine_rank 1 --main_process_ip node0 "
+       "--main_process_port 29500 script.py",
+       "localhost*1", "ACCELERATE_USE_CPU=true MASTER_ADDR=node0 MASTER_PORT=29500", "python -u script.py",
+       "--num_machines 2 (--cpu starts one process on each machine, which knows no others)"},
+      {"accelerate launch -H a:2,b:2 --cpu --num_machines 2 --num_processes 4 script.py", "a*2 b*2",
        "ACCELERATE_USE_CPU=true", "python -u script.py"},
       {"accelerate launch -H a:2,b:2 --num_processes 4 script.py", "a*2 b*2", "OMP_NUM_THREADS=1",
        "python -u script.py"},
