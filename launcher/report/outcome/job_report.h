@@ -14,8 +14,8 @@ inline constexpr std::size_t kMaxLines = 30;
 // The lines: the first line of the outcome; details of the worker that is the root cause (pid, evidence of a lack of
 // memory, a known cause, its exception, its last lines); the failures that followed, alike ones in one line; the other
 // lines of the outcome; then the exit status of sml-run and its reason. Empty if the job succeeded; only the outcome's
-// lines if no worker is the root cause. If there are more lines than kMaxLines, a line says how many are left out. Text
-// of workers is escaped.
+// lines if no worker is the root cause. There are kMaxLines at most, the last of which then has the number of those
+// left out. Text of workers is escaped.
 std::vector<std::string> job_report(const AttemptFacts& facts, const JobOutcome& verdict);
 
 // The same for an attempt that another follows: without the exit status.

@@ -16,7 +16,7 @@ Result<void> append_line(const std::string& path, std::string_view line) {
   if (!opened) return opened.error();
   const os::UniqueFd& file = *opened;
   const ssize_t written = ::write(file.get(), line.data(), line.size());
-  // After a part of the line, only the next write tells why it was not more.
+  // If a part was written, the next write fails with the reason.
   if (written >= 0 && os::write_all(file.get(), line.substr(static_cast<std::size_t>(written)))) return {};
   return Error(ErrorKind::Io, "cannot write " + show(path) + ": " + errno_text(errno));
 }

@@ -28,7 +28,7 @@ struct SshOptions {
   // nullopt: AreAwaited if ConnectionAttempts of the ssh config is above 1
   std::optional<AbsentHosts> absent_hosts;
   std::uint32_t fanout = 64;  // concurrent log-ins and name look-ups
-  // of each phase: TCP connection, key exchange, log-in, start; nullopt: as the ssh config says, else kConnectTimeout
+  // of each phase: TCP connection, key exchange, log-in, start; nullopt: that of the ssh config, else kConnectTimeout
   std::optional<Duration> connect_timeout;
   // --heartbeat-timeout: a host that is silent for longer is lost; TCP keeps the connection for at least so long
   Duration silence_limit{};
