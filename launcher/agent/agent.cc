@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "common/core/stop_signals.h"
 #include "common/core/text.h"
 #include "common/core/transition_table.h"
 #include "common/os/descendants.h"
@@ -383,7 +384,7 @@ void Agent::signalled(int signo) {
 void Agent::heed(int signo) {
   if (signo == SIGCHLD) return reap();
   if (signo == kParentDied && deps_.guard.is_lost()) return guardian_died();
-  if (signo == kParentDied) return;  // somebody else's signal
+  if (!is_stop(signo)) return;  // a notice, which is for workers
   end_by_signal("its agent was asked to end by " + signal_name(signo));
 }
 

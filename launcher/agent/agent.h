@@ -59,7 +59,7 @@ class Agent final : private HostAttemptOwner {
   // Runs the event loop until the session is over, and the last message has been sent or the launcher is lost. The exit
   // status of the agent does not depend on the workers.
   void run();
-  // The signals that, together with kStopSignals, must be passed to signalled().
+  // The signals that, together with kStopSignals and kNoticeSignals, must be passed to signalled().
   static constexpr int kSignals[] = {SIGCHLD, kParentDied};
   // Handles a signal that this process has received. To be called from the loop.
   void signalled(int signo);

@@ -100,6 +100,7 @@ int serve(const Flags& flags, const sml::agent::ScratchFolder& scratch, sml::age
   boost::asio::signal_set signals(loop);
   for (const int signo : sml::agent::Agent::kSignals) signals.add(signo);
   for (const int signo : sml::kStopSignals) signals.add(signo);
+  for (const int signo : sml::kNoticeSignals) signals.add(signo);
   sml::agent::SystemProcesses processes;
   sml::agent::SystemNetwork network;
   sml::os::OomWatch oom_watch = sml::os::OomWatch::of_this_process();

@@ -54,6 +54,18 @@ open(f"{sys.argv[1]}/ready-{os.environ['RANK']}", "w").close()
 while True:
     os.write(1, b"x" * 9999 + b"\\n")
 """
+# Notes the signals that come before a job's end, and ends with 7 once there is a file "fail".
+WARNED = """
+import os, signal, sys, time
+place, rank = sys.argv[1], os.environ["RANK"]
+tell = lambda what: open(f"{place}/{what}-{rank}", "w").close()
+for one in (signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(one, lambda signo, frame: tell(signal.Signals(signo).name))
+tell("ready")
+while os.path.exists(place) and not os.path.exists(f"{place}/fail"):
+    time.sleep(0.01)
+os._exit(7)
+"""
 TERM = (signal.SIGTERM,)
 TWO = (signal.SIGHUP, signal.SIGTERM)
 OURS = {"launcher": ("sml-run",), "agent": ("sml-run-agent",), "guardian": ("sml-run-guard",),
@@ -185,6 +197,19 @@ class Running(Here):
         job = self.start()
         self.send("all", TERM)
         self.check_saved(self.place, job, 143)
+
+    @gate
+    def test_a_notice_before_the_end_ends_nothing(self):
+        job = self.enterContext(popen(self.words(worker=WARNED)))
+        self.place.wait("ready")
+        for signo in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPWR, signal.SIGXCPU):
+            for sender in ("guardian", "agent"):
+                self.send(sender, (signo,))
+        for signo in (signal.SIGUSR1, signal.SIGUSR2):  # as `scancel --signal USR2` has it
+            self.send("all", (signo,))
+            self.place.wait(signo.name)
+        self.place.make("fail")
+        self.assert_status(job.finish(), 7)
 
     def test_one_after_the_other(self):
         job = self.start()

@@ -33,6 +33,7 @@ sigset_t awaited_signals() {
   sigaddset(&set, SIGCHLD);
   sigaddset(&set, kParentDied);
   for (const int signo : kStopSignals) sigaddset(&set, signo);
+  for (const int signo : kNoticeSignals) sigaddset(&set, signo);
   return set;
 }
 

@@ -96,7 +96,7 @@ class SystemGuard final : public Guard {
 // not even a fork bomb escapes. An agent that is stopped (SIGSTOP) receives nothing, so the launcher gives it up after
 // the heartbeat timeout; the guardian kills it after GuardianState::stand_still_ms. The guardian forwards a stop signal
 // (kStopSignals) to the agent, which gives its workers their grace period: batch systems send such a signal to every
-// process of a job. A stopped agent is continued for it.
+// process of a job. A stopped agent is continued for it. Both ignore kNoticeSignals.
 //
 // If the guardian is killed, or is stopped for that long, the agent makes another and goes on. No process can become
 // the parent of one that runs, so this second guardian is a child of the agent, and orphans do not become its children.

@@ -75,6 +75,7 @@ int run_reconnect_helper(const std::string& mark, std::chrono::milliseconds time
   const TimePoint until = Clock::now() + timeout;
   ::signal(SIGPIPE, SIG_IGN);
   for (const int signo : kStopSignals) ::signal(signo, SIG_IGN);  // it ends with its agent
+  for (const int signo : kNoticeSignals) ::signal(signo, SIG_IGN);
   ::prctl(PR_SET_NAME, "sml-run-return");
   if (!os::write_all(STDOUT_FILENO, wire::agent_line(mark))) return 1;
   std::string frame;
