@@ -13,7 +13,7 @@ NO_OPTIONS = {"--", "-", "-h", "--help", "-help"}
 
 NO_OPTIONS |= {"--container"}  # of srun, whose help does not say that a path follows
 # Answered, and no program is started.
-QUESTIONS = {"--version", "-v", "-V", "-cb", "--check-build"}
+QUESTIONS = {"--version", "--print-completion", "-v", "-V", "-cb", "--check-build"}
 
 
 def argparse_options(text):

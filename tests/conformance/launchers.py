@@ -17,9 +17,10 @@ FOLDER = BUILD / "launchers"
 
 class Launcher:
     """One version. `calls` has the command behind each name that lines use; `version` a command that tells it; `along`: how
-    many of its jobs may run at a time, which is one where all use the same port."""
+    many of its jobs may run at a time, which is one where all use the same port; `folder`: that of the virtual
+    environment, by default named after the first of `packages`."""
 
-    def __init__(self, table, key, calls, version, packages=(), help_command="", slurm=False, along=2):
+    def __init__(self, table, key, calls, version, packages=(), help_command="", slurm=False, along=2, folder=None):
         self.table, self.key, self.calls, self.version_command = table, key, calls, version
         self.packages, self.help_command, self.slurm, self.along = packages, help_command, slurm, along
         self.folder = folder or (packages[0].split("=")[0] if packages else None)
