@@ -1,5 +1,7 @@
 #include "launcher/transport/clean_up.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -28,11 +30,9 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
   if (hosts.empty()) return;
   loop_.restart();
   boost::asio::steady_timer limit(loop_, kLimit);
-  std::string why = "stopped before it answered";  // as by a stop of the user
-  limit.async_wait([this, &why](boost::system::error_code error) {
-    if (error) return;
-    why = "no answer within " + format_duration(kLimit);
-    loop_.stop();
+  const auto here = std::make_shared<bool>();  // the loop may have queued the handler when this call returns
+  limit.async_wait([this, here = std::weak_ptr<bool>(here)](boost::system::error_code error) {
+    if (!error && !here.expired()) loop_.stop();
   });
   awaited_ = hosts.size();
   for (AgentSession::Plan& host : hosts) {
@@ -41,6 +41,8 @@ void CleanUp::run(std::vector<AgentSession::Plan> hosts) {
     sessions_.back()->start();
   }
   loop_.run();
+  const bool is_late = Clock::now() >= limit.expiry();  // else stopped, as by the user
+  const std::string why = is_late ? "no answer within " + format_duration(kLimit) : "stopped before it answered";
   for (const auto& session : sessions_) {
     if (!session->ended()) print_(not_ended(session->name(), why));
   }

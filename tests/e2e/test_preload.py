@@ -231,6 +231,20 @@ class WithoutIt(PreloadCase):
         self.assertEqual(len(self.said(done)), 1)
         self.assertIn("was killed by SIGKILL", self.said(done)[0])
 
+    def test_a_notice_before_the_end_of_a_batch_job_does_not_end_that_process(self):
+        script = self.script('import os, signal, sys, slow_module\n'
+                             'first = os.environ["SML_ATTEMPT"] == "1"\n'
+                             'for one in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPWR, signal.SIGXCPU):\n'
+                             '    print(signal.getsignal(one).name)\n'
+                             '    if first: os.kill(slow_module.PID, one)\n'
+                             'sys.exit(first)')
+        done = sml_run("-np", "1", "--max-restarts", "1", "--restart-delay", "0:0", "--no-tag", "--preload", "slow_module", PYTHON,
+                       script, env=self.env)
+        self.assert_status(done, 0)
+        self.assertEqual(done.stdout.split(), ["SIG_DFL"] * 10)
+        self.assertEqual(self.count.read_text(), "x")
+        self.assertEqual(self.said(done), [])
+
     @gate
     def test_a_rank_runs_once_when_that_process_dies_before_it_tells_of_a_worker(self):
         self.module("dying", DYING)

@@ -44,6 +44,9 @@ std::vector<std::string> GpuQuery::find() {
   files.emplace_back(kOfKubernetes);
   os::TrustedProgram found = os::find_trusted_program(files);
   file_ = std::move(found.file);
+  environment_ = environment_of(file_);
+  os::keep_trusted_lists(environment_);
+  environment_.emplace_back("LC_ALL=C");
   return only_once(std::move(found.passed_over));
 }
 
@@ -53,7 +56,8 @@ bool GpuQuery::ask_at_once(std::function<void()> done) {
   if (file_.empty() || done_ || (run_ && run_->pid() > 0)) return false;
   run_ = std::make_unique<ToolRun>(loop_);
   const auto ended = [this] { take(run_->text()); };
-  if (!run_->start(os::gpu_question(file_), os::kLongestGpuListing, ended, environment_of(file_))) return false;
+  const ToolRun::Environment own{environment_, ToolRun::Lists::Trimmed};
+  if (!run_->start(os::gpu_question(file_), os::kLongestGpuListing, ended, own)) return false;
   done_ = std::move(done);
   asked_at_ = Clock::now();
   limit_.expires_after(kTimeout);

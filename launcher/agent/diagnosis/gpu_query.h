@@ -29,8 +29,9 @@ class GpuQuery {
   GpuQuery& operator=(const GpuQuery&) = delete;
 
   // Looks for nvidia-smi, if this host has NVIDIA's driver: in PATH, and where Kubernetes' plugins put it. Without it
-  // no question is asked. Returns, the first time in this process, why programs of that name are not run: other users
-  // may have changed them.
+  // no question is asked. Trims its environment here, once (os::keep_trusted_lists()): a file server that has one of
+  // those folders may stand still later. Returns, the first time in this process, why programs of that name are not
+  // run: other users may have changed them.
   std::vector<std::string> find();
   // Starts a run, and calls `done` once, from the loop, when it has ended or was killed; not after end(). Returns
   // false, and never calls `done`, if there is no nvidia-smi or it does not start, if the last run has not ended, or if
@@ -50,10 +51,11 @@ class GpuQuery {
   void take(std::string_view listing);
 
   boost::asio::io_context& loop_;
-  boost::asio::steady_timer limit_;  // the time for a run
-  std::string file_;                 // nvidia-smi; empty: no question is asked
-  std::unique_ptr<ToolRun> run_;     // the last one; null: there was none
-  std::function<void()> done_;       // empty: no question is pending
+  boost::asio::steady_timer limit_;       // the time for a run
+  std::string file_;                      // nvidia-smi; empty: no question is asked
+  std::vector<std::string> environment_;  // of its runs
+  std::unique_ptr<ToolRun> run_;          // the last one; null: there was none
+  std::function<void()> done_;            // empty: no question is pending
   TimePoint asked_at_;
   TimePoint next_;  // the earliest time of the next question by ask()
   std::vector<AcceleratorUse> devices_;

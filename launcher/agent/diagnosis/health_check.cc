@@ -19,8 +19,8 @@ constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kLastOutput = std::chrono::milliseconds(500);  // wait for a command's last output after its limit
 constexpr std::size_t kMostOwnText = std::size_t{1} << 20;
 constexpr int kLines = 5;
-constexpr int kNotFound = 127;                             // of a shell
-constexpr Duration kGpuTimeout = std::chrono::seconds(3);  // for the first answer of nvidia-smi
+constexpr int kNotFound = 127;                              // of a shell
+constexpr Duration kGpuTimeout = std::chrono::seconds(11);  // for the first answer: nvidia-smi has 10 s
 
 std::vector<AcceleratorUse> use_of_all(const std::vector<std::string>& folders) {
   std::vector<AcceleratorUse> out;
@@ -87,7 +87,7 @@ void HealthCheck::run(const plan::Environment& environment, const std::string& d
     said_all_ = true;
     look();
   };
-  const Result<void> started = command_->start(argv, kMostOwnText, said_all, environment);
+  const Result<void> started = command_->start(argv, kMostOwnText, said_all, {environment});
   if (!started) return answer("--health-check: " + started.error().message());
   group_ = command_->pid();
   pids_.push_back(group_);

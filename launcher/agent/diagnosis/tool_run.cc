@@ -15,14 +15,18 @@
 namespace sml::agent {
 
 Result<void> ToolRun::start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
-                            std::span<const std::string> environment) {
+                            const Environment& environment) {
   Result<os::Pipe> pipe = os::make_pipe();
   if (!pipe) return pipe.error();
   Result<os::UniqueFd> null = os::open_dev_null();
   if (!null) return null.error();
   const int end = pipe->write.get();
-  Result<pid_t> started = os::spawn_helper(
-      {.argv = argv, .stdin_fd = null->get(), .stdout_fd = end, .stderr_fd = end, .environment = environment});
+  Result<pid_t> started = os::spawn_helper({.argv = argv,
+                                            .stdin_fd = null->get(),
+                                            .stdout_fd = end,
+                                            .stderr_fd = end,
+                                            .environment = environment.entries,
+                                            .environment_as_it_is = environment.lists == Lists::Trimmed});
   if (!started) return started.error();
   pid_ = *started;
   most_ = most;

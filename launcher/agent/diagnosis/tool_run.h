@@ -1,5 +1,6 @@
 // Runs a program of the host and collects its output up to a limit, without ever blocking on it.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -18,6 +19,12 @@ namespace sml::agent {
 
 class ToolRun {
  public:
+  enum class Lists : std::uint8_t { ToTrim, Trimmed };  // os::keep_trusted_lists() trims them at each start, or has
+  struct Environment {
+    std::span<const std::string> entries{};  // empty: those of this process
+    Lists lists = Lists::ToTrim;
+  };
+
   explicit ToolRun(boost::asio::io_context& loop) : output_(loop) {}
   ~ToolRun() { kill(); }
   ToolRun(const ToolRun&) = delete;
@@ -25,9 +32,9 @@ class ToolRun {
 
   // Starts the program as leader of its own session; call once. When its output has ended or has reached `most` bytes,
   // its process group is killed and `done` is called once, from the loop; not after kill(). The exit status is not
-  // reported here. An empty `environment` means that of this process. Error: the program is not started.
+  // reported here. Error: the program is not started.
   Result<void> start(const std::vector<std::string>& argv, std::size_t most, std::function<void()> done,
-                     std::span<const std::string> environment = {});
+                     const Environment& environment);
   pid_t pid() const { return pid_; }
   // The program's output so far, stdout and stderr in one.
   const std::string& text() const { return text_; }

@@ -167,7 +167,7 @@ void TraceService::run_tool(Look& look) {
     send_trace(look, told ? "" : look.trace.tool + " failed: " + last_line(text));
     run_next();
   };
-  const Result<void> started = look.run.start(look.command, kLongestTrace, done);
+  const Result<void> started = look.run.start(look.command, kLongestTrace, done, {});
   if (!started) return send_trace(look, started.error().message());
   look.runs = true;
   ++running_;

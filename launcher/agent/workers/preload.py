@@ -4,7 +4,7 @@
 # requests a worker, which starts its program when a byte arrives on the last of its descriptors: then the agent has
 # received its process id. This process exits when the socket closes. The working directory, which -c puts first in
 # sys.path, has been removed from it already.
-import _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
+import _signal, _socket, ctypes, fcntl, gc, importlib.machinery, importlib.util, os, pkgutil, runpy, sys
 
 ME = sys._getframe().f_code.co_filename
 AGENT = os.getppid()
@@ -13,6 +13,7 @@ MOST = 16 + 1  # most descriptors of a message: these, the standard ones, and th
 SEIZED = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel", "/dev/neuron", "/dev/hl", "/dev/infiniband", "socket:")
 # Modules that are otherwise imported at their first use, in the first step of training.
 PUT_OFF = {"torch": ("torch._dynamo",)}
+NOTICES = (_signal.SIGUSR1, _signal.SIGUSR2, _signal.SIGALRM, _signal.SIGPWR, _signal.SIGXCPU)  # common/core/stop_signals.h
 channel = None
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,8 +54,14 @@ def flush():
             pass
 
 
+def ignore(signo, frame):
+    pass
+
+
 def begin():
     global channel
+    for signo in NOTICES:
+        _signal.signal(signo, ignore)
     channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, 64))
     for fd in RESERVED:
         os.dup2(0, fd, False)
@@ -158,6 +165,9 @@ def ask_kernel(call):
 # Runs in the new process. Returns the step that failed (common/core/exit_status.h) and its errno, or None.
 def settle(folder, calls, fds):
     os.setpgid(0, 0)
+    for signo in NOTICES:
+        if _signal.getsignal(signo) is ignore:  # else an imported module has its own
+            _signal.signal(signo, _signal.SIG_DFL)
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
     if os.getppid() != AGENT:
         os._exit(127)
