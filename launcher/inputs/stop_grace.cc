@@ -36,7 +36,7 @@ std::optional<Platform> platform_of(const Options& options, const ThisHost& here
 }  // namespace
 
 void choose_start_timeout(Options& options, HostFinder& finder) {
-  const bool late = !options.ssh.absent_hosts && finder.may_be_late(options);
+  const bool late = options.ssh.absent_hosts != AbsentHosts::Fail && finder.may_be_late(options);
   if (late) options.ssh.absent_hosts = AbsentHosts::AreAwaited;
   if (!options.start_timeout_given && (late || finder.hosts_call(options))) options.start_timeout = kContainersStart;
 }

@@ -825,6 +825,7 @@ TEST_CASE("containers that a platform starts have the time to come together") {
   CHECK(start_timeout({"true"}, cloud) == kContainersStart);
   CHECK(start_timeout({"--start-timeout", "9s", "true"}, cloud) == 9s);
   CHECK(start_timeout({"--no-wait-for-hosts", "true"}, cloud) == 60s);
+  CHECK(start_timeout({"--wait-for-hosts", "true"}, cloud) == kContainersStart);
   CHECK(start_timeout({"-H", "a,b", "true"}, cloud) == 60s);
 }
 
