@@ -177,13 +177,31 @@ TEST_CASE("roster: what stands in its way, and what it says of its ranks") {
 
 namespace {
 
+struct Sink final : WorkerSink {
+  Result<void> complete(const plan::LaunchPlan&, Rank, std::vector<wire::AddWorkers>&) override { return {}; }
+  void add_workers(const plan::LaunchPlan&, Rank) override {}
+  void workers_run() override {}
+  void worker_output(Rank, Stream, std::string_view, TimePoint) override {}
+  void worker_results(Rank, std::string_view) override {}
+  void worker_drained(Rank) override {}
+  void worker_ended(Rank) override {}
+  void input_taken(Rank, std::uint64_t) override {}
+  std::size_t pending_output() const override { return 0; }
+};
+
+struct Control final : AttemptControl {
+  void look_for_end() override { ++looks; }
+  void give_up(const std::vector<report::AttemptFacts::HostFault>&) override {}
+  void stop_for(Error) override {}
+  int looks = 0;
+};
+
 // Beside the workers of a and b.
 struct SparesOfStage {
   explicit SparesOfStage(Stage& stage)
-      : spares({map, machine, stage.health, *stage.fleet, stage.feed, stage.owner, transport::Afterwards::Stay,
-                [](const plan::MappedHost& host) { return Stage::plan_of(host.id.value(), host.host.name); },
-                [this] { ++ends; }}) {
-    map.hosts.resize(3);
+      : context{stage.loop.get_executor(), stage.options, *stage.fleet, stage.feed, stage.owner, sink},
+        spares({context, control, plan, machine, stage.health, transport::Afterwards::Stay}) {
+    plan.map.hosts.resize(3);
     stage.fleet->serve(stage.listener, &spares);
   }
   // Its workers run.
@@ -191,9 +209,11 @@ struct SparesOfStage {
     CHECK(machine.on(AttemptEvent::AllReady, Clock::now()) == AttemptAction::Probe);
     CHECK(machine.on(AttemptEvent::AllProbed, Clock::now()) == AttemptAction::StartAll);
   }
-  plan::JobMap map;
+  Sink sink;
+  AttemptContext context;
+  Control control;
+  plan::LaunchPlan plan;
   AttemptMachine machine{60s, 10s, Clock::now(), std::nullopt, std::nullopt};
-  int ends = 0;
   SpareHosts spares;
 };
 
@@ -241,7 +261,7 @@ TEST_CASE("spares: one that is not well is let go, and people hear of it") {
   stage.loop.poll();
   CHECK(stage.owner.said == std::vector<std::string>{"the spare host s is out: not well: its disk is full"});
   CHECK(stage.events.why == "not well: its disk is full");
-  CHECK(beside.ends == 1);
+  CHECK(beside.control.looks == 1);
   spares.spare_ended(spare, nullptr);
   CHECK(stage.events.ended == 1);
 }
