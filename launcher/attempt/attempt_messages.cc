@@ -117,7 +117,8 @@ void Attempt::handle(fleet::Host& host, const wire::RankFault& m) {
   // A rank that asks for the job's end (Aborted) ends the job in any case; one that is only broken or hangs counts
   // like a worker that ended.
   const bool asked = m.kind == wire::FaultKind::Aborted;
-  if (asked || context_.options.on_failure == OnFailure::Abort) dispatch(AttemptEvent::WorkerFailed);
+  if (!asked && context_.options.on_failure != OnFailure::Abort) return;
+  if (!runs() || root_cause_wait_.stops_now(m.rank)) dispatch(AttemptEvent::WorkerFailed);
 }
 
 void Attempt::handle(fleet::Host& host, const wire::LogFailed& m) {

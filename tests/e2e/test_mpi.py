@@ -6,10 +6,29 @@ import subprocess
 import tempfile
 
 import schemas
-from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, run, scaled, sml_run, wait_until, watchdog
+from harness import BUILD, PYTHON, REPO, SML_RUN, HostsCase, TestCase, gate, run, scaled, sml_run, wait_until, watchdog
 from jobs import sh
 
 SOURCE = REPO / "tests" / "e2e" / "mpi_program.c"
+
+# Rank 0 asks for the end of the job, as its peer's connection has closed; the peer itself ends a moment later.
+TORN_DOWN = """
+import os, signal, sys, time
+told = os.path.join(sys.argv[1], "told")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.environ["RANK"] == "0":
+    print("*** An error occurred in Socket closed", file=sys.stderr, flush=True)
+    pmi = os.fdopen(os.dup(int(os.environ["PMI_FD"])), "r+b", buffering=0)
+    pmi.write(b"cmd=init pmi_version=1 pmi_subversion=1\\n")
+    pmi.readline()
+    pmi.write(b"cmd=abort exitcode=14\\n")
+    open(told, "w").close()
+    signal.pause()
+while not os.path.exists(told):
+    time.sleep(0.01)
+time.sleep(0.1)  # its memory is freed
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def compiled(case, family="mpich"):
@@ -63,6 +82,11 @@ class OnThisMachine(TestCase):
         done = sml_run("-np", "3", self.program, "abort", "7")
         self.assert_status(done, 7)
         self.assertIn("rank 2 on localhost aborted the job (MPI_Abort or an error in MPI, code 7)", done.stderr)
+
+    def test_a_rank_that_is_being_torn_down_is_named_though_its_peer_has_aborted(self):
+        done = sml_run("--grace", "1s", "--mpi", "pmi1", "-np", "2", PYTHON, "-c", TORN_DOWN, self.temporary_directory())
+        self.assert_status(done, 137)
+        self.assertIn("rank 1 on localhost was killed by SIGKILL", done.stderr)
 
     def test_who_leaves_without_finalize_has_failed(self):
         done = sml_run("-np", "3", self.program, "leave", "0")

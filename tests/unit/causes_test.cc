@@ -66,6 +66,8 @@ TEST_CASE("known sentences name the cause, wherever they stand in the last words
       {kLostPeer, CauseKind::Cascade, "a rank that it worked with has gone"},
       {"An MPI communication peer process has unexpectedly disconnected.  This", CauseKind::Cascade,
        "a rank that it worked with has gone"},
+      {"[algo-1:00000] *** An error occurred in Socket closed", CauseKind::Cascade,
+       "a rank that it worked with has gone"},
       {"[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7", CauseKind::Cascade,
        "it waited in vain for other ranks"},
   };

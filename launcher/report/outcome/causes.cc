@@ -74,6 +74,7 @@ constexpr Sentence kSentences[] = {
     {"onnection closed by remote peer", kCascade, kPeerGone},
     {"onnection reset by peer", kCascade, kPeerGone},
     {"onnection was likely closed", kCascade, kPeerGone},
+    {"An error occurred in Socket closed", kCascade, kPeerGone},
     {"failed to recv, got 0 bytes", kCascade, kPeerGone},
     {"remote process exit", kCascade, kPeerGone},
     {"ncclRemoteError", kCascade, kPeerGone},
