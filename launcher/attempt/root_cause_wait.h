@@ -22,8 +22,8 @@ class RootCauseWait {
       : table_(table), over_(std::move(over)), timer_(loop) {}
 
   // Call when `rank` has failed by itself, or has asked for the job's end, while the workers ran. True: stop the job at
-  // once. False: the rank failed as one that has lost a peer does, and others still run; a wait is under way, and `over`
-  // will be called.
+  // once. False: the rank failed as one that has lost a peer does, and others still run; a wait is under way, and
+  // `over` will be called.
   [[nodiscard]] bool stops_now(Rank rank);
 
  private:

@@ -165,7 +165,9 @@ Result<std::variant<Options, Printed>> parse_command_line(std::span<const std::s
   if (!given) return given.error();
   if (Result<void> settled = settle_hosts(*scanned, given->options, sources); !settled) return settled.error();
   if (Result<void> counted = check_count(dialect, *scanned, given->options, sources); !counted) return counted.error();
-  const std::vector<OptionValue> counting = without_idle(without_refused_flags(given->options));
+  const std::vector<OptionValue> granted = without_refused_flags(given->options);
+  for (std::string& idle : idle_translations(granted)) add_note(scanned->notes, std::move(idle));
+  const std::vector<OptionValue> counting = without_idle(granted);
   Result<Options> options = parse_options(counting);
   if (!options) return options.error();
   if (Result<void> met = check_needs(counting); !met) return met.error();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "launcher/options/option_table.h"
+
 namespace sml {
 
 namespace {
@@ -22,12 +24,23 @@ bool lacks_one(const OptionValue& o, std::span<const OptionValue> given) {
   return !o.row->needs.empty() && !is_met(*o.row, given);
 }
 
+bool is_translated(const OptionValue& o) { return o.layer == Layer::CommandLine && find_row(o.spelling) != o.row; }
+
 }  // namespace
 
 std::vector<OptionValue> without_idle(std::span<const OptionValue> given) {
   std::vector<OptionValue> out;
   for (const OptionValue& o : given) {
-    if (o.layer == Layer::CommandLine || !lacks_one(o, given)) out.push_back(o);
+    const bool may_be_idle = o.layer != Layer::CommandLine || is_translated(o);
+    if (!may_be_idle || !lacks_one(o, given)) out.push_back(o);
+  }
+  return out;
+}
+
+std::vector<std::string> idle_translations(std::span<const OptionValue> given) {
+  std::vector<std::string> out;
+  for (const OptionValue& o : given) {
+    if (is_translated(o) && lacks_one(o, given)) out.push_back(o.spelling);
   }
   return out;
 }

@@ -520,6 +520,9 @@ TEST_CASE("the template that torchrun puts before lines is a tag", "[dialects]")
   CHECK(tag("", variable) == is("[rank{rank}]: "));
   CHECK(tag("--log-line-prefix-template '<$rank>'", variable) == is("<{rank}>"));
   CHECK(tag("", {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE="}) == is("[{role}{local_rank}]:"));
+  const Result<Planned> idle = plan_of("torchrun --log-line-prefix-template '<$rank>' p");
+  REQUIRE(idle.has_value());
+  CHECK(idle->options.without_effect == std::vector<std::string>{"--log-line-prefix-template"});
   const std::string accelerate = "accelerate launch --multi_gpu --num_processes 2 --num_machines 1 --tee 3 p.py";
   CHECK(plan_of(accelerate, variable)->options.output.teed_tag == is("[rank{rank}]: "));
   CHECK(plan_of(accelerate)->options.output.teed_tag == is("[{role}{local_rank}]:"));
