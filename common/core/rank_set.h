@@ -1,4 +1,4 @@
-// A set of ranks in the notation for users: "0,8-15".
+// A set of ranks or local ranks, which parses and writes the notation for users: "0,8-15". Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>

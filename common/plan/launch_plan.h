@@ -1,6 +1,7 @@
-// Everything that is decided before an attempt starts: its ranks, hosts, programs and their settings. --dry-run and
-// --display-map print it, and attempt::Attempt executes it. Each attempt has its own; ranks that join a running one
-// are in a plan of attempt::DynamicRanks. Pure.
+// The plan of one attempt: its hosts, ranks, programs with their environments, and each worker's share of its host.
+// Time limits, logs, output and restarts are in JobOptions. --dry-run and --display-map print the main parts, --check
+// examines the hosts by it, and attempt::Attempt executes it. Each attempt has a plan of its own; attempt::DynamicRanks
+// adds ranks that join a running attempt to a copy. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -80,7 +81,7 @@ std::string to_json(const LaunchPlan& plan);
 std::string environment_to_json(const Environment& environment);
 
 // Returns the plan as a table for people, at most 100 columns wide if the names permit; ends with a newline. With more
-// than 64 ranks it has the hosts alone.
+// than 64 ranks the table has the hosts and programs, and no row for each rank.
 std::string to_table(const LaunchPlan& plan);
 
 }  // namespace sml::plan

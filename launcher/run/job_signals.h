@@ -17,10 +17,12 @@
 
 namespace sml::run {
 
-// A signal, of whatever use, and its origin.
+// A signal that has arrived, and its sender; not only a stop signal.
 struct Stop {
-  std::string sender;  // names the process, the host or the command, or the kernel: the same one may insist on a stop
-  std::string news;    // for a stop: a message for the user about the request; empty: none
+  // "process PID", "the kernel", a host or a command; empty: unknown. One that sends a stop again may insist on it: see
+  // os::StopRule.
+  std::string sender;
+  std::string news;  // for a stop: a message for the user about the request; empty: none
   int signo;
 };
 
@@ -32,9 +34,10 @@ class JobSignals {
     OwnProcess& process;
     fleet::Fleet& fleet;
     Console& console;
-    const report::EventFeed& events;  // receives SignalCame for each signal that has a use, but not for SIGWINCH
+    const report::EventFeed& events;  // receives SignalCame for each signal that does more than redraw the status line
     const report::JobProgress& progress;
-    std::function<void(const Stop& stop)> stop;  // called for each stop signal; decides what comes of it
+    // Called for each stop signal that is neither forwarded nor the status signal; decides what it does.
+    std::function<void(const Stop& stop)> stop;
   };
   // Takes over the stop signals (not SIGHUP if it is ignored), SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP, those that
   // options forward and the one for the status. From here on none of these ends this process, not even after this

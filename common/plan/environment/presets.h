@@ -1,4 +1,5 @@
-// Variables for frameworks that expect them under names or in forms of their own; set on request. Pure.
+// Computes the variables of --preset: those that a framework, or a program made for another launcher, expects under
+// names or in forms of its own. Inside a Slurm job make_plan() adds Preset::OpenMpi by itself, for JAX. Pure.
 //
 // Sources: TensorFlow's guide to distributed training (TF_CONFIG); JAX, jax/_src/clusters/ompi_cluster.py and
 // distributed.py; DeepSpeed, launcher/launch.py; srun(1), OUTPUT ENVIRONMENT VARIABLES; mpiexec.hydra of MPICH 4.0, as
@@ -24,7 +25,8 @@ enum class Preset : std::uint8_t { Tf, Jax, Deepspeed, Accelerate, Slurm, Hydra,
 // "tf,jax" → the presets. The message of an error is meant to follow "--preset: ".
 Result<std::set<Preset>> parse_presets(std::string_view text);
 
-// The names that the presets set, with their meaning, for the section PRESETS of the man page.
+// Returns the names that the presets set, each once, with their meaning. Only tests call this; tests/check_docs.py
+// reads the tables in presets.cc to check the section PRESETS of the man page.
 std::vector<VariableMeaning> preset_variables();
 
 // Applies the presets to the programs; only Preset::Tf has an effect: a program without a role is a worker, and the
@@ -38,7 +40,7 @@ struct PresetPort {
   HostIndex host;
   std::uint16_t port = 0;  // 0: not known yet
 };
-// The ports that must be free, in the order of the ranks.
+// Returns the ports that the agents must reserve, in the order of the ranks; each number is still 0.
 std::vector<PresetPort> preset_ports(const std::set<Preset>& presets, const JobMap& map);
 
 // Values that are known only after the rendezvous of the hosts.
@@ -48,10 +50,11 @@ struct PresetFacts {
   std::span<const std::string> inherited{};  // the launcher's own: an existing Slurm job keeps its id and name
 };
 
-// The variables of one rank, without preset_defaults().
+// Returns the variables of one rank, without preset_defaults(). They override all others, those of -x too. A helper
+// gets TF_CONFIG alone.
 Environment preset_environment(const std::set<Preset>& presets, const JobMap& map, const RankAssignment& rank,
                                const JobIdentity& job, const PresetFacts& facts);
-// Variables, equal for all ranks, that the user's and inherited variables override.
+// Returns variables that are equal for all ranks; the user's and inherited variables override them.
 Environment preset_defaults(const std::set<Preset>& presets);
 
 }  // namespace sml::plan

@@ -1,5 +1,6 @@
-// Determines which processors each worker of a host may use. Pure: takes the topology of the host and the processors
-// that may be used, returns sets of processors.
+// Determines which processors and NUMA nodes each worker of a host may use, and its OMP_NUM_THREADS. Pure: takes the
+// topology of the host and the processors that may be used, returns numbers. The agent turns these, and `nice` and
+// `io_priority`, into system calls (launcher/agent/core/resource_assignment.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,8 +16,9 @@ enum class BindTo : std::uint8_t { None, Core, L3, Numa, Socket, Hwthread };
 // The NUMA nodes that a worker's memory comes from. None: any. Bind: only the nodes of its processors. Prefer: these
 // first. Interleave: all of these in turn, or all that may be used if the worker is not bound.
 enum class MemoryPolicy : std::uint8_t { None, Bind, Prefer, Interleave };
-// If workers cannot be bound as wished. Warn: they start without that binding, with a warning; Fail: they do not start;
-// Ignore: as Warn, without the warning.
+// The consequence if workers cannot be bound as wished. Warn: they start without that binding, with a warning. Fail:
+// they do not start. Ignore: as Warn, without the warning, and more workers than cores are never bound, whatever BindTo
+// is; only the default binding of Open MPI (bind_as_open_mpi()) uses it.
 enum class OnImpossible : std::uint8_t { Warn, Fail, Ignore };
 // The number of cores of each worker. Counted: BindingRequest::cores_per_rank; Equal: the usable cores of the host
 // divided by the number of its workers, at least 1.
@@ -33,10 +35,10 @@ struct BindingRequest {
   MemoryPolicy memory = MemoryPolicy::None;
   OnImpossible on_impossible = OnImpossible::Warn;
   ReportBindings report = ReportBindings::No;
-  BindTo map_by = BindTo::None;  // the parts of the host over which workers are dealt one by one; None: in a row
+  BindTo map_by = BindTo::None;  // the parts of the host over which workers are dealt one by one; None: no parts
   std::uint32_t per_part = 0;    // with map_by: workers on each part before the next part gets any; 0: one by one
   CoreShare share = CoreShare::Counted;
-  CpuSet cores{};                 // logical numbers of the cores that may be used; empty: all
+  CpuSet cores{};                 // the cores that may be used, by logical numbers, unlike other CpuSets; empty: all
   std::uint32_t nice = 0;         // added to the niceness of the agent: 0 to 19
   std::uint32_t io_priority = 0;  // 0: that of the agent
   void fields(auto& a) {
@@ -72,7 +74,7 @@ struct Bindings {
 Bindings bind_workers(const CpuTopology& topology, const CpuSet& allowed, std::span<const std::string> cores,
                       const BindingRequest& request);
 
-// The number of parts of this kind among the usable processors.
+// Returns the number of parts of this kind in `usable`. The launcher calls it, with its own host, for --map-by ppr.
 std::uint32_t count_parts(const CpuTopology& usable, BindTo what);
 
 }  // namespace sml::plan

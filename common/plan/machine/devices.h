@@ -1,6 +1,6 @@
 // Finds the accelerators of a host, and determines which of them each worker sees, by the variable of their kind
-// (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, ZE_AFFINITY_MASK, HABANA_VISIBLE_MODULES, ...). Pure but for the two
-// functions that read files for it, on the caller's thread.
+// (CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ZE_AFFINITY_MASK, HABANA_VISIBLE_MODULES, ...). Pure, but find_devices()
+// calls the functions that its caller passes, which read files and folders.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace sml::plan {
 
-// All: the devices that the host's environment lists, or else all. PerRank: each worker has some to itself.
+// All: sets no variable, so that the worker's own environment decides. PerRank: each worker has some to itself.
 // PerRankIfAny: as PerRank on hosts that have any, as All on others. None: GPUs of NVIDIA and AMD are hidden; other
 // kinds are not.
 enum class VisibleDevices : std::uint8_t { All, PerRank, PerRankIfAny, None };
@@ -39,11 +39,12 @@ struct Devices {
   std::vector<std::string> names;  // as the variable takes them: numbers, or the items of an inherited list
 };
 
-// The names in a folder, in any order; empty if the folder does not exist.
+// Returns the names in a folder, in any order, perhaps with "." and ".."; empty if the folder cannot be read.
 using ListFolder = std::function<std::vector<std::string>(const std::string& path)>;
 
-// Returns the accelerators that a variable of `environment` lists (as CUDA_VISIBLE_DEVICES does), otherwise those that
-// the kernel shows. Devices are of one kind: the first that is found. Devices::names is empty if there are none.
+// Returns the accelerators that a variable of `environment` lists (as CUDA_VISIBLE_DEVICES does). If none does, counts
+// the devices in /dev and /sys and names them from 0 on. Devices are of one kind: the first that is found.
+// Devices::names is empty if there are none.
 Devices find_devices(const ReadText& read, const ListFolder& list, std::span<const std::string> environment);
 
 // The variables of the worker with this local rank; empty if it sees all devices. An error (kind Spawn) if the host has

@@ -1,6 +1,7 @@
-// Function templates for rows of the option table whose values have no grammar of their own: a text, a constant, a
-// fixed word, a whole number or a duration, or whatever another room parses. A field is named by its path from Options:
-// text<&Options::logs, &LogOptions::directory>. Error messages name the expected value.
+// Function templates that make the Setter of a row of the option table. Each one reads a text, a constant, a fixed
+// word, a whole number or a duration, or calls the parser `kParse`, and stores the value in a field of Options. A field
+// is named by its path from Options: text<&Options::logs, &LogOptions::directory>. Error messages name the expected
+// value. Pure, but for that field.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,7 +23,7 @@ auto& field_at(auto& object) {
   }
 }
 
-// A list keeps the texts that it has. The text of a flag is empty.
+// Adds the text to a list, and replaces any other field. A flag has an empty text.
 template <auto... Field>
 Result<void> text(Options& o, std::string_view value) {
   auto& field = field_at<Field...>(o);
@@ -101,7 +102,7 @@ Result<void> whole_number(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), number(value, {kLeast, kMost}));
 }
 
-// `kAdvice` follows in an error.
+// Error messages end with `kAdvice`.
 template <const std::string_view& kAdvice, std::uint32_t kLeast, std::uint32_t kMost, auto... Field>
 Result<void> advised_number(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), number(value, {kLeast, kMost}, kAdvice));

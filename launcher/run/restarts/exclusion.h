@@ -1,4 +1,5 @@
-// Decides which hosts the job excludes because attempts have failed on them (--exclude-after). Pure.
+// Counts the failures of each host, and decides which hosts the job excludes for them (--exclude-after) and for how
+// long (--exclude-for). RestartController also leaves out hosts that are lost or unwell. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,8 +18,9 @@ class Exclusion {
   // `options` must outlive this.
   explicit Exclusion(const ExcludeOptions& options) : options_(options) {}
 
-  // Records that an attempt failed with its root cause on that host. If this excludes the host, returns the number of
-  // failures that led to it; nullopt: the host is not excluded, or was already.
+  // Records a failure of that host: a worker there was the root cause of a failed attempt, or an elastic job has gone
+  // on without the host since workers failed there. If this excludes the host, returns the number of failures that led
+  // to it; nullopt: the host is not excluded, or was already, and then the failure does not count.
   std::optional<std::uint32_t> failed(HostId host, TimePoint now);
   // The hosts that are excluded at `now`.
   std::vector<HostId> out(TimePoint now) const;
