@@ -42,10 +42,12 @@ struct Hello {
   std::uint64_t credit = 0;                // output bytes that may be sent before the first Credit
   std::string return_secret{};             // authenticates a new connection of the launcher; empty: none is accepted
   std::uint32_t hold_ms = 0;               // how long the workers continue after the connection has broken
+  std::uint32_t guardian_hold_ms = 0;      // the same if the death of the agent's first guardian has broken it
   ScratchRule scratch = ScratchRule::Removed;
   PipeEnd pipe_end = PipeEnd::Agent;
   void fields(auto& a) {
-    a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms, scratch, pipe_end);
+    a(version, job_id, host, heartbeat_timeout_ms, grace_ms, credit, return_secret, hold_ms, guardian_hold_ms, scratch,
+      pipe_end);
   }
 };
 

@@ -28,6 +28,7 @@ namespace {
 constexpr Duration kDefaultGrace = std::chrono::seconds(10);
 // A timer that fires this late means that this process was stopped.
 constexpr Duration kStoppedFor = std::chrono::seconds(1);
+constexpr Duration kLastWords = std::chrono::seconds(10);  // a launcher that lives pings every 5 s at least
 
 template <class Message>
 AgentEvent event_for(const Message&) {
@@ -60,7 +61,7 @@ Agent::Agent(Deps deps, Ends ends, Duration silence)
              .drained = [this] { wake_workers(); },
              .broken =
                  [this] {
-                   if (deps_.guard.is_lost()) reconnect_window_.first_pipe_ends(heartbeat_timeout_);
+                   if (deps_.guard.is_lost()) reconnect_window_.first_pipe_ends();
                    reconnect_window_.link_broke();
                    settle();
                  }}),
@@ -164,7 +165,8 @@ void Agent::greet(const wire::Hello& m) {
       .machine = deps_.machine,
       .cgroup = deps_.cgroup,
       .scratch = deps_.system.scratch.path(),
-      .reconnect_socket = reconnect_window_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms))});
+      .reconnect_socket = reconnect_window_.open_socket(m.return_secret, std::chrono::milliseconds(m.hold_ms),
+                                                        std::chrono::milliseconds(m.guardian_hold_ms))});
   if (m.scratch == ScratchRule::Removed || deps_.system.scratch.path().empty()) return;
   deps_.system.scratch.keep();
   link_.send(wire::AgentLog{wire::LogLevel::Info, "keeps its scratch folder, " + deps_.system.scratch.path()});
@@ -405,14 +407,21 @@ void Agent::guardian_died() {
     return end_by_signal(killed + ", and there can be no other: " + made.error().message());
   }
   if (!machine_.greeted()) return;
-  reconnect_window_.first_pipe_ends(heartbeat_timeout_);  // sshd closes it: as long as for a silent launcher
+  reconnect_window_.first_pipe_ends();  // sshd closes it
   link_.send(wire::GuardianReplaced{});
   if (pipe_end_ == wire::PipeEnd::Guardian) return launcher_lost(Error(ErrorKind::Lost, killed));
   link_.send(wire::AgentLog{wire::LogLevel::Warning, killed + "; another guards it now"});
 }
 
+// A batch system that has asked the agent to end kills it soon, most often after 30 s: it does not wait that long for a
+// launcher that may have gone to acknowledge its last message.
+Duration Agent::longest_silence() const {
+  const bool only_waits = machine_.gone() && !told_to_end_.empty();
+  return only_waits ? std::min(heartbeat_timeout_, kLastWords) : heartbeat_timeout_;
+}
+
 void Agent::arm_timer() {
-  TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_received_ + heartbeat_timeout_;
+  TimePoint next = link_.lost() || suspended_ ? TimePoint::max() : last_received_ + longest_silence();
   if (const auto due = reconnect_window_.due()) next = std::min(next, *due);
   if (const auto due = attempt_ ? attempt_->due() : std::nullopt) next = std::min(next, *due);
   if (next == TimePoint::max() || armed_for_ == next) return;
@@ -432,7 +441,7 @@ void Agent::on_timer(TimePoint due) {
   if (const auto given_up = reconnect_window_.due(); given_up && now >= *given_up) {
     return launcher_lost(Error(ErrorKind::Lost, "the launcher has not reconnected"));
   }
-  if (!link_.lost() && !suspended_ && now - last_received_ >= heartbeat_timeout_) {
+  if (!link_.lost() && !suspended_ && now - last_received_ >= longest_silence()) {
     // A separate reason for a launcher that was stopped and goes on later. A launcher that is cut off never reads it.
     link_.send(wire::Bye{.reason = "its agent received nothing from sml-run for " +
                                    format_duration(heartbeat_timeout_) +

@@ -108,6 +108,7 @@ class Agent final : private HostAttemptOwner {
   void resume();        // ends a suspension, if there is one
   void wake_workers();  // more output may be sent
   // Sets timer_ to the earliest deadline of the heartbeat, the reconnect window and the attempt.
+  Duration longest_silence() const;  // of the launcher, until it is lost
   void arm_timer();
   void on_timer(TimePoint due);
   void heed(int signo);

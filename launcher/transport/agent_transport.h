@@ -46,6 +46,8 @@ class AgentTransport {
   virtual std::size_t unsent() const = 0;
   // After transport_closed: true if the far side's program is known to have ended; false if the connection broke.
   virtual bool far_side_ended() const { return false; }
+  // Whether far_side_killed() returns true if a signal has ended the program; else it never does.
+  virtual bool sees_kills() const { return false; }
   // After transport_closed: a signal has ended the program. If it was the guardian, its agent may still run.
   virtual bool far_side_killed() const { return false; }
   // After transport_closed: the program has ended with status 0, as an agent does only after its last message.

@@ -855,6 +855,7 @@ TEST_CASE("agent: the end of a pipe that ends with a killed guardian is not the 
   wire::Hello hello = Launcher::hello();
   hello.return_secret = "secret";
   hello.hold_ms = 1;  // for any other end of the pipe
+  hello.guardian_hold_ms = hello.heartbeat_timeout_ms;
   launcher.send(hello);
   const auto ack = launcher.await<wire::HelloAck>();
   REQUIRE_FALSE(ack.reconnect_socket.empty());

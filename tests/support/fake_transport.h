@@ -31,6 +31,7 @@ class ScriptedTransport final : public transport::AgentTransport {
   std::size_t unsent() const override { return 0; }
   void finish() override { log_->finished = true; }
   bool far_side_ended() const override { return log_->ended; }
+  bool sees_kills() const override { return true; }
   bool far_side_killed() const override { return log_->killed; }
 
  private:

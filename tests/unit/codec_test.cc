@@ -43,9 +43,9 @@ Error error_of(std::string_view bytes) {
 TEST_CASE("the wire format stays what it is") {  // agents and launchers of different builds may meet
   CHECK(encode(ToAgent(Ping{0x0102})) == "\0\0\0\x08\x0a\0\0\0\0\0\0\x01\x02"s);
   CHECK(encode(ToAgent(Stop{15, 1000, SignalTarget::Worker})) == "\0\0\0\x09\x06\0\0\0\x0f\0\0\x03\xe8\x01"s);
-  CHECK(
-      encode(ToAgent(Hello{1, "j", "h", 2, 3, 4, "s", 5})) ==
-      "\0\0\0\x29\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04\0\0\0\x01s\0\0\0\x05\0\0"s);
+  CHECK(encode(ToAgent(Hello{1, "j", "h", 2, 3, 4, "s", 5, 6})) ==
+        "\0\0\0\x2d\x01\0\0\0\x01\0\0\0\x01j\0\0\0\x01h\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0\x04\0\0\0\x01s\0\0\0\x05"
+        "\0\0\0\x06\0\0"s);
   CHECK(encode(ToLauncher(Output{Rank(3), Stream::Stderr, "hi", 5})) ==
         "\0\0\0\x13\x44\0\0\0\x03\x02\0\0\0\0\0\0\0\x05\0\0\0\x02hi"s);
   CHECK(encode(ToLauncher(Bye{""})) == "\0\0\0\x04\x4a\0\0\0\0"s);

@@ -34,6 +34,7 @@ struct Stage final : TransportEvents {
     const wire::Hello told = link->greet(hello);
     secret = told.return_secret;
     hold_ms = told.hold_ms;
+    guardian_hold_ms = told.guardian_hold_ms;
     wire::HelloAck ack;
     ack.pid = 17;
     ack.reconnect_socket = "door";
@@ -65,6 +66,7 @@ struct Stage final : TransportEvents {
   std::string mark;
   std::string secret;
   std::uint32_t hold_ms = 0;
+  std::uint32_t guardian_hold_ms = 0;
   int made = 0;
   std::string came;
   std::optional<Error> end;
@@ -104,6 +106,7 @@ TEST_CASE("an agent waits for a log-in that takes longer than the first, but not
   CHECK(stage.hold_ms >= 1000);
   CHECK(stage.hold_ms < 2000);
   CHECK(Stage(700).hold_ms == 700);
+  CHECK(Stage(7000).guardian_hold_ms == 7000);
 }
 
 TEST_CASE("one that is only silent is kept until another has come") {

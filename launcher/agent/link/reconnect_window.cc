@@ -13,17 +13,18 @@ ReconnectWindow::~ReconnectWindow() {
   if (socket_ && !link_.lost()) socket_->say_goodbye();
 }
 
-std::string ReconnectWindow::open_socket(const std::string& secret, Duration hold) {
+std::string ReconnectWindow::open_socket(const std::string& secret, Duration hold, Duration guardian_hold) {
   if (secret.empty()) return {};
   hold_ = pipe_hold_ = hold;
+  guardian_hold_ = guardian_hold;
   socket_.emplace(loop_, secret, [this](Reconnected pipe) { return reconnected(std::move(pipe)); });
   if (!socket_->name().empty()) link_.make_resumable();
   return socket_->name();
 }
 
-void ReconnectWindow::first_pipe_ends(Duration hold) {
+void ReconnectWindow::first_pipe_ends() {
   if (!is_first_pipe_) return;
-  pipe_hold_ = hold;
+  pipe_hold_ = guardian_hold_;
   if (until_) link_broke();
 }
 

@@ -25,14 +25,15 @@ class ReconnectWindow {
 
   // To be called before the greeting is answered. Returns the name of the reconnect socket, and makes the link
   // resumable. Returns an empty string if `secret` is empty or the socket cannot be made: the link is then lost when
-  // its pipe breaks. `hold` is how long to wait for the launcher each time.
-  std::string open_socket(const std::string& secret, Duration hold);
+  // its pipe breaks. `hold` is how long to wait for the launcher each time, `guardian_hold` how long after
+  // first_pipe_ends().
+  std::string open_socket(const std::string& secret, Duration hold, Duration guardian_hold);
   // Begins the wait: the pipe of the link has broken.
   void link_broke() { until_ = Clock::now() + pipe_hold_; }
-  // The pipe that the agent was started with ends, or will: the process that sshd had started has died, which is no
-  // sign that the launcher has ended. `hold` is how long to wait for the launcher, from now on if the pipe has broken
-  // already. No effect once the launcher has come back, over a pipe that does not end with that process.
-  void first_pipe_ends(Duration hold);
+  // The pipe that the agent was started with ends, or will: the first guardian, which sshd had started, has died, which
+  // is no sign that the launcher has ended. If the pipe has broken already, the wait begins anew. No effect once the
+  // launcher has come back, over a pipe that does not end with that process.
+  void first_pipe_ends();
   // When the launcher must be given up; nullopt if the link is whole, or already lost.
   std::optional<TimePoint> due() const { return link_.lost() ? std::nullopt : until_; }
 
@@ -44,6 +45,7 @@ class ReconnectWindow {
   std::function<void()> back_;
   std::optional<ReconnectSocket> socket_;
   Duration hold_{};
+  Duration guardian_hold_{};
   Duration pipe_hold_{};            // how long to wait when the current pipe breaks
   std::optional<TimePoint> until_;  // the end of the wait; nullopt: the link is whole
   bool is_first_pipe_ = true;       // the pipe is the one that the agent was started with

@@ -83,6 +83,7 @@ wire::Hello ResumableLink::greet(wire::Hello hello) {
   hold_ = std::min<Duration>({silence_, hold, kLongestHold});
   hello.return_secret = secret_;
   hello.hold_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(hold_).count());
+  hello.guardian_hold_ms = now_->transport->sees_kills() ? hello.heartbeat_timeout_ms : hello.hold_ms;
   return hello;
 }
 

@@ -361,6 +361,7 @@ class SshTransport final : public transport::AgentTransport {
   void send_static(std::string_view bytes) override { connection_->send_static(bytes); }
   std::size_t unsent() const override { return connection_->unsent(); }
   bool far_side_ended() const override { return connection_->far_side_ended(); }
+  bool sees_kills() const override { return true; }
   bool far_side_killed() const override { return connection_->far_side_killed(); }
   void finish() override { connection_->finish(); }
 
