@@ -344,6 +344,7 @@ void Agent::leave(const std::string& words) {
 
 // The agent still reports how the workers end.
 void Agent::end_by_signal(const std::string& why) {
+  may_be_killed_ = true;
   if (!attempt_ || !attempt_->ending()) told_to_end_ = why;
   dispatch(AgentEvent::ToldToEnd);
 }
@@ -416,8 +417,7 @@ void Agent::guardian_died() {
 // A batch system that has asked the agent to end kills it soon, most often after 30 s: it does not wait that long for a
 // launcher that may have gone to acknowledge its last message.
 Duration Agent::longest_silence() const {
-  const bool only_waits = machine_.gone() && !told_to_end_.empty();
-  return only_waits ? std::min(heartbeat_timeout_, kLastWords) : heartbeat_timeout_;
+  return machine_.gone() && may_be_killed_ ? std::min(heartbeat_timeout_, kLastWords) : heartbeat_timeout_;
 }
 
 void Agent::arm_timer() {

@@ -130,6 +130,7 @@ class Agent final : private HostAttemptOwner {
   Duration grace_;              // used if the workers are ended without a Stop of the launcher
   TimePoint last_received_;     // when the launcher last sent a message; the heartbeat timeout counts from here
   std::string told_to_end_;     // why the agent ends, if the launcher did not ask for it: the reason in Bye; else empty
+  bool may_be_killed_ = false;  // a signal has asked the agent to end, or nobody guards it
   wire::PipeEnd pipe_end_ = wire::PipeEnd::Agent;
   bool suspended_ = false;  // by the launcher, which sends nothing until it resumes: no heartbeat timeout
   bool settling_ = false;   // a call of settle() is queued in the loop
