@@ -19,15 +19,13 @@
 #include "common/wire/link_messages.h"
 #include "common/wire/messages_to_agent.h"
 #include "common/wire/messages_to_launcher.h"
+#include "common/wire/protocol_version.h"
 #include "common/wire/trace_messages.h"
 #include "common/wire/wire_up_messages.h"
 
 namespace sml::wire {
 
 using sml::Stream;
-
-// Counts up with each change to a message or to these lists.
-inline constexpr std::uint32_t kProtocolVersion = 29;
 
 using ToAgent = std::variant<Hello, Prepare, Probe, Start, Signal, Stop, StdinData, StdinEof, Credit, Ping, Suspend,
                              Resume, Leave, AskJoined, Inspect, CheckPeerOwnership, PeerVerdicts, EndLeft, Fenced,

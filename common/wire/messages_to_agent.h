@@ -20,6 +20,7 @@
 #include "common/plan/ranks/job_shape.h"
 #include "common/wire/host_messages.h"
 #include "common/wire/message_rules.h"
+#include "common/wire/protocol_version.h"
 #include "common/wire/trace_messages.h"
 #include "common/wire/wire_up_messages.h"
 
@@ -34,7 +35,7 @@ enum class PipeEnd : std::uint8_t { Agent, Guardian };
 // The first message, sent once. The agent replies with HelloAck, or with Bye if it does not support `version`. Attempts
 // follow, one after the other: Prepare, Prepared, Start, Started, news of workers, Cleared; finally Leave, Bye.
 struct Hello {
-  std::uint32_t version = 0;  // kProtocolVersion of the launcher
+  std::uint32_t version = kProtocolVersion;  // of the launcher
   std::string job_id;
   std::string host;                        // the host's name in the job, for messages
   std::uint32_t heartbeat_timeout_ms = 0;  // the agent ends everything if it receives nothing for this long

@@ -11,12 +11,13 @@
 #include "common/wire/limits.h"
 #include "common/wire/message_rules.h"
 #include "common/wire/messages_to_agent.h"
+#include "common/wire/protocol_version.h"
 
 namespace sml::wire {
 
 // The reply to Hello.
 struct HelloAck {
-  std::uint32_t version = 0;  // kProtocolVersion of the agent
+  std::uint32_t version = kProtocolVersion;  // of the agent
   std::string build_id;
   std::int32_t pid = 0;                // of the agent
   std::uint64_t now_ns = 0;            // the agent's clock when it sends this

@@ -157,7 +157,6 @@ void Agent::greet(const wire::Hello& m) {
   pipe_end_ = m.pipe_end;
   link_.grant(m.credit);
   link_.send(wire::HelloAck{
-      .version = wire::kProtocolVersion,
       .build_id = SML_VERSION,
       .pid = ::getpid(),
       .now_ns = nanoseconds(Clock::now()),

@@ -95,8 +95,7 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
 }
 
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
-  return {.version = wire::kProtocolVersion,
-          .job_id = plan.job.job_id,
+  return {.job_id = plan.job.job_id,
           .host = host.host.name,
           .heartbeat_timeout_ms = milliseconds(settings.heartbeat_loss.silence),
           .grace_ms = milliseconds(settings.heartbeat_loss.grace),

@@ -52,7 +52,6 @@ struct Events final : TransportEvents {
 
 wire::Hello quick_hello() {
   wire::Hello hello;
-  hello.version = wire::kProtocolVersion;
   hello.heartbeat_timeout_ms = 3'600'000;
   return hello;
 }

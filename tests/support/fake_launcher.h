@@ -102,12 +102,7 @@ class Launcher {
 
   // Hello, Prepare, Start, and Leave when that is done.
   static wire::Hello hello(std::uint64_t credit = kPlenty) {
-    return {.version = wire::kProtocolVersion,
-            .job_id = "test",
-            .host = "here",
-            .heartbeat_timeout_ms = 3'600'000,
-            .grace_ms = 5000,
-            .credit = credit};
+    return {.job_id = "test", .host = "here", .heartbeat_timeout_ms = 3'600'000, .grace_ms = 5000, .credit = credit};
   }
   using Argv = std::vector<std::string>;
   static wire::Prepare plan(const std::vector<Argv>& workers) {

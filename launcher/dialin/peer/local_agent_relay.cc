@@ -77,10 +77,7 @@ void LocalAgentRelay::end_what_it_left(const std::function<void(const std::strin
   transport::CleanUp(loop, image_, agent_launcher, print)
       .run({{.host = HostId(plan_.settings.own_index),
              .name = name,
-             .hello = {.version = wire::kProtocolVersion,
-                       .job_id = {},
-                       .host = name,
-                       .heartbeat_timeout_ms = kCleanUpSilenceMs},
+             .hello = {.job_id = {}, .host = name, .heartbeat_timeout_ms = kCleanUpSilenceMs},
              .end_left = traces_->found()}});
 }
 

@@ -267,8 +267,7 @@ void AgentSession::let_go(const wire::Stop& message, Afterwards afterwards) {
 AgentSession::Plan AgentSession::plan_of_clean_up(wire::EndLeft left) const {
   return {.host = plan_.host,
           .name = plan_.name,
-          .hello = {.version = wire::kProtocolVersion,
-                    .job_id = plan_.hello.job_id,
+          .hello = {.job_id = plan_.hello.job_id,
                     .host = plan_.name,
                     .heartbeat_timeout_ms = plan_.hello.heartbeat_timeout_ms,
                     .grace_ms = plan_.hello.grace_ms},

@@ -9,8 +9,9 @@ import re
 import struct
 import sys
 
-MESSAGES = (pathlib.Path(__file__).resolve().parents[3] / "common/wire/messages.h").read_text()
-VERSION = re.search(r"kProtocolVersion = (\d+)", MESSAGES)[1]
+WIRE = pathlib.Path(__file__).resolve().parents[3] / "common/wire"
+MESSAGES = (WIRE / "messages.h").read_text()
+VERSION = re.search(r"kProtocolVersion = (\d+)", (WIRE / "protocol_version.h").read_text())[1]
 TYPES = {name: first + i for first, side in ((1, "ToAgent"), (64, "ToLauncher"))
          for i, name in enumerate(re.search(rf"{side} =\s+std::variant<([^>]*)>", MESSAGES)[1].replace(",", " ").split())}
 NAMES = {number: name for name, number in TYPES.items()}
