@@ -19,6 +19,7 @@
 #include "common/os/fd.h"
 #include "common/os/random.h"
 #include "launcher/control/runtime_folder.h"
+#include "launcher/os/acceptor.h"
 #include "launcher/report/live/output_tail.h"
 
 namespace sml::control {
@@ -67,12 +68,12 @@ Answer in_one_piece(const Result<std::string>& reply) {
 }  // namespace
 
 struct ControlSocket::State {
-  State(const boost::asio::any_io_executor& on, Deps given) : loop(on), deps(std::move(given)), listener(on) {}
+  State(const boost::asio::any_io_executor& on, Deps given) : loop(on), deps(std::move(given)) {}
   boost::asio::any_io_executor loop;
   Deps deps;
   std::optional<Folder> folder;
   std::string name;  // of the socket; empty: closed
-  boost::asio::posix::stream_descriptor listener;
+  std::optional<os::Acceptor> acceptor;
   std::vector<std::shared_ptr<Visit>> visits;
   std::size_t followers = 0;
 };
@@ -114,8 +115,11 @@ Result<void> ControlSocket::open(std::string_view job_id) {
     }
     state_->folder = std::move(*folder);
     state_->name = name;
-    state_->listener.assign(listener->release());
-    await_visitors(state_);
+    const auto came = [weak = std::weak_ptr(state_)](os::UniqueFd fd) {
+      if (const auto alive = weak.lock()) receive(alive, std::move(fd));
+    };
+    state_->acceptor.emplace(state_->loop, std::move(*listener), came);
+    state_->acceptor->open();
     return {};
   }
   return *why;
@@ -127,26 +131,13 @@ void ControlSocket::close() {
   ::unlinkat(folder.fd.get(), state_->name.c_str(), 0);
   ::unlinkat(folder.above.get(), folder.name.c_str(), AT_REMOVEDIR);  // removed by the last job; other sockets keep it
   state_->name.clear();
-  boost::system::error_code ignored;
-  state_->listener.close(ignored);
+  state_->acceptor.reset();
   for (const auto& visit : std::vector(state_->visits)) leave(visit);
 }
 
 // ---- incoming connections
 
-void ControlSocket::await_visitors(const std::shared_ptr<State>& state) {
-  state->listener.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                             [weak = std::weak_ptr(state)](boost::system::error_code error) {
-                               const auto alive = weak.lock();
-                               if (error || !alive) return;
-                               accept(alive);
-                               await_visitors(alive);
-                             });
-}
-
-void ControlSocket::accept(const std::shared_ptr<State>& state) {
-  os::UniqueFd fd(::accept4(state->listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd) return;
+void ControlSocket::receive(const std::shared_ptr<State>& state, os::UniqueFd fd) {
   const std::optional<ucred> peer = peer_of(fd.get());
   if (!peer || !is_served(peer->uid)) return;
   if (state->visits.size() >= kMostVisits) {

@@ -18,6 +18,7 @@
 #include "common/core/rank_set.h"
 #include "common/core/stream.h"
 #include "common/core/strong.h"
+#include "common/os/fd.h"
 #include "launcher/control/messages.h"
 
 namespace sml::control {
@@ -58,8 +59,7 @@ class ControlSocket {
  private:
   struct State;
   struct Visit;  // a connected client
-  static void accept(const std::shared_ptr<State>& state);
-  static void await_visitors(const std::shared_ptr<State>& state);
+  static void receive(const std::shared_ptr<State>& state, os::UniqueFd fd);
   static void read(const std::shared_ptr<Visit>& visit);
   static void await_bytes(const std::shared_ptr<Visit>& visit);
   static void answer(const std::shared_ptr<Visit>& visit, const Request& request);

@@ -96,13 +96,10 @@ Result<os::UniqueFd> listen_on(std::uint16_t port) {
   return std::move(**listener);
 }
 
-os::UniqueFd accept_one(int listener) {
-  os::UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!fd) return fd;
-  set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
-  net::leave_silence_to_user(fd.get(), Duration::zero());
-  return fd;
+void set_up_accepted(int fd) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  net::leave_silence_to_user(fd, Duration::zero());
 }
 
 std::uint16_t own_port(int fd) {

@@ -25,9 +25,8 @@ Result<std::optional<os::UniqueFd>> listen_unless_taken(std::uint16_t port);
 // (common/os/private_process.h).
 std::string held_by(const os::PortHolder& holder);
 
-// Accepts the next connection. Returns a non-blocking socket with TCP_NODELAY and the kernel's detection of a silent
-// peer. Empty if no connection waits, or if this process or the system has no descriptor left.
-os::UniqueFd accept_one(int listener);
+// Gives an accepted connection TCP_NODELAY and the kernel's detection of a silent peer.
+void set_up_accepted(int fd);
 
 // The port of a socket; 0: unknown.
 std::uint16_t own_port(int fd);

@@ -119,7 +119,8 @@ Introduction learn(boost::asio::io_context& loop, const Key& key, const char* sm
   boost::asio::posix::stream_descriptor ready(loop, ::dup(listener.get()));
   Listener serves;
   ready.async_wait(boost::asio::posix::stream_descriptor::wait_read, [&](boost::system::error_code) {
-    serves.serve(must(make_link(loop.get_executor(), accept_one(listener.get()), *credentials)));
+    os::UniqueFd caller(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    serves.serve(must(make_link(loop.get_executor(), std::move(caller), *credentials)));
   });
   while (!serves.introduction && loop.run_one() > 0) {
   }

@@ -132,7 +132,7 @@ TEST_CASE("calling hosts: a late head is called again") {
     for (int calls = 0; calls < 2;) {
       pollfd polled{.fd = listener->get(), .events = POLLIN, .revents = 0};
       REQUIRE(::poll(&polled, 1, -1) == 1);
-      if (dialin::accept_one(listener->get())) ++calls;
+      if (os::UniqueFd(::accept(listener->get(), nullptr, nullptr))) ++calls;
     }
   }
   Copies both;

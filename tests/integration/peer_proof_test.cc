@@ -124,7 +124,7 @@ Met meet(std::shared_ptr<PeerProof> of_host, std::shared_ptr<PeerProof> of_head)
   address.sin_port = htons(own_port(listener->get()));
   REQUIRE(::connect(host.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   os::UniqueFd head;
-  while (!head) head = accept_one(listener->get());
+  while (!head) head.reset(::accept4(listener->get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   boost::asio::steady_timer limit(loop, fake::watchdog());
   limit.async_wait([&](boost::system::error_code error) {
     if (!error) loop.stop();

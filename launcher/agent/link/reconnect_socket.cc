@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/os/random.h"
 #include "common/wire/codec.h"
@@ -17,6 +18,7 @@ namespace sml::agent {
 namespace {
 
 constexpr int kBacklog = 16;
+constexpr Duration kAcceptPause = std::chrono::milliseconds(100);
 
 // A random name, which no other process can have taken first. Knowing it is not enough to be accepted.
 std::string fresh_name() {
@@ -36,7 +38,7 @@ std::optional<wire::ReconnectRequest> request_in(std::string_view frame) {
 }  // namespace
 
 ReconnectSocket::ReconnectSocket(boost::asio::io_context& loop, std::string secret, Taker taker)
-    : listener_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
+    : listener_(loop), pause_(loop), caller_(loop), secret_(std::move(secret)), taker_(std::move(taker)) {
   os::UniqueFd socket = make_reconnect_socket();
   const std::string name = fresh_name();
   const ReconnectAddress at = reconnect_address(name);
@@ -51,14 +53,19 @@ ReconnectSocket::ReconnectSocket(boost::asio::io_context& loop, std::string secr
 
 void ReconnectSocket::accept() {
   when_readable(listener_, lifetime_.guard([this] {
-    let_in(os::UniqueFd(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)));
-    accept();
+    os::UniqueFd caller(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (caller) {
+      let_in(std::move(caller));
+      return accept();
+    }
+    pause_.expires_after(kAcceptPause);
+    when_due(pause_, lifetime_.guard([this] { accept(); }));
   }));
 }
 
 // Replaces an earlier connection that has sent nothing yet.
 void ReconnectSocket::let_in(os::UniqueFd caller) {
-  if (!caller || peer_of_our_user(caller.get()) == 0) return;
+  if (peer_of_our_user(caller.get()) == 0) return;
   boost::system::error_code ignored;
   caller_.close(ignored);
   caller_.assign(caller.release());

@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "common/os/fd.h"
 #include "common/wire/messages.h"
@@ -41,6 +42,7 @@ class ReconnectSocket {
   void read_caller();
 
   boost::asio::posix::stream_descriptor listener_;
+  boost::asio::steady_timer pause_;  // after accept4() has failed, as without a descriptor: it would fail again at once
   boost::asio::posix::stream_descriptor caller_;  // a connection that has sent nothing yet; the next one replaces it
   os::UniqueFd helper_;                           // to the current helper, which runs until this closes
   std::string secret_;

@@ -10,7 +10,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/core/text.h"
-#include "launcher/dialin/coordinator/acceptor.h"
 #include "launcher/dialin/coordinator/connection_limiter.h"
 #include "launcher/dialin/coordinator/peer.h"
 #include "launcher/dialin/coordinator/peer_list.h"
@@ -18,6 +17,7 @@
 #include "launcher/dialin/link.h"
 #include "launcher/dialin/port.h"
 #include "launcher/inputs/hosts/host_source.h"
+#include "launcher/os/acceptor.h"
 
 namespace sml::dialin {
 
@@ -84,7 +84,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
         events_(std::move(events)),
         credentials_(std::move(credentials)),
         list_(settings_),
-        entrance_(loop, std::move(plan.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
+        acceptor_(loop, std::move(plan.listener), [this](os::UniqueFd fd) { receive(std::move(fd)); }),
         alive_timer_(loop),
         tell_timer_(loop) {
     for (std::size_t i = 0; i < settings_.hosts.size(); ++i) slots_.push_back(std::make_shared<PeerSlot>());
@@ -94,7 +94,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   void serve(Events events) override { events_ = std::move(events); }
 
   void begin() override {
-    entrance_.open();
+    acceptor_.open();
     keep_alive();
   }
 
@@ -284,6 +284,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   }
 
   void receive(os::UniqueFd fd) {
+    set_up_accepted(fd.get());
     const std::string from = far_address(fd.get());
     const std::optional<ConnectionLimiter::Admission> admission = limiter_.knock(from, Clock::now());
     if (!admission)
@@ -449,7 +450,7 @@ class CoordinatorImpl final : public Coordinator, private PeerOwner {
   bool some_wait_ = false;         // a caller without a place of its own has come
   bool some_are_refused_ = false;  // for good
   bool ending_ = false;
-  Acceptor entrance_;
+  os::Acceptor acceptor_;
   asio::steady_timer alive_timer_;
   asio::steady_timer tell_timer_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);

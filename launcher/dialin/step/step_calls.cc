@@ -81,6 +81,7 @@ StepCalls::~StepCalls() {
 // ---- calls
 
 void StepCalls::accept(os::UniqueFd fd) {
+  set_up_accepted(fd.get());
   const StepCaller::Ends ends{near_address(fd.get()), far_address(fd.get())};
   const std::optional<ConnectionLimiter::Admission> admission = limiter_.knock(ends.far, Clock::now());
   if (!admission) return;

@@ -16,10 +16,10 @@
 
 #include "common/core/error.h"
 #include "common/os/fd.h"
-#include "launcher/dialin/coordinator/acceptor.h"
 #include "launcher/dialin/coordinator/connection_limiter.h"
 #include "launcher/dialin/step/step_call.h"
 #include "launcher/dialin/step/step_caller.h"
+#include "launcher/os/acceptor.h"
 #include "launcher/transport/agent_transport.h"
 
 namespace sml::dialin {
@@ -109,7 +109,7 @@ class StepCalls final : private StepCallerOwner {
   boost::asio::steady_timer done_timer_;
   bool matching_ = false;  // match() is posted
   bool ending_ = false;    // end() was called
-  Acceptor acceptor_;
+  os::Acceptor acceptor_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this; pending handlers check it
 };
 
