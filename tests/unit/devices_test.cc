@@ -70,6 +70,14 @@ TEST_CASE("a list that the host's environment has is dealt out, not overruled") 
   CHECK(variables(one_each, host.devices({"ZE_AFFINITY_MASK="}), 3) == "CUDA_VISIBLE_DEVICES=3");
 }
 
+TEST_CASE("a list that hides devices, as -1 does, gives none of them out") {
+  FakeHost host;
+  host.folders["/dev"] = {"nvidia0", "nvidia1", "nvidia2", "nvidia3"};
+  CHECK(host.devices({"CUDA_VISIBLE_DEVICES=-1"}).names.empty());
+  CHECK(host.devices({"CUDA_VISIBLE_DEVICES=NoDevFiles"}).names.empty());
+  CHECK(host.devices({"CUDA_VISIBLE_DEVICES=2,-1,3"}).names == std::vector<std::string>{"2"});
+}
+
 TEST_CASE("too few devices are an error, and none can be asked for") {
   FakeHost host;
   CHECK(variables(one_each, host.devices(), 0) == "local rank 0 cannot have 1 device of its own: none is found");

@@ -97,11 +97,16 @@ constexpr std::array kKinds{
     KindRow{{"Intel GPU", kIntel}, intel_gpus},
 };
 
+// Whether this item hides the rest of the list: "-1" does for CUDA and HIP; Slurm writes NoDevFiles for a job without
+// GPUs.
+bool ends_list(std::string_view item) { return item.starts_with('-') || item == "NoDevFiles"; }
+
 // The devices of an inherited list such as "2,GPU-4f,4-6"; ranges of numbers are expanded.
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty() && out.size() < kMostDevices) {
     const std::string_view item = take_until(text, ',');
+    if (ends_list(item)) break;
     const std::size_t dash = item.find('-');
     const auto first = device_number(item.substr(0, dash));
     const auto last = dash == std::string_view::npos ? std::nullopt : device_number(item.substr(dash + 1));
