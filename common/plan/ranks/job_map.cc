@@ -81,7 +81,7 @@ std::vector<HostIndex> place(const JobMap& map, std::uint32_t np, const RankLayo
 // ---- rankfile
 
 Error bad_line(const Rankfile& file, std::uint32_t rank, const std::string& what) {
-  return Error(ErrorKind::Config, file.path + ":" + std::to_string(file.entries[rank].line) + ": " + what);
+  return Error(ErrorKind::Config, show(file.path) + ":" + std::to_string(file.entries[rank].line) + ": " + what);
 }
 
 // Orders the hosts by their first rank, so that the host of rank 0 is the first; hosts without ranks come last.
