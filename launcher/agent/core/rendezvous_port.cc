@@ -87,6 +87,9 @@ std::string numeric(const sockaddr* address) {
   return text;
 }
 
+// Whether it is an IPv4 link-local address (RFC 3927). Other hosts may have the same one, as containers of ECS do.
+bool is_link_local(const std::string& address) { return address.starts_with("169.254."); }
+
 // Reads SSH_CONNECTION: "client-address client-port server-address server-port" (sshd(8)).
 std::string address_of_login() {
   const char* value = std::getenv("SSH_CONNECTION");
@@ -133,6 +136,7 @@ std::vector<std::string> own_addresses() {
     if (!address.empty() && std::find(out.begin(), out.end(), address) == out.end()) out.push_back(std::move(address));
   };
   add(address_of_login());
+  const auto interfaces = static_cast<std::ptrdiff_t>(out.size());
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return out;
   for (const int family : {AF_INET, AF_INET6}) {
@@ -142,6 +146,8 @@ std::vector<std::string> own_addresses() {
     }
   }
   ::freeifaddrs(list);
+  const auto far_reaching = [](const std::string& address) { return !is_link_local(address); };
+  std::stable_partition(out.begin() + interfaces, out.end(), far_reaching);
   return out;
 }
 

@@ -40,7 +40,8 @@ class RendezvousPort {
 };
 
 // Numeric addresses by which other hosts may reach this one, without loopback: first the one over which the launcher's
-// SSH connection came in (SSH_CONNECTION), then those of the interfaces that are up.
+// SSH connection came in (SSH_CONNECTION), then those of the interfaces that are up. Link-local addresses: of IPv6
+// none, those of IPv4 (169.254/16) last.
 std::vector<std::string> own_addresses();
 
 // Tries to connect to all addresses at once. Calls `answer` once, from the loop, with one result per address: when all
