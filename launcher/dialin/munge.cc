@@ -28,6 +28,7 @@ namespace {
 using std::string_view;
 
 constexpr Duration kToolLimit = std::chrono::seconds(4);
+constexpr int kLookAgainMs = 5;
 constexpr std::size_t kToolOutput = 16 << 10;
 constexpr string_view kSuccess = "Success (0)";
 
@@ -96,7 +97,17 @@ std::string read_all(int fd, TimePoint end) {
   return text;
 }
 
-// Runs a program with `input` as its standard input. Without output if it does not start, or hangs.
+bool has_ended_by(pid_t pid, TimePoint end) {
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
+      return true;
+    if (Clock::now() >= end) return false;
+    ::poll(nullptr, 0, kLookAgainMs);
+  }
+}
+
+// Runs a program with `input` as its standard input. Without output and status if it does not start, or hangs.
 ToolEnd run_tool(std::vector<std::string> argv, string_view input) {
   const Result<os::UniqueFd> in = os::nameless_file("sml-run", input, os::FileUse::Read);
   Result<os::Pipe> out = os::make_pipe();
@@ -106,9 +117,11 @@ ToolEnd run_tool(std::vector<std::string> argv, string_view input) {
       {.argv = std::move(argv), .stdin_fd = in->get(), .stdout_fd = out->write.get(), .stderr_fd = rest->get()});
   out->write.reset();
   if (!pid) return {};
-  ToolEnd end{read_all(out->read.get(), Clock::now() + kToolLimit)};
+  const TimePoint limit = Clock::now() + kToolLimit;
+  ToolEnd end{read_all(out->read.get(), limit)};
   int status = 0;
-  if (end.output.empty()) ::kill(-*pid, SIGKILL);
+  if (!has_ended_by(*pid, limit)) end.output.clear();
+  ::kill(-*pid, SIGKILL);  // not reaped yet, so the number is still its own
   while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
   return end;
