@@ -321,8 +321,8 @@ std::string format_duration(Duration d) {
   if (signed_count < 0) return "-" + format_duration(-d);
   const auto count = static_cast<std::uint64_t>(signed_count);
   if (count == 0) return "0 s";
-  if (count < 1'000'000) return tenths(count, 1000) + " us";
-  if (count < kSecond) return tenths(count, 1'000'000) + " ms";
+  if (count < 999'950) return tenths(count, 1000) + " us";  // what rounds to 1000 is of the next unit
+  if (count < 999'950'000) return tenths(count, 1'000'000) + " ms";
   if (count < 120 * kSecond) return tenths(count, kSecond) + " s";
   if (count < 7200 * kSecond) return tenths(count / 1000, 60 * kSecond / 1000) + " min";
   return tenths(count / 1'000'000, 3600 * kSecond / 1'000'000) + " h";

@@ -63,9 +63,10 @@ TEST_CASE("durations are shown in the unit that reads best") {
     Duration duration;
     const char* expected;
   };
-  const Row rows[] = {{0s, "0 s"},       {250us, "250 us"}, {250ms, "250 ms"}, {1500ms, "1.5 s"}, {10s, "10 s"},
-                      {90s, "90 s"},     {120s, "2 min"},   {150s, "2.5 min"}, {2h, "2 h"},       {90min, "90 min"},
-                      {150min, "2.5 h"}, {8760h, "8760 h"}, {-2s, "-2 s"},     {1ms, "1 ms"},     {1s, "1 s"}};
+  const Row rows[] = {{0s, "0 s"},        {250us, "250 us"}, {250ms, "250 ms"}, {1500ms, "1.5 s"}, {10s, "10 s"},
+                      {90s, "90 s"},      {120s, "2 min"},   {150s, "2.5 min"}, {2h, "2 h"},       {90min, "90 min"},
+                      {150min, "2.5 h"},  {8760h, "8760 h"}, {-2s, "-2 s"},     {1ms, "1 ms"},     {1s, "1 s"},
+                      {999960ns, "1 ms"}, {999960us, "1 s"}};
   for (const Row& row : rows) CHECK(format_duration(row.duration) == row.expected);
 }
 
