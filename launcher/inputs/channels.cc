@@ -48,11 +48,15 @@ Result<void> add_channels(plan::LaunchPlan& plan, const Options& options, const 
 
 Result<void> check_channels(const plan::LaunchPlan& plan) {
   for (const plan::Channel& channel : plan.channels) {
-    const auto same = [&](const plan::FifoChannel& other) { return other.name == channel.name; };
-    if (std::none_of(plan.fifos.begin(), plan.fifos.end(), same)) continue;
-    return Error(ErrorKind::Usage, fmt::format("--channel {0}: --pipe-fanout makes {0} a channel of FIFOs; it "
-                                               "cannot be a folder too",
-                                               channel.name));
+    const std::string variable = plan::channel_variables(channel.name).back();
+    const auto same = [&](const plan::FifoChannel& other) {
+      return plan::channel_variables(other.name).back() == variable;
+    };
+    const auto found = std::find_if(plan.fifos.begin(), plan.fifos.end(), same);
+    if (found == plan.fifos.end()) continue;
+    return Error(ErrorKind::Usage,
+                 fmt::format("--channel {}: --pipe-fanout {} makes it a channel of FIFOs; it cannot be a folder too",
+                             channel.name, found->name));
   }
   return {};
 }

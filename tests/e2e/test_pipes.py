@@ -125,7 +125,7 @@ class FanOut(Pipes):
 
     def test_what_cannot_be_dealt_out_is_refused_before_the_start(self):
         for options, words in ((["--pipe-fanout", "t"], "there is no folder"),
-                               (["--pipe-fanout", "t", "--channel", f"t={self.out}"], "cannot be a folder too"),
+                               (["--pipe-fanout", "t-x", "--channel", f"t.x={self.out}"], "cannot be a folder too"),
                                (["--pipe-epochs", "2"], "requires --pipe-fanout")):  # unit tests have the others
             done = sml_run("-q", *options, "echo", "started", env=self.environment())
             self.assert_status(done, 2)

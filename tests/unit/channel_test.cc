@@ -150,8 +150,12 @@ TEST_CASE("each host is told the shares of its workers, and the platform's shard
   CHECK(of_b[1].shares == std::vector<Share>{{1, 2}, {1, 2}});
   CHECK(of_b[2].shares == std::vector<Share>{{0, 1}, {0, 1}});
 
-  const std::vector<std::string> words{"--channel", "a-b=/x", "--channel", "a.b=/y", "true"};
-  const auto twice = parse_command_line(words);
-  REQUIRE(twice.has_error());
-  CHECK(twice.error().message().find("channel a.b is given twice, as both are SM_CHANNEL_A_B") != std::string::npos);
+  using Words = std::vector<std::string>;
+  const Words pairs[] = {{"--channel", "a-b=/x", "--channel", "a.b=/y", "true"},
+                         {"--pipe-fanout", "a-b", "--pipe-fanout", "a.b", "true"}};
+  for (const Words& words : pairs) {
+    const auto twice = parse_command_line(words);
+    REQUIRE(twice.has_error());
+    CHECK(twice.error().message().find("channel a.b is given twice, as both are SM_CHANNEL_A_B") != std::string::npos);
+  }
 }

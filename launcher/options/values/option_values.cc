@@ -117,14 +117,18 @@ Result<void> set_stdin(Options& o, string_view value) {
   return keep(o.stdin_rule, StdinRule::OneRank);
 }
 
+// The variable of a channel is the same for my-data and my_data.
+Result<void> check_is_new(const std::string& name, const auto& channels) {
+  const std::string variable = plan::channel_variables(name).back();
+  const auto same = [&](const auto& other) { return plan::channel_variables(other.name).back() == variable; };
+  if (std::none_of(channels.begin(), channels.end(), same)) return {};
+  return Error(ErrorKind::Usage, fmt::format("channel {} is given twice, as both are {}", name, variable));
+}
+
 Result<void> set_channel(Options& o, string_view value) {
   Result<plan::Channel> channel = plan::parse_channel(value);
   if (!channel) return channel.error();
-  const std::string variable = plan::channel_variables(channel->name).back();
-  const auto same = [&](const plan::Channel& other) { return plan::channel_variables(other.name).back() == variable; };
-  if (std::any_of(o.channels.begin(), o.channels.end(), same)) {
-    return Error(ErrorKind::Usage, fmt::format("channel {} is given twice, as both are {}", channel->name, variable));
-  }
+  if (Result<void> checked = check_is_new(channel->name, o.channels); !checked) return checked;
   o.channels.push_back(std::move(*channel));
   return {};
 }
@@ -151,10 +155,7 @@ Result<void> set_output_filename(Options& o, string_view value) {
 Result<void> add_pipe_fanout(Options& o, string_view value) {
   const Result<plan::FifoChannel> channel = plan::parse_pipe_fanout(value);
   if (!channel) return channel.error();
-  const auto same = [&](const plan::FifoChannel& other) { return other.name == channel->name; };
-  if (std::any_of(o.fifos.channels.begin(), o.fifos.channels.end(), same)) {
-    return Error(ErrorKind::Usage, fmt::format("the channel {} is given twice", channel->name));
-  }
+  if (Result<void> checked = check_is_new(channel->name, o.fifos.channels); !checked) return checked;
   o.fifos.channels.push_back(*channel);
   return {};
 }
