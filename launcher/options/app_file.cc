@@ -49,9 +49,15 @@ Result<void> read_app_file(Options& options, const ReadFile& read_file) {
   for (ProgramOptions& program : *programs) {
     prepend(program.export_variables, options.export_variables);
     prepend(program.env_files, options.env_files);
+    if (options.local_rank_argument == LocalRankArgument::Yes) program.local_rank_argument = LocalRankArgument::Yes;
     if (program.working_directory.empty()) program.working_directory = options.working_directory;
   }
   ProgramOptions& first = programs->front();
+  if (!first.hosts.empty() && !options.hosts.empty()) {
+    return file_error(options.app_file,
+                      "its first program has -H, and so has the command line: both would name the hosts "
+                      "of the job; give -H once");
+  }
   if (first.hosts.empty()) first.hosts = options.hosts;
   static_cast<ProgramOptions&>(options) = std::move(first);
   options.more_programs.assign(std::make_move_iterator(programs->begin() + 1),

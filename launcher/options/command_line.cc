@@ -118,6 +118,11 @@ std::string version_text(std::span<const std::string> words) {
   return out + "inside, by Debian's packages:\n" + std::string(linked_versions()) + "\n";
 }
 
+Error belongs_to_file(std::string_view options_and_advice, const Options& options) {
+  return Error(ErrorKind::Usage,
+               fmt::format("--app {} names {} on the command line", show(options.app_file), options_and_advice));
+}
+
 // Adds the programs after the first, and checks that no part is missing.
 Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<const std::string> words,
                                const OptionSources& sources, Options& options) {
@@ -127,11 +132,10 @@ Result<void> complete_programs(Dialect dialect, const Scan& scanned, std::span<c
   const bool needs_none = options.mode == Mode::Train || (options.check == Preflight::Yes && !scanned.another_follows);
   if (needs_none && options.command.empty()) return {};
   const bool of_file = !options.app_file.empty();
-  if (of_file && (!options.command.empty() || scanned.another_follows || options.np)) {
-    return Error(ErrorKind::Usage, fmt::format("--app {} names the programs, with -np for each; give none of them on "
-                                               "the command line",
-                                               show(options.app_file)));
-  }
+  const bool names_one = !options.command.empty() || scanned.another_follows || options.np;
+  if (of_file && names_one) return belongs_to_file("the programs, with -np for each; give none of them", options);
+  const bool describes_one = options.role != ProgramOptions().role || options.part != plan::Part::Worker;
+  if (of_file && describes_one) return belongs_to_file("each program's --role and --helper; give neither", options);
   if (of_file) return {};
   if (options.command.empty() && scanned.another_follows) return no_program(1);
   if (Result<void> checked = check_command(options.command); !checked) return checked;

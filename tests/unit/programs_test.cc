@@ -112,6 +112,10 @@ TEST_CASE("what is no list of programs is refused", "[programs]") {
       {{"--app", "F", "a"}, "--app F names the programs, with -np for each; give none of them on the command line"},
       {{"--app", "F", "-np", "1"},
        "--app F names the programs, with -np for each; give none of them on the command line"},
+      {{"--app", "F", "--role", "ps"},
+       "--app F names each program's --role and --helper; give neither on the command line"},
+      {{"--app", "F", "--helper"},
+       "--app F names each program's --role and --helper; give neither on the command line"},
       {{"--role", "a b", "x"},
        "--role: \"a b\" is not a name of letters, digits, _, - and . that begins with a letter"},
   };
@@ -196,6 +200,9 @@ TEST_CASE("a bad file of programs is refused, with its line", "[programs]") {
   CHECK(app_refusal("a : b\n") == "F:1: a line names one program; \":\" begins another");
   CHECK(app_refusal("--timeout 3 a\n") == "F:1: --timeout holds for the whole job; give it before the first program");
   CHECK(app_refusal(std::string("a\nb\0c\n", 6)) == "F:2: a NUL byte");
+  CHECK(app_refusal("-H a p\n-H b q\n", {"-H", "a,b"}) ==
+        "F: its first program has -H, and so has the command line: both would name the hosts of the job; give -H once");
+  CHECK(app_refusal("p\n-H b q\n", {"-H", "a"}) == "(taken)");
   Options o = parse({"--app", "missing"});
   CHECK(read_app_file(o, here().files.read).error().message() == "--app missing: no such file or directory");
 }
