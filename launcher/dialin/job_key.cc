@@ -116,13 +116,13 @@ Result<JobKey> key_of_facts(const std::string& facts, const dialin::Settings& se
 using FoundKey = Result<std::optional<JobKey>>;
 FoundKey no_key() { return std::optional<JobKey>(); }
 
-FoundKey key_in_space(const Options& options, const ThisHost& here, const hosts::Step& step) {
+FoundKey key_in_space(const Options& options, const ThisHost& here, const dialin::Settings& settings,
+                      const hosts::Step& step) {
   std::optional<dialin::StepSpace> space = dialin::find_space(here.process.environment);
   if (!space) return no_key();
-  space->task = step.rank;
   if (!options.dial_in.head.empty()) space->head = dialin::StepSpace::Head::Known;
   JobKey out{.proof = fmt::format("a key in the key space (PMI) of the step of {}", step.starter)};
-  if (step.rank == 0) {
+  if (settings.own_index == 0) {
     Result<dialin::Key> key = dialin::random_key();
     if (!key) return key.error();
     out.key = *key;
@@ -164,8 +164,9 @@ FoundKey key_with_munge(const ThisHost& here, const hosts::Step& step) {
       .key = *key, .proof = "credentials of MUNGE", .advice = munge_passed_over(here), .peer = std::move(munge)});
 }
 
-FoundKey key_of_step(const Options& options, const ThisHost& here, const hosts::Step& step) {
-  FoundKey found = key_in_space(options, here, step);
+FoundKey key_of_step(const Options& options, const ThisHost& here, const dialin::Settings& settings,
+                     const hosts::Step& step) {
+  FoundKey found = key_in_space(options, here, settings, step);
   if (found && !*found) found = key_of_pbs(here);
   if (found && !*found) found = key_with_munge(here, step);
   return found;
@@ -245,7 +246,7 @@ Result<JobKey> find_job_key(const Options& options, const ThisHost& here, const 
   if (*secret) return key_of_secret(**secret);
   const bool asks_step = step && options.dial_in.key != KeyRule::Insecure;
   if (asks_step) {
-    FoundKey found = key_of_step(options, here, *step);
+    FoundKey found = key_of_step(options, here, settings, *step);
     if (!found) return found.error();
     if (*found) return std::move(**found);
   }

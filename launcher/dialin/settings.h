@@ -43,13 +43,12 @@ class PeerProof;
 
 // The key space of PMI-1 in which the tasks of a step exchange what they need to find each other (step_space.h).
 struct StepSpace {
-  int descriptor = -1;     // a socket connected to the PMI server, from PMI_FD; -1: connect to `server`
-  std::string server{};    // its HOST:PORT, from PMI_PORT
-  std::string id{};        // of this task at that server, from PMI_ID
-  std::uint32_t task = 0;  // the number of this task in the step
-  // FirstTask: the first task is the coordinator, and publishes its address in the space. Known: an option names the
-  // coordinator; the space only carries the key.
-  enum class Head : std::uint8_t { FirstTask, Known } head = Head::FirstTask;
+  int descriptor = -1;   // a socket connected to the PMI server, from PMI_FD; -1: connect to `server`
+  std::string server{};  // its HOST:PORT, from PMI_PORT
+  std::string id{};      // of this task at that server, from PMI_ID
+  // Published: the coordinator publishes its address in the space. Known: an option names the coordinator; the space
+  // only carries the key.
+  enum class Head : std::uint8_t { Published, Known } head = Head::Published;
 };
 
 struct Settings {

@@ -169,7 +169,8 @@ Result<SpaceWord> exchange(const StepSpace& space, std::uint32_t tasks, const st
   const std::string* value = answer->find("value");
   const std::optional<SpaceWord> word = value == nullptr ? std::nullopt : parse_word(*value);
   if (!word)
-    return Error(ErrorKind::Protocol, fmt::format("does not have the word of the first of the {} tasks", tasks));
+    return Error(ErrorKind::Protocol,
+                 fmt::format("has no entry of the coordinator: none of the {} tasks is it", tasks));
   if (answer = call.ask(command("finalize"), "finalize_ack"); !answer) return answer.error();
   return *word;
 }
@@ -237,10 +238,10 @@ Result<AgreedSettings> meet_in_space(Settings settings, const std::string& host_
   const StepSpace space = *settings.space;
   os::UniqueFd listener;
   std::optional<SpaceWord> own;
-  const bool is_first = space.task == 0;
-  const bool is_head = space.head == StepSpace::Head::FirstTask && is_first;
-  if (is_first) own = SpaceWord{.key = settings.key, .port = 0, .addresses = {}};
-  if (is_head) {
+  const bool is_head = settings.own_index == 0;
+  const bool is_published = space.head == StepSpace::Head::Published;
+  if (is_head) own = SpaceWord{.key = settings.key, .port = 0, .addresses = {}};
+  if (is_head && is_published) {
     Result<os::UniqueFd> opened = listen_on(0);
     if (!opened) return opened.error();
     listener = std::move(*opened);
@@ -252,7 +253,7 @@ Result<AgreedSettings> meet_in_space(Settings settings, const std::string& host_
   const Result<SpaceWord> word = exchange_in_space(space, static_cast<std::uint32_t>(settings.hosts.size()), own, wait);
   if (!word) return word.error();
   settings.key = word->key;
-  if (space.head == StepSpace::Head::FirstTask && !is_head) {
+  if (is_published && !is_head) {
     settings.port = word->port;
     if (!word->addresses.empty()) settings.head = reachable_of(word->addresses);
   }

@@ -19,11 +19,11 @@
 
 namespace sml::dialin {
 
-// The key space of this task, from PMI variables; nullopt if its starter gives none. The caller sets `task` and `head`.
-// Does not connect.
+// The key space of this task, from PMI variables; nullopt if its starter gives none. The caller sets `head`. Does not
+// connect.
 std::optional<StepSpace> find_space(const plan::Environment& environment);
 
-// The value that the first task publishes for the others.
+// The value that the coordinator publishes for the others.
 struct SpaceWord {
   Key key{};
   std::uint16_t port = 0;              // of the coordinator; 0: an option gives it
@@ -41,10 +41,10 @@ struct SpaceWait {
   std::function<void(const std::string& text)> print;
 };
 
-// The first task passes `own`, which it publishes; the others pass nullopt. Every task gets the SpaceWord of the first.
-// Blocks until all tasks have called this, or `wait.timeout` has passed. `tasks`: their number, for the error text.
-// Closes the space's descriptor: the space cannot be used again. Error: Timeout, Protocol or Lost, or that of a failed
-// connection to the PMI server; it names the space and what was waited for.
+// The coordinator passes `own`, which it publishes; the others pass nullopt. Every task gets the coordinator's
+// SpaceWord. Blocks until all tasks have called this, or `wait.timeout` has passed. `tasks`: their number, for the
+// error text. Closes the space's descriptor: the space cannot be used again. Error: Timeout, Protocol or Lost, or that
+// of a failed connection to the PMI server; it names the space and what was waited for.
 Result<SpaceWord> exchange_in_space(const StepSpace& space, std::uint32_t tasks, const std::optional<SpaceWord>& own,
                                     const SpaceWait& wait);
 

@@ -142,7 +142,7 @@ TEST_CASE("the hosts of a step call the first") {
 
 // ---- the key space
 
-TEST_CASE("step: the word of the first task comes over, and nothing else is one") {
+TEST_CASE("step: the entry of the coordinator comes over, and nothing else is one") {
   using namespace sml::dialin;
   SpaceWord word{.key = {}, .port = 4711, .addresses = {"n1", "10.0.0.1", "fd00::1"}};
   word.key.fill(0xa5);
