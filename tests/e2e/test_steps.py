@@ -61,6 +61,12 @@ class Steps(HostsCase):
                 self.assert_one_job(done)
                 self.assertEqual(done.stderr.count("by a key in the key space (PMI) of the step"), 4)
 
+    def test_the_host_of_place_0_publishes_itself_whatever_its_number_in_the_step(self):
+        line = f"exec {SML_RUN} --no-tag --node-rank $((1 - SLURM_PROCID)) --nproc-per-node 1 sh -c '{WHERE}'"
+        done = self.allocated("srun", "--mpi=pmi2", "--ntasks-per-node=1", "sh", "-c", line, hosts=2)
+        self.assert_status(done, 0)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 of 2 on algo-2", "1 of 2 on algo-1"])
+
     def test_two_steps_at_once_on_the_same_hosts_are_two_jobs(self):
         meet = "touch /run/step-$0; until [ -e /run/step-a ] && [ -e /run/step-b ]; do sleep 0.1; done; echo $0 $RANK $WORLD_SIZE"
         step = f"srun --overlap --ntasks-per-node=1 {SML_RUN} --no-tag --nproc-per-node 1 sh -c '{meet}'"
