@@ -222,7 +222,7 @@ Result<plan::JobMap> map_ranks(const plan::HostList& hosts, const Options& optio
 std::string kept_back_from_others(const plan::LaunchPlan& plan, const ThisHost& here) {
   const bool has_others = plan.map.group_world_size() > 1 && !plan.calls;
   if (!has_others || plan.export_policy == plan::ExportPolicy::None) return {};
-  return plan::kept_back(here.process.environment, plan.user_environment, here.names.own);
+  return plan::warning_of_kept_back(here.process.environment, plan.user_environment, here.names.own);
 }
 
 // Checks that the ranks that options name are in the job.

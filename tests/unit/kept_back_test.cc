@@ -5,13 +5,15 @@
 using namespace sml::plan;
 
 TEST_CASE("what other hosts do not get, and programs may be configured by, is told once") {
-  CHECK(kept_back(Environment{"A=1", "TMPDIR=/scratch"}, Environment{}, "head").empty());
-  CHECK(kept_back(Environment{"TMP=/tmp/7.1.q", "TMPDIR=/tmp/7.1.q"}, Environment{}, "head").empty());  // Grid Engine's
-  CHECK(kept_back(Environment{"HOST=head", "TMP="}, Environment{}, "head.example").empty());            // as csh has it
-  CHECK(kept_back(Environment{"HOST=db", "TMP=/fast", "A=1"}, Environment{}, "head") ==
+  CHECK(warning_of_kept_back(Environment{"A=1", "TMPDIR=/scratch"}, Environment{}, "head").empty());
+  // as in a job of Grid Engine
+  CHECK(warning_of_kept_back(Environment{"TMP=/tmp/7.1.q", "TMPDIR=/tmp/7.1.q"}, Environment{}, "head").empty());
+  // as csh sets HOST
+  CHECK(warning_of_kept_back(Environment{"HOST=head", "TMP="}, Environment{}, "head.example").empty());
+  CHECK(warning_of_kept_back(Environment{"HOST=db", "TMP=/fast", "A=1"}, Environment{}, "head") ==
         "HOST, TMP of this host: workers of other hosts have what their login sets, as such variables mostly belong to "
         "one host; -x HOST -x TMP passes it on");
-  CHECK(kept_back(Environment{"HOST=db"}, Environment{"HOST=db"}, "head").empty());
+  CHECK(warning_of_kept_back(Environment{"HOST=db"}, Environment{"HOST=db"}, "head").empty());
 }
 
 TEST_CASE("a function of bash is known by its name") {

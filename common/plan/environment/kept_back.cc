@@ -218,8 +218,8 @@ Environment for_other_hosts(std::span<const std::string> launcher_environment) {
   return out;
 }
 
-std::string kept_back(std::span<const std::string> environment, std::span<const std::string> user,
-                      std::string_view own_host_name) {
+std::string warning_of_kept_back(std::span<const std::string> environment, std::span<const std::string> user,
+                                 std::string_view own_host_name) {
   constexpr std::array<std::string_view, 3> kNames{"HOST", "TMP", "TEMP"};
   std::string names, words;
   for (const std::string_view name : kNames) {

@@ -32,7 +32,7 @@ bool names_bash_function(std::string_view name);
 // HOST, TMP and TEMP belong to a host, but users also configure programs by them. Returns a warning, as a part of a
 // sentence, that names those which are set here and are not in `user` (the user's variables for all hosts). It does not
 // name a HOST that is this host's own name, nor a TMP or TEMP that equals TMPDIR. Empty if there are none.
-std::string kept_back(std::span<const std::string> environment, std::span<const std::string> user,
-                      std::string_view own_host_name);
+std::string warning_of_kept_back(std::span<const std::string> environment, std::span<const std::string> user,
+                                 std::string_view own_host_name);
 
 }  // namespace sml::plan
