@@ -68,7 +68,7 @@ std::size_t hosts_that_print(const plan::JobMap& map) {
 
 std::vector<std::string> withheld_secrets(const plan::LaunchPlan& plan) {
   if (plan.export_policy == plan::ExportPolicy::None || plan.secrets == plan::SecretExport::Sent) return {};
-  std::vector<std::string> names = plan::withheld_secrets(plan.launcher_environment);
+  std::vector<std::string> names = plan::secrets_for_other_hosts(plan.launcher_environment);
   std::erase_if(names, [&](const std::string& name) {  // true if every program sets the variable by name
     for (std::uint32_t i = 0; i < plan.program_count(); ++i) {
       if (plan::find_variable(plan.program(i).user_environment, name) == nullptr) return false;

@@ -105,7 +105,7 @@ TEST_CASE("addresses with a password in them are secrets, whatever the variable 
     CAPTURE(value);
     CHECK_FALSE(holds_a_secret(std::string("PLAIN=") + value));
   }
-  CHECK(withheld_secrets(Environment{"DATABASE_URL=postgres://me:word@db/base", "HOME_URL=https://host"}) ==
+  CHECK(secrets_for_other_hosts(Environment{"DATABASE_URL=postgres://me:word@db/base", "HOME_URL=https://host"}) ==
         std::vector<std::string>{"DATABASE_URL"});
 }
 
@@ -119,8 +119,8 @@ TEST_CASE("secrets that stay: those that would have travelled") {
   const Environment environment{
       "HF_TOKEN=x",          "PATH=/bin", "API_KEY=k", "EMPTY_TOKEN=", "SSH_TOKEN=bound to the log-in",
       "SML_JOB_SECRET=ours", "API_KEY=l"};
-  CHECK(withheld_secrets(environment) == std::vector<std::string>{"API_KEY", "HF_TOKEN"});
-  CHECK(withheld_secrets(Environment{"A=1"}).empty());
+  CHECK(secrets_for_other_hosts(environment) == std::vector<std::string>{"API_KEY", "HF_TOKEN"});
+  CHECK(secrets_for_other_hosts(Environment{"A=1"}).empty());
 }
 
 TEST_CASE("one line says what stays") {

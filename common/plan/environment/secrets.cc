@@ -126,7 +126,7 @@ bool holds_a_secret(string_view entry) {
   return names_a_secret(name_of(entry)) || value_holds_a_secret(value);
 }
 
-std::vector<std::string> withheld_secrets(std::span<const std::string> environment) {
+std::vector<std::string> secrets_for_other_hosts(std::span<const std::string> environment) {
   std::vector<std::string> out;
   for (const std::string& entry : for_other_hosts(environment)) {
     if (holds_a_secret(entry)) out.emplace_back(name_of(entry));

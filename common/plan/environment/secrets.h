@@ -25,7 +25,7 @@ enum class SecretExport : std::uint8_t { Withheld, Sent };
 // The names, sorted, of those variables of `environment` that hold secrets and are of a kind that other hosts get
 // (for_other_hosts() in kept_back.h). Whether the user wants some sent all the same is not asked here: that is
 // attempt::withheld_secrets().
-std::vector<std::string> withheld_secrets(std::span<const std::string> environment);
+std::vector<std::string> secrets_for_other_hosts(std::span<const std::string> environment);
 
 // Returns the message "2 variables that look like secrets stay here: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN; ...", with at
 // most 20 names. `names` must not be empty.
