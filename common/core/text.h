@@ -1,4 +1,5 @@
-// Small text functions used everywhere: durations, host lists in messages, quoting for display.
+// Functions on texts that are used everywhere: splitting, parsing of numbers, durations and sizes, abbreviating and
+// quoting for messages, words of a shell, misspellings. Pure.
 #pragma once
 #include <charconv>
 #include <cstdint>
@@ -27,8 +28,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // removed, too.
 std::string_view take_until(std::string_view& rest, char separator);
 
-// The number that the whole text is, in the form of std::from_chars(); nullopt for anything else, and if it does not
-// fit. `format`: a base, 10 if none is given.
+// Returns the number that the whole text consists of, in the form of std::from_chars(); nullopt if the text has
+// anything else in it, or if the number does not fit. `format`: a base, 10 if none is given.
 template <class Number, class... Format>
 std::optional<Number> parse_number(std::string_view text, Format... format) {
   Number value{};
@@ -51,28 +52,31 @@ std::string pluralize(std::uint64_t count, std::string_view noun);
 std::string format_duration(Duration d);
 
 // Abbreviates names for a message, in the given order: {"algo-1","algo-2","algo-4","x"} → "algo-[1-2,4],x". Zero
-// padding is kept; names without a trailing number stay as they are.
+// padding is kept; names without a trailing number, and IPv6 addresses, stay as they are.
 std::string fold_names(std::span<const std::string> names);
 
 // The length in bytes of the UTF-8 character at the front of `text`, which must not be empty; 0 if it is not valid.
 std::size_t utf8_length(std::string_view text);
 
-// Formats bytes for display inside quotes: printable ASCII and valid UTF-8 stay, everything else becomes \n, \t, \xNN,
-// including characters that control a terminal. Text longer than `limit` bytes is cut and ends with "...".
+// Formats bytes for display inside quotes. Printable ASCII (" and \ too) and valid UTF-8 stay; all other bytes, and
+// valid characters that control a terminal or the order of the text, become \n, \r, \t or \xNN. A result of more than
+// `limit` bytes is cut and ends with "...".
 std::string show(std::string_view bytes, std::size_t limit = 200);
 
 // Error (Usage): '"VALUE" is not EXPECTED'.
 Error bad_value(std::string_view value, std::string_view expected);
 
-// Quotes one word for a POSIX shell ('it'\''s'). Only for messages, the dry run, and lines that the user wrote for a
-// shell: no other text is passed to one.
+// Quotes one word for a POSIX shell ('it'\''s'). Only for texts that people read or paste, and to complete a command
+// that the user wrote for a shell: sml-run passes no other text to a shell.
 std::string shell_quote(std::string_view word);
 
-// Splits like a POSIX shell without expansion: blanks separate, '...' and "..." and \ quote. An unclosed quote is an
-// error (Usage), and so is a \ at the end.
+// Splits like a POSIX shell, but without expansion, operators and comments: blanks separate; \ and '...' and "..."
+// quote. An unclosed quote is an error (Usage), and so is a \ at the end of the text.
 Result<std::vector<std::string>> shell_words(std::string_view text);
 
-// The candidate nearest to `word` if `word` may be a misspelling of it, or of its beginning, otherwise empty.
+// Returns the candidate nearest to `word`, or an empty text if none is near. A candidate is near if `word` is a
+// misspelling of it, if it begins with `word` (of 4 or more letters), or if it has 4 or more letters and `word` begins
+// with it, with at most one mistake: "hotsfile" for "hosts". No candidate is near to a word of more than 100 letters.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace sml

@@ -20,7 +20,8 @@ enum class FifoFraming : std::uint8_t {
   Lines,
   Bytes,  // pieces of equal size
 };
-// A round gives each rank of the host its group. Drop: the records at the end that do not fill a round are left out.
+// A round deals one group to each rank of the host. The last round of an epoch may be incomplete. No: it is dealt, too.
+// Drop: it is left out, so that all ranks get equally many groups.
 enum class Equalize : std::uint8_t { No, Drop };
 
 inline constexpr std::uint32_t kDefaultPiece = 64 << 10;
@@ -47,8 +48,9 @@ struct FifoPlan {
 // bytes if no size is given. Error (Usage) names what is wrong.
 Result<FifoChannel> parse_pipe_fanout(std::string_view text);
 
-// "SM_CHANNEL_MY-DATA=FOLDER/my-data"; the names of the FIFOs are this path with _EPOCH appended. If the name
-// of the channel has characters that a shell does not allow, a second variable has "_" for each of them.
+// Returns "SM_CHANNEL_MY-DATA=FOLDER/my-data", and if the name has characters that a shell does not allow in the name
+// of a variable, a second one with "_" for each of them. `folder` is that of one rank; its FIFOs are FOLDER/my-data_0
+// for the first epoch, FOLDER/my-data_1 for the second, and so on.
 std::vector<std::string> fifo_variables(const FifoChannel& channel, std::string_view folder);
 
 }  // namespace sml::plan

@@ -1,4 +1,6 @@
-// Settings on which all hosts of a job must agree before one of them calls the coordinator, and this host's own part.
+// Settings by which this host calls the coordinator of a job, or is the coordinator that the other hosts call. Each
+// host makes its own (choose_dial_in()); the coordinator refuses a peer whose build, job, attempt or job_settings
+// differ from its own. Data only; AgreedSettings also owns a socket.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -43,7 +45,7 @@ class PeerProof;
 
 // The key space of PMI-1 in which the tasks of a step exchange what they need to find each other (step_space.h).
 struct StepSpace {
-  int descriptor = -1;   // a socket connected to the PMI server, from PMI_FD; -1: connect to `server`
+  int descriptor = -1;   // a socket to the PMI server, from PMI_FD; exchange_in_space() closes it. -1: use `server`
   std::string server{};  // its HOST:PORT, from PMI_PORT
   std::string id{};      // of this task at that server, from PMI_ID
   // Published: the coordinator publishes its address in the space. Known: an option names the coordinator; the space
@@ -55,7 +57,7 @@ struct Settings {
   // Whether the job needs all of `hosts` to begin.
   bool needs_all() const { return least_hosts.value_or(hosts.size()) == hosts.size(); }
 
-  std::vector<std::string> hosts;  // names of the job's hosts, by place, at most so many; the first is the coordinator
+  std::vector<std::string> hosts;  // names of all hosts that the job may have, by place; the first is the coordinator
   // The number of hosts with which the job may begin; it is planned when so many have called (coordinator/quorum.h).
   // nullopt: the job needs all of `hosts`, and is planned before they call.
   std::optional<std::uint32_t> least_hosts{};
@@ -63,15 +65,17 @@ struct Settings {
   std::uint32_t own_index = 0;  // this host's place; with ChosenByHead any but 0, which is the coordinator's
   PlaceRule place = PlaceRule::Known;
   std::optional<std::uint32_t> preferred;  // with ChosenByHead: the place that this host prefers; nullopt: none
-  std::string head;                        // name or address of the coordinator
+  // Name or address of the coordinator, and its port. With StepSpace::Head::Published they are final only after
+  // meet_in_space().
+  std::string head;
   std::uint16_t port = kDefaultPort;
-  Key key{};  // the job key; with a `space`, valid on other hosts than the first only after meet_in_space()
-  std::optional<StepSpace> space{};         // where meet_in_space() exchanges the key; nullopt: there is none
+  Key key{};                         // the job key; with a `space`, only the coordinator has it before meet_in_space()
+  std::optional<StepSpace> space{};  // where meet_in_space() exchanges the key; nullopt: there is none
   std::shared_ptr<PeerProof> peer_proof{};  // what each side shows beyond the key; null: the key suffices
-  std::string proof;                        // for people: JobKey::proof
+  std::string proof;                        // for people: where the key comes from, "the cookie of this job of PBS"
   std::string advice;                       // about the key, for people; empty: none
-  std::string part;            // for people: what made this host the coordinator or a peer; empty: the options
-  std::string job;             // name of the job; empty: it has none
+  std::string part;  // for people: how this host found out that it is the coordinator or a peer; empty: no message
+  std::string job;   // name of the job; empty: it has none
   std::uint32_t attempt = 0;   // attempt of the job, counted by the platform or given by the user
   std::string build;           // of sml-run
   JobSettings job_settings{};  // what the coordinator compares with its own
@@ -85,7 +89,9 @@ struct Settings {
 // The settings once this host knows the coordinator and the key: complete, so no code changes them any more.
 struct AgreedSettings {
   Settings settings;
-  os::UniqueFd listener;  // the coordinator's, if its port had to be opened for that; empty: it is opened later
+  // The coordinator's listening socket, if this host opened it to get a free port, or to find out that it is the
+  // coordinator. Empty: the coordinator opens it later, or this host is a peer.
+  os::UniqueFd listener;
 };
 
 }  // namespace sml::dialin

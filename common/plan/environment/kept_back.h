@@ -1,4 +1,5 @@
-// Decides which variables of the launcher's environment are kept from all workers, or from those of other hosts. Pure.
+// Decides which variables of the launcher's environment are withheld from all workers, and which only from the workers
+// of other hosts. Pure.
 #pragma once
 #include <span>
 #include <string>
@@ -14,13 +15,16 @@ namespace sml::plan {
 bool bound_to_host(std::string_view name);
 
 // Names by which a launcher gives a worker its place (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_*, OMPI_COMM_WORLD_*, PMI_*,
-// PMIX_*, HOROVOD_RANK, ..., TORCHELASTIC_*, SML_*, SLURM_PROCID, ...). If sml-run itself is started by another
-// launcher they describe sml-run, not its workers, so they are always removed from the base. (-x and --env-file may
-// still set them, except those that sml-run sets itself.)
+// PMIX_*, HOROVOD_RANK, ..., TORCHELASTIC_*, SML_*, SLURM_PROCID, ...), except the user's settings among them, such as
+// PMIX_MCA_*. If another launcher has started sml-run, they describe sml-run, not its workers: compose() never takes
+// them from the launcher's or the login's environment. -x and --env-file may still set them, but sml-run's own values
+// override these unless user_decides().
 bool set_by_a_launcher(std::string_view name);
 
-// The launcher's environment as sent to other hosts: without bound_to_host() and set_by_a_launcher(). In a Slurm job it
-// keeps the variables that configure bash at its start (BASH_ENV, SHLVL, BASH_FUNC_*), as srun does.
+// Returns the launcher's environment for other hosts, without the names of bound_to_host() and set_by_a_launcher().
+// Secrets are still in it; the caller removes them unless the user wants to send them (secrets.h). If it is the
+// environment of a Slurm job, the variables that configure bash at its start (BASH_ENV, SHLVL, BASH_FUNC_*) stay in it,
+// as with srun.
 Environment for_other_hosts(std::span<const std::string> launcher_environment);
 
 // True if this is the environment of a Slurm job, in which srun gives all hosts the variables of the batch script.
@@ -29,9 +33,9 @@ bool is_of_slurm_job(std::span<const std::string> environment);
 // True for the name of an exported bash function: "BASH_FUNC_module%%", or "BASH_FUNC_module()" of old versions.
 bool names_bash_function(std::string_view name);
 
-// HOST, TMP and TEMP belong to a host, but users also configure programs by them. Returns a warning, as a part of a
-// sentence, that names those which are set here and are not in `user` (the user's variables for all hosts). It does not
-// name a HOST that is this host's own name, nor a TMP or TEMP that equals TMPDIR. Empty if there are none.
+// HOST, TMP and TEMP belong to a host, but users also configure programs by them. Returns the text of a warning that
+// names those that `environment` sets and `user` (-x, --env-file) does not. It does not name a HOST that is this host's
+// own name, nor a TMP or TEMP that equals TMPDIR. Empty if there are none.
 std::string warning_of_kept_back(std::span<const std::string> environment, std::span<const std::string> user,
                                  std::string_view own_host_name);
 

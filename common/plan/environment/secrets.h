@@ -11,8 +11,8 @@
 
 namespace sml::plan {
 
-// Recognizes the usual names of secrets: HF_TOKEN, DB_PASSWORD, AWS_ACCESS_KEY_ID, apiKey. Excludes names that are only
-// about secrets or contain their place: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
+// Recognizes the usual names of secrets: HF_TOKEN, DB_PASSWORD, AWS_ACCESS_KEY_ID, apiKey. Excludes names of settings
+// about secrets, and of paths where secrets lie: TOKENIZERS_PARALLELISM, MAX_TOKENS, PASSWORD_STORE_DIR, SSL_KEY_FILE.
 bool names_a_secret(std::string_view name);
 
 // True for a "NAME=VALUE" if names_a_secret(NAME), unless the value is empty or a switch ("1", "true", "no", ...); or
@@ -22,9 +22,8 @@ bool holds_a_secret(std::string_view entry);
 // Whether variables that hold secrets are sent to other hosts with the rest of the environment.
 enum class SecretExport : std::uint8_t { Withheld, Sent };
 
-// The names, sorted, of those variables of `environment` that hold secrets and are of a kind that other hosts get
-// (for_other_hosts() in kept_back.h). Whether the user wants some sent all the same is not asked here: that is
-// attempt::withheld_secrets().
+// Returns the names, sorted and each once, of the secrets among what for_other_hosts() (kept_back.h) makes of
+// `environment`. attempt::withheld_secrets() leaves out those that the user sends all the same (-x, --export-secrets).
 std::vector<std::string> secrets_for_other_hosts(std::span<const std::string> environment);
 
 // Returns the message "2 variables that look like secrets stay here: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN; ...", with at

@@ -83,10 +83,12 @@ Environment shown_environment(const JobMap& map, const RankAssignment& rank, con
 struct EnvironmentLayers {
   BaseEnvironment base = BaseEnvironment::Launcher;
   std::span<const std::string> login;
-  std::span<const std::string> launcher;  // unchanged; for LauncherOverLogin: what for_other_hosts() returns
-  std::span<const std::string> user;      // --env-file, then -x
-  std::span<const std::string> job;       // rank_environment + rendezvous_environment
-  std::string_view working_directory;     // becomes PWD
+  // The launcher's environment, unchanged; for LauncherOverLogin the result of for_other_hosts(), from which the caller
+  // may have removed the secrets.
+  std::span<const std::string> launcher;
+  std::span<const std::string> user;   // --env-file, then -x
+  std::span<const std::string> job;    // rank_environment + rendezvous_environment
+  std::string_view working_directory;  // becomes PWD
 };
 
 // The final environment: unique names, sorted by name (so that it is reproducible). Leaves out what another launcher

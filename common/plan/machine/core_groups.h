@@ -10,7 +10,7 @@
 
 namespace sml::plan {
 
-// Parses a decimal number from 0 to `most`, of a core or of anything else; returns nullopt for other texts.
+// Parses a decimal number from 0 to `most`, such as that of a core, a socket or a rank; nullopt for other texts.
 std::optional<std::uint32_t> parse_index(std::string_view text, std::uint32_t most);
 
 struct CoreRange {
@@ -27,8 +27,8 @@ struct CoreGroup {
 };
 
 // Parses "0:0-1", "4,6-7" or "0:*;1:0" into at least one group: ";" separates groups, ":" ends a socket's number, and
-// "," separates cores. All numbers are below kMaxSlotsPerHost. An error (Usage) is the rest of a sentence whose subject
-// is the text: 'has "x" for a core; expected ...'.
+// "," separates cores. Some groups may have a socket and others none. All numbers are below kMaxSlotsPerHost. An empty
+// text is an error. An error (Usage) is the rest of a sentence whose subject is the text: 'has "x" for a core; ...'.
 Result<std::vector<CoreGroup>> parse_core_groups(std::string_view text);
 
 }  // namespace sml::plan

@@ -1,7 +1,7 @@
-// Function templates that make the Setter of a row of the option table. Each one reads a text, a constant, a fixed
-// word, a whole number or a duration, or calls the parser `kParse`, and stores the value in a field of Options. A field
-// is named by its path from Options: text<&Options::logs, &LogOptions::directory>. Error messages name the expected
-// value. Pure, but for that field.
+// Function templates whose instances are Setters (option_values.h) for rows of the option table. Each one sets the
+// field of Options that `Field` names by its path: text<&Options::logs, &LogOptions::directory>. The new value is the
+// text itself, a constant, or the result of a parser, such as `kParse`. A flag, which is an option without a value, has
+// an empty text. Error messages name the expected value. Pure, but for the fields that are set.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -23,7 +23,7 @@ auto& field_at(auto& object) {
   }
 }
 
-// Adds the text to a list, and replaces any other field. A flag has an empty text.
+// Adds the text to a field that is a list, and replaces the value of any other field; a flag thus empties the field.
 template <auto... Field>
 Result<void> text(Options& o, std::string_view value) {
   auto& field = field_at<Field...>(o);
@@ -71,6 +71,7 @@ Result<void> parsed(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), kParse(value));
 }
 
+// The text is one of the words of `kChoices`; stores the constant of that word.
 template <const auto& kChoices, auto... Field>
 Result<void> choice(Options& o, std::string_view value) {
   return parsed<one_of<kChoices>, Field...>(o, value);
@@ -113,13 +114,13 @@ Result<void> time_span(Options& o, std::string_view value) {
   return store(field_at<Field...>(o), duration(value, std::chrono::milliseconds(kLeastMs)));
 }
 
-// The field has a member function that parses.
+// Calls the member function `kRead` of the field, which parses the text.
 template <auto kRead, auto... Field>
 Result<void> read_by(Options& o, std::string_view value) {
   return (field_at<Field...>(o).*kRead)(value);
 }
 
-// For an option that sets two fields.
+// For an option that sets two fields: calls both Setters, the second only if the first succeeds.
 template <Setter kFirst, Setter kSecond>
 Result<void> both(Options& o, std::string_view value) {
   const Result<void> done = kFirst(o, value);
