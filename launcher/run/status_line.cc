@@ -62,8 +62,8 @@ void StatusLine::wake_at(TimePoint at) {
   if (at == wake_at_) return;
   wake_at_ = at;
   timer_.expires_at(at);
-  timer_.async_wait([this](boost::system::error_code error) {
-    if (error || hidden_) return;
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired() || hidden_) return;
     std::string out;
     draw(out);
     if (!out.empty()) stream_.write(out);

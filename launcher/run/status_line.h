@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -54,6 +55,7 @@ class StatusLine {
   TimePoint next_;     // the line is not drawn before this
   TimePoint wake_at_;  // the timer is set to this
   bool hidden_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace sml::run
