@@ -228,7 +228,9 @@ int start_job(const SettledOptions& settled, const Training& training, ThisHost&
   Result<std::optional<dialin::Settings>> dial_in = choose_dial_in(options, training, *plan, here, build_of(*image));
   if (!dial_in) return fail(options, dial_in.error());
   Installer installer(training, here);
-  boost::asio::io_context loop{1};
+  // Never destroyed: a thread that looks up a name, and that nothing can interrupt, may post to it until the process
+  // ends.
+  static boost::asio::io_context loop{1};
   const Start start{training, here, finder, *image, loop, installer};
   if (*dial_in) return join_hosts(start, settled, std::move(*plan), std::move(**dial_in));
   const std::string& own_name = plan->calls ? plan->calls->own_name : training.own_name;
