@@ -171,6 +171,7 @@ void ResumableLink::broke(Error why, Duration limit) {
 
 // Deferred: its transport may be in the middle of a callback into this.
 void ResumableLink::drop(std::unique_ptr<Pipe> pipe) {
+  if (pipe) pipe->leave_link();
   boost::asio::post(loop_, [old = std::shared_ptr<Pipe>(std::move(pipe))] {});
 }
 

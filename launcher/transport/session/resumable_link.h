@@ -93,22 +93,32 @@ class ResumableLink final {
   class Pipe final : public TransportEvents {
    public:
     Pipe(ResumableLink& link, std::string mark, std::unique_ptr<AgentTransport> way)
-        : transport(std::move(way)), greeting(mark), mark_(std::move(mark)), link_(link) {}
-    void transport_step(std::string_view text) override { link_.step(*this, text); }
-    void transport_is_local() override { link_.is_local(*this); }
-    void transport_open(std::string_view local_address, std::string_view peer_address) override {
-      link_.opened(*this, local_address, peer_address);
+        : transport(std::move(way)), greeting(mark), mark_(std::move(mark)), link_(&link) {}
+    void transport_step(std::string_view text) override {
+      if (link_ != nullptr) link_->step(*this, text);
     }
-    void transport_bytes(std::span<const char> bytes) override { link_.came(*this, bytes); }
-    void transport_closed(const Error& why) override { link_.closed(*this, why); }
+    void transport_is_local() override {
+      if (link_ != nullptr) link_->is_local(*this);
+    }
+    void transport_open(std::string_view local_address, std::string_view peer_address) override {
+      if (link_ != nullptr) link_->opened(*this, local_address, peer_address);
+    }
+    void transport_bytes(std::span<const char> bytes) override {
+      if (link_ != nullptr) link_->came(*this, bytes);
+    }
+    void transport_closed(const Error& why) override {
+      if (link_ != nullptr) link_->closed(*this, why);
+    }
     const std::string& mark() const { return mark_; }
+    // No event of the transport reaches the link any more.
+    void leave_link() { link_ = nullptr; }
 
     std::unique_ptr<AgentTransport> transport;
     wire::GreetingReader greeting;  // of a reconnect helper
 
    private:
     std::string mark_;
-    ResumableLink& link_;
+    ResumableLink* link_;  // null: this has been dropped, and may outlive the link
   };
 
   boost::asio::any_io_executor loop_;
