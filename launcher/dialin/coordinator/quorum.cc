@@ -48,6 +48,8 @@ Result<std::uint32_t> Quorum::run(CoordinatorPlan plan) {
   loop_.restart();
   timer_.cancel();
   signals_.cancel();
+  loop_.poll();  // runs what is queued already, so that a stop counts, and the job's use of the loop gets none of it
+  loop_.restart();
   if (failure_) send_end({static_cast<std::uint8_t>(exit_code_), failure_->message(), {}});
   signals_.clear();  // only after the hosts have been sent the end: the same stop may come twice
   if (failure_) return *failure_;
@@ -69,10 +71,11 @@ void Quorum::counted(std::uint32_t hosts) {
 }
 
 void Quorum::look() {
-  if (!head_ || failure_) return;
+  if (!head_ || failure_ || has_begun_) return;
   const JoinGracePeriod::Answer answer = last_call_.at(Clock::now());
   if (answer == JoinGracePeriod::Answer::Wait) return await_time();
   if (answer == JoinGracePeriod::Answer::Begin) {
+    has_begun_ = true;
     head_->set_hosts(last_call_.hosts(), latecomers_);
     return loop_.stop();
   }

@@ -67,6 +67,7 @@ class Quorum {
   JoinGracePeriod last_call_;
   std::shared_ptr<Coordinator> head_;  // null: before run(), or after take_head()
   std::optional<Error> failure_;       // why the job cannot begin
+  bool has_begun_ = false;             // the coordinator has given the hosts their places
   int exit_code_ = 0;
 };
 
