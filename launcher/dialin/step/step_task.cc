@@ -203,8 +203,9 @@ class StepTask final : private LinkEvents {
       link_->send(encode(ToCoordinator(AgentEnded{.text = text})));
       link_->finish();
       timer_.expires_after(kTakesLeave);
-      timer_.async_wait([this](boost::system::error_code error) {
-        if (!error) link_broke(Error(ErrorKind::Lost, ""));
+      timer_.async_wait([this, link = std::weak_ptr(link_)](boost::system::error_code error) {
+        const bool stands = link_ && link.lock() == link_;  // the agent may have another connection meanwhile
+        if (!error && stands) link_broke(Error(ErrorKind::Lost, ""));
       });
     }
     asio::post(loop_, [this] {
