@@ -97,9 +97,9 @@ void TraceService::begin(const wire::AskTraces& m) {
     if (looks_.back()->command.empty() && !looks_.back()->asks) send_trace(*looks_.back(), "");
   }
   server_limit_.expires_after(kTraceServerLimit);
-  when_due(server_limit_, lifetime_.guard([this] { stop_asking(); }));
+  when_due(server_limit_, request_.guard([this] { stop_asking(); }));
   limit_.expires_after(std::chrono::milliseconds(m.limit_ms));
-  when_due(limit_, lifetime_.guard([this] { finish(); }));
+  when_due(limit_, request_.guard([this] { finish(); }));
   run_next();
 }
 
@@ -188,6 +188,7 @@ void TraceService::send_trace(Look& look, const std::string& fault) {
 
 void TraceService::finish() {
   if (!asked_) return;
+  request_ = Lifetime();
   limit_.cancel();
   server_limit_.cancel();
   for (const auto& look : looks_) {

@@ -70,7 +70,7 @@ class TraceService final : public HostService {
   std::set<std::string> passed_over_;         // reasons why tools were not used that have been reported
   boost::asio::steady_timer limit_;           // the time for the whole request
   boost::asio::steady_timer server_limit_;    // the time for torch's answers
-  Lifetime lifetime_;
+  Lifetime request_;                          // renewed when a request has been answered
 };
 
 }  // namespace sml::agent
