@@ -204,7 +204,8 @@ void DynamicHosts::settle() {
   reaching_ = false;
   timer_.cancel();
   boost::asio::post(deps_.context.loop, [this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) settled_();
+    if (alive.expired()) return;
+    if (const auto settled = std::exchange(settled_, nullptr)) settled();  // it may set the next one
   });
 }
 
