@@ -50,13 +50,13 @@ class FalseHead(NoSsh):
                             (("--stdin", "all"), "another standard input of rank 1"),
                             (("--log-dir", self.MARK, "--log-on-host"), "another file for the output of rank 1"),
                             (("--health-check", f"touch {self.MARK}"), f'another --health-check, "touch {self.MARK}"'),
-                            (("--bind-to", "core"), "asked for: another --bind-to")):
+                            (("--bind-to", "core"), "the head asks for what this host does not expect: another --bind-to")):
             with self.subTest(words):
                 head = self.start(0, *words, *trap)
                 self.assert_nothing_ran(self.start(1, *trap).finish(), said)
                 done = head.finish()  # an honest one is told
                 self.assert_status(done, 125)
-                self.assertIn("host-1: its agent has gone before its work was done: the head wants", done.stderr)
+                self.assertIn("host-1: its agent has gone before its work was done: the head asks for what this host does not expect", done.stderr)
 
 
 class CrowdedStores(TestCase):
