@@ -302,6 +302,14 @@ void Attempt::stop(int signo) {
   if (is_saving) stop_sequence_.cut_saving_short();
 }
 
+void Attempt::note_late_stop(int signo) {
+  const TimePoint now = Clock::now();
+  if (facts_.stop_signal || !report::counts_late(outcome().facts, signo, now)) return;
+  facts_.stop_signal = signo;
+  facts_.stop_at = now;
+  facts_.stopped_at_rest = true;
+}
+
 void Attempt::stop_at_once(int signo) {
   const bool has_workers = machine_.state() == AttemptState::Stopping;
   if (has_workers)

@@ -54,6 +54,8 @@ class Attempt final : public fleet::FleetListener, private AttemptControl {
   // Stops the attempt on the user's request, which came as the signal `signo`. A stop that is already under way
   // continues, but no other attempt follows it.
   void stop(int signo);
+  // A stop signal has come when the attempt was over. Counts it as the user's stop if report::counts_late().
+  void note_late_stop(int signo);
   // Call if the user does not want to wait until the stop is over: kills the workers at once.
   void stop_at_once(int signo);
   // The launcher's output cannot be written any more, with the errno `sys_errno`: stops, since the workers would block.

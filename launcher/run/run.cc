@@ -65,6 +65,8 @@ int Run::run() {
   attempt_->begin();
   restarts_.begin();
   loop_.run();
+  loop_.restart();
+  loop_.poll();  // a stop signal may have come together with the end of the job, which may come of it
   restarts_.end();
   fleet_.stop_preparing();
   return conclude();
@@ -282,7 +284,10 @@ void Run::stop(const Stop& asked) {
     }
     return;
   }
-  if (!attempting) return dispatch(RunEvent::UserStop);
+  if (!attempting) {
+    attempt_->note_late_stop(asked.signo);
+    return dispatch(RunEvent::UserStop);
+  }
   if (state == RunState::Resting) restarts_.end_rest();  // hosts need time to leave
   if (effect == os::StopEffect::Insists) return attempt_->stop_at_once(asked.signo);
   attempt_->stop(asked.signo);

@@ -507,6 +507,27 @@ TEST_CASE("the limit on the time decides while the job waits for another attempt
         Lines{"stopped: the job had gone on for 90.0 s, waits between attempts included, the limit of --timeout"});
 }
 
+TEST_CASE("a stop that the launcher gets when all is over counts if the same signal has ended what came first") {
+  AttemptFacts worker = facts();
+  worker.ends = {end_of(0, "a", Signaled{SIGTERM, false}, 2s)};
+  CHECK(counts_late(worker, SIGTERM, kStart + 2500ms));
+  CHECK_FALSE(counts_late(worker, SIGINT, kStart + 2500ms));
+  CHECK_FALSE(counts_late(worker, SIGTERM, kStart + 4s));
+
+  AttemptFacts agent = facts();
+  agent.faults = {fault_of("a", Error(ErrorKind::Lost, "its agent was asked to end by SIGTERM"), 2s)};
+  CHECK(counts_late(agent, SIGTERM, kStart + 2500ms));
+  CHECK_FALSE(counts_late(agent, SIGHUP, kStart + 2500ms));
+
+  AttemptFacts at_rest = agent;  // after a worker had failed
+  at_rest.ends = {end_of(1, "b", Exited{3}, 1s)};
+  CHECK(counts_late(at_rest, SIGTERM, kStart + 2500ms));
+  at_rest.faults.clear();
+  CHECK_FALSE(counts_late(at_rest, SIGTERM, kStart + 1500ms));
+
+  CHECK_FALSE(counts_late(facts(), SIGTERM, kStart + 1s));  // all workers have succeeded
+}
+
 TEST_CASE("no failed worker ever gives status 0") {
   for (int code = 1; code < 256; ++code) {
     AttemptFacts f = facts();

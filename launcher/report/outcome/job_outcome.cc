@@ -220,23 +220,37 @@ std::string tell_time_limit(const AttemptFacts& facts) {
          (again ? ", all attempts together, the limit of --timeout" : ", the limit of --timeout");
 }
 
-// A batch system signals all processes of a job at once: a worker may end of that before the launcher gets the signal.
-bool told_at_once(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
-  constexpr Duration kAtOnce = std::chrono::seconds(1);
-  if (!facts.stop_signal || first == nullptr || facts.stop_at - first->at > kAtOnce) return false;
+struct StopSignal {
+  int signo;
+  TimePoint at;
+};
+
+// A batch system signals all processes of a job within this time.
+constexpr Duration kAtOnce = std::chrono::seconds(1);
+
+// Whether the worker ended by that signal, before the launcher had got it.
+bool ended_by(const AttemptFacts::WorkerEnd& end, const StopSignal& stop) {
+  if (stop.at - end.at > kAtOnce) return false;
   // A shell exits with 128 and the signal that has ended what it waited for.
-  const auto* signaled = std::get_if<Signaled>(&first->status);
-  const auto* exited = std::get_if<Exited>(&first->status);
-  return (signaled != nullptr && signaled->signo == *facts.stop_signal) ||
-         (exited != nullptr && exited->code == 128 + *facts.stop_signal);
+  const auto* signaled = std::get_if<Signaled>(&end.status);
+  const auto* exited = std::get_if<Exited>(&end.status);
+  return (signaled != nullptr && signaled->signo == stop.signo) ||
+         (exited != nullptr && exited->code == 128 + stop.signo);
 }
 
-// The same for the agents that it signals.
-bool agents_told_at_once(const AttemptFacts& facts) {
-  constexpr Duration kAtOnce = std::chrono::seconds(1);
-  if (!facts.stop_signal || facts.faults.empty() || facts.stop_at - facts.faults.front().at > kAtOnce) return false;
-  const std::string reason = "asked to end by " + signal_name(*facts.stop_signal);  // Agent's own words
-  return facts.faults.front().why.message().ends_with(reason);
+// Whether the host's agent did.
+bool ended_by(const AttemptFacts::HostFault& fault, const StopSignal& stop) {
+  const std::string reason = "asked to end by " + signal_name(stop.signo);  // Agent's own words
+  return stop.at - fault.at <= kAtOnce && fault.why.message().ends_with(reason);
+}
+
+bool is_fault_first(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first) {
+  return !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
+}
+
+bool began_with(const AttemptFacts& facts, const AttemptFacts::WorkerEnd* first, const StopSignal& stop) {
+  if (is_fault_first(facts, first)) return ended_by(facts.faults.front(), stop);
+  return first != nullptr && ended_by(*first, stop);
 }
 
 // Success requires that every rank has reported it.
@@ -274,6 +288,12 @@ void blame_hosts_for_kills(AttemptFacts& facts) {
   });
 }
 
+bool counts_late(const AttemptFacts& facts, int signo, TimePoint at) {
+  const StopSignal stop{signo, at};
+  const bool at_rest = !facts.faults.empty() && ended_by(facts.faults.back(), stop);
+  return at_rest || began_with(facts, first_failure(facts), stop);
+}
+
 bool is_consequence(const AttemptFacts::WorkerEnd& end) { return may_follow(end) && is_cascade(end); }
 
 JobOutcome judge(const AttemptFacts& facts) {
@@ -281,12 +301,12 @@ JobOutcome judge(const AttemptFacts& facts) {
   const AttemptFacts::WorkerEnd* worker = find_root_cause(facts);
   const AttemptFacts::WorkerEnd* first =
       first_failure(facts);  // its time counts, even if another worker is the root cause
-  const bool fault_first = !facts.faults.empty() && (first == nullptr || facts.faults.front().at < first->at);
+  const bool fault_first = is_fault_first(facts, first);
   const TimePoint failed_at = fault_first ? facts.faults.front().at : first != nullptr ? first->at : TimePoint::max();
   if (stalled_first(facts, failed_at)) {
     verdict = {kNoProgressExit, FailureCause::Stalled, nullptr, {tell_stalled(*facts.stalled)}};
   } else if (facts.stop_signal && (facts.stop_at <= failed_at || facts.stopped_at_rest ||
-                                   (fault_first ? agents_told_at_once(facts) : told_at_once(facts, first)))) {
+                                   began_with(facts, first, {*facts.stop_signal, facts.stop_at}))) {
     verdict = {
         128 + *facts.stop_signal, FailureCause::User, nullptr, {"stopped by " + signal_name(*facts.stop_signal)}};
   } else if (facts.regroups && *facts.regroups <= failed_at) {

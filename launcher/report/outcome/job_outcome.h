@@ -59,7 +59,7 @@ struct AttemptFacts {
   std::vector<HostFault> lost_in_stop;  // hosts whose agent was lost while the workers were being stopped
   std::optional<int> stop_signal;       // the first stop signal of the user
   TimePoint stop_at;                    // when that came
-  bool stopped_at_rest = false;         // the signal came when this attempt was over and another was to follow
+  bool stopped_at_rest = false;         // the signal came when this attempt was over, and still counts as the cause
   std::optional<TimePoint> regroups;    // when the attempt was ended so that other hosts get workers
   std::optional<TimePoint> timed_out;   // when the time of --timeout was over
   std::optional<Duration> waited_out;   // time since the first start, if the limit passed while no worker ran
@@ -128,6 +128,11 @@ JobOutcome judge(const AttemptFacts& facts);
 // Whether the worker ended as a rank does that has lost another rank. The other rank is then the cause if it fails by
 // itself within kRootCauseWindow.
 bool is_consequence(const AttemptFacts::WorkerEnd& end);
+
+// Whether a stop signal that the launcher gets at the time `at`, when the attempt is over already, is its cause after
+// all: the worker or the agent that ended first, or the agent that ended between two attempts, has ended by the same
+// signal within the last second. A batch system signals all processes of a job at once.
+bool counts_late(const AttemptFacts& facts, int signo, TimePoint at);
 
 // Whether the worker was killed by SIGKILL, and no evidence shows by whom. A kill by the kernel for lack of memory is
 // known only if the rank has a cgroup that counts these kills.
