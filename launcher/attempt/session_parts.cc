@@ -94,12 +94,17 @@ wire::MpiPlan mpi_of(const plan::MappedHost& host, const plan::LaunchPlan& plan,
   return out;
 }
 
+// A log-in to a busy host may take this long. The agent does not wait longer, because it cannot distinguish a broken
+// connection from a launcher that was killed.
+constexpr Duration kReconnectTime = std::chrono::seconds(5);
+
 wire::Hello hello_for(const plan::MappedHost& host, const plan::LaunchPlan& plan, const SessionSettings& settings) {
   return {.job_id = plan.job.job_id,
           .host = host.host.name,
           .heartbeat_timeout_ms = milliseconds(settings.heartbeat_loss.silence),
           .grace_ms = milliseconds(settings.heartbeat_loss.grace),
           .credit = settings.output_window,
+          .hold_ms = milliseconds(std::min<Duration>(settings.heartbeat_loss.silence, kReconnectTime)),
           .scratch = settings.scratch};
 }
 

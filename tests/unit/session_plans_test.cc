@@ -278,6 +278,7 @@ TEST_CASE("the greeting says who, how long and how much") {
   CHECK(hello.job_id == "job-1");
   CHECK(hello.host == "algo-1");
   CHECK(hello.heartbeat_timeout_ms == 30000);
+  CHECK(hello.hold_ms == 5000);  // a broken connection is made again within that
   CHECK(hello.grace_ms == 7000);
   CHECK(hello.credit == 12345);
 }

@@ -17,8 +17,6 @@ namespace {
 
 constexpr Duration kPause = std::chrono::milliseconds(100);  // between two tries
 constexpr Duration kOnTheWay = std::chrono::milliseconds(500);
-constexpr std::chrono::milliseconds kShortestHold(1000);
-constexpr std::chrono::milliseconds kLongestHold(5000);
 // Input is bounded by the agent's credit, and Prepare comes once. If the agent asks for bytes that are no longer kept,
 // the link cannot go on.
 constexpr std::size_t kMostKept = std::size_t{24} << 20;
@@ -54,10 +52,7 @@ void ResumableLink::send(std::string bytes) {
   if (now_) now_->transport->send(std::move(bytes));
 }
 
-void ResumableLink::send_static(std::string_view bytes) {
-  note_time();
-  now_->transport->send_static(bytes);
-}
+void ResumableLink::send_static(std::string_view bytes) { now_->transport->send_static(bytes); }
 
 bool ResumableLink::far_side_ended() const { return agent_gone_ || (now_ && now_->transport->far_side_ended()); }
 
@@ -67,22 +62,12 @@ TimePoint ResumableLink::asked_at() const {
 
 // ---- the agreement of both ends
 
-void ResumableLink::note_time() {
-  if (!took_) took_ = reached_out_ ? Clock::now() - *reached_out_ : Duration::zero();
-}
-
-// Another transport takes about as long as the first, which was made at the same time as those to all other hosts, but
-// the host may be busier by now. The agent does not wait much longer than that, because it cannot distinguish a broken
-// connection from a launcher that was killed.
 wire::Hello ResumableLink::greet(wire::Hello hello) {
-  note_time();
   if (secret_.empty()) return hello;
   counts_ = true;
   silence_ = std::chrono::milliseconds(hello.heartbeat_timeout_ms);
-  const auto hold = kShortestHold + std::chrono::duration_cast<std::chrono::milliseconds>(2 * *took_);
-  hold_ = std::min<Duration>({silence_, hold, kLongestHold});
+  hold_ = std::chrono::milliseconds(hello.hold_ms);
   hello.return_secret = secret_;
-  hello.hold_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(hold_).count());
   hello.guardian_hold_ms = now_->transport->sees_kills() ? hello.heartbeat_timeout_ms : hello.hold_ms;
   return hello;
 }
@@ -110,7 +95,6 @@ std::optional<std::string> ResumableLink::receipt() {
 // ---- events of the transports
 
 void ResumableLink::step(const Pipe& pipe, std::string_view text) {
-  if (!reached_out_) reached_out_ = Clock::now();
   if (&pipe == now_.get()) events_.transport_step(text);
 }
 

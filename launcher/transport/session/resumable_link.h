@@ -43,7 +43,8 @@ class ResumableLink final {
   bool far_side_ended() const;
   bool ends_with_guardian() const { return now_ && now_->transport->ends_with_guardian(); }
 
-  // Returns the first message with the secret and the time limit that let the agent wait for the launcher to reconnect.
+  // Returns the first message with what lets the agent wait, for `hold_ms`, for the launcher to reconnect: the secret,
+  // and the time if its guardian is killed.
   // From now on sent and received bytes are frames, and are counted.
   wire::Hello greet(wire::Hello hello);
   // Counts frame bytes that arrived before greet(), behind the agent's first line.
@@ -78,7 +79,6 @@ class ResumableLink final {
   void came(Pipe& pipe, std::span<const char> bytes);
   void closed(const Pipe& pipe, const Error& why);
 
-  void note_time();
   void deliver(std::span<const char> bytes);
   void greeted(Pipe& pipe, const wire::Greeting& greeting);
   void ask_to_reconnect();                // sends ReconnectRequest to the reconnect helper
@@ -125,19 +125,17 @@ class ResumableLink final {
   const AgentImage& image_;
   TransportEvents& events_;
   Again again_;
-  std::string secret_;                    // authenticates the launcher's reconnect helpers; empty: there are none
-  std::unique_ptr<Pipe> now_;             // the transport in use; null: it is broken
-  std::unique_ptr<Pipe> next_;            // the transport of a reconnect helper that is being started; null: none
-  std::optional<std::uint64_t> asked_;    // the position from which next_ was asked to go on; nullopt: not asked
-  std::uint64_t comes_twice_ = 0;         // how many of the next received bytes were received before
-  Duration silence_{};                    // the heartbeat timeout: how long an agent waits whose guardian was killed
-  Duration hold_{};                       // how long any other agent waits for a reconnect helper
-  std::optional<Place> place_;            // where the agent waits; nullopt: a broken transport is the end
-  std::optional<TimePoint> reached_out_;  // time of the first step towards the agent
-  std::optional<Duration> took_;          // from then until the first output of the login
-  std::optional<Error> why_;              // why the connection broke; set while it is broken
-  boost::asio::steady_timer limit_;       // the end of the tries
-  boost::asio::steady_timer pause_;       // between two tries
+  std::string secret_;                  // authenticates the launcher's reconnect helpers; empty: there are none
+  std::unique_ptr<Pipe> now_;           // the transport in use; null: it is broken
+  std::unique_ptr<Pipe> next_;          // the transport of a reconnect helper that is being started; null: none
+  std::optional<std::uint64_t> asked_;  // the position from which next_ was asked to go on; nullopt: not asked
+  std::uint64_t comes_twice_ = 0;       // how many of the next received bytes were received before
+  Duration silence_{};                  // the heartbeat timeout: how long an agent waits whose guardian was killed
+  Duration hold_{};                     // how long any other agent waits for a reconnect helper
+  std::optional<Place> place_;          // where the agent waits; nullopt: a broken transport is the end
+  std::optional<Error> why_;            // why the connection broke; set while it is broken
+  boost::asio::steady_timer limit_;     // the end of the tries
+  boost::asio::steady_timer pause_;     // between two tries
   wire::SentBytes sent_;
   wire::ReceivedBytes received_;
   TimePoint asked_at_ = TimePoint::min();
