@@ -31,6 +31,10 @@ class LostHosts(FaultCase):
         self.await_ready(job)
         return job
 
+    def assert_nothing_runs(self, hosts):
+        """A log-in that is given up has nobody who waits for its end over there."""
+        self.bed.assert_clean(hosts=hosts)
+
     def assert_works_again(self):
         done = self.job("echo", "again")
         self.assert_ending(done, 0, None)

@@ -78,6 +78,10 @@ class Interruptions(FaultCase):
     hosts = 2
     steps = ("connecting", "authenticating", "starting the agent", "preparing", "ready")
 
+    def assert_nothing_runs(self, hosts):
+        """A log-in that is given up has nobody who waits for its end over there."""
+        self.bed.assert_clean(hosts=hosts)
+
     def interrupted(self, event, **fields):
         """Ctrl-C as soon as that of the start is told of."""
         events = self.bed.path("algo-1", self.events)

@@ -41,7 +41,7 @@ class ManyHosts(TestCase):
     def test_one_failure_ends_all(self):
         done = self.bed.sml_run("head", "-H", f"algo-[1-{HOSTS}]:2", "sh", "-c", "test $RANK != 99 || exit 7; sleep 600")
         self.assert_status(done, 7)
-        self.assertEqual(self.bed.ps(), [])
+        self.bed.assert_clean()  # 128 processes may need longer than the 2 s that sml-run waits for them
         self.assertRegex(causes(done)[0], r"^rank 99 on algo-50 exited with status 7\b")
 
     def test_few_logins_at_a_time(self):
