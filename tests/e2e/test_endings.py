@@ -118,18 +118,19 @@ class Statuses(FourHosts):
 
     @gate
     def test_a_peer_that_is_still_being_torn_down_is_the_cause(self):
-        """Rank 0 loses its peer and ends first; the peer ends by itself when rank 0 has gone."""
-        with tempfile.TemporaryDirectory() as scratch:
-            pid = os.path.join(scratch, "pid")
-            root = (f"echo 'ValueError: no such data' >&2; until test -s {pid}; do sleep .01; done; read peer < {pid}; "
-                    "while kill -0 $peer; do :; done 2> /dev/null; for i in 1 2 3 4 5 6 7 8; do date; done; exit 3")
-            for end, status in (("exit 1", 1), ("kill -ABRT $$", 134)):
-                peer = f"echo $$ > {pid}; echo 'RuntimeError: Connection closed by peer [10.0.0.2]' >&2; {end}"
-                done = sml_run("-np", "2", "sh", "-c", f"if test $RANK = 1; then {root}; fi; {peer}")
-                self.assert_status(done, 3)
-                assert_says(self, done, r"^rank 1 on \S+ exited with status 3 ")
-                assert_says(self, done, rf"^  then: rank 0 on \S+ .*{'aborted' if status == 134 else 'status 1'}")
-                os.remove(pid)
+        """Rank 0 loses its peer and ends first; the peer ends by itself as soon as the launcher has heard of that, which waits
+        for a second."""
+        for end, status in (("exit 1", 1), ("kill -ABRT $$", 134)):
+            with tempfile.TemporaryDirectory() as scratch:
+                events, up = os.path.join(scratch, "events"), os.path.join(scratch, "up")
+                root = (f"echo 'ValueError: no such data' >&2; : > {up}; while :; do while read -r line; do case $line in "
+                        f"*rank_exit*) exit 3; esac; done < {events}; sleep .01; done")
+                peer = (f"until test -e {up}; do sleep .01; done; "
+                        f"echo 'RuntimeError: Connection closed by peer [10.0.0.2]' >&2; {end}")
+                done = sml_run("--events", events, "-np", "2", "sh", "-c", f"if test $RANK = 1; then {root}; fi; {peer}")
+            self.assert_status(done, 3)
+            assert_says(self, done, r"^rank 1 on \S+ exited with status 3 ")
+            assert_says(self, done, rf"^  then: rank 0 on \S+ .*{'aborted' if status == 134 else 'status 1'}")
 
 
 class Stopping(FourHosts):
