@@ -1,5 +1,8 @@
 """Faults of workers and agents, as tests/faults.md lists them: status, first words, nothing left."""
+import contextlib
+import fcntl
 import importlib
+import os
 import re
 import signal
 import subprocess
@@ -45,6 +48,17 @@ class Table(unittest.TestCase):
         batch = importlib.import_module("test_faults_batch")
         cases = [name for name, value in vars(batch).items() if isinstance(value, type) and issubclass(value, unittest.TestCase)]
         self.assertEqual(sorted(set(IN_BATCH.findall((REPO / "tests/faults.md").read_text()))), sorted(cases))
+
+
+@contextlib.contextmanager
+def alone_at_a_limit_of_processes():
+    """Such a limit counts the user's processes on the whole machine, of all testbeds: one test at a time comes to it."""
+    folder = os.open(os.environ.get("SML_TESTBED_DIR", "/run/sml-testbed"), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 class FaultCase(HostsCase):
@@ -217,6 +231,7 @@ class Workers(FaultCase):
 
     def test_processes_up_to_the_limit(self):
         """A chain of processes, each in a session of its own, deaf to TERM, until no more can be made."""
+        self.enterContext(alone_at_a_limit_of_processes())
         chain = ("import os, resource, signal\n"
                  "resource.setrlimit(resource.RLIMIT_NPROC, (250, 250))\n"
                  "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -239,6 +254,7 @@ class Workers(FaultCase):
     @gate
     def test_no_process_can_be_made_for_a_worker(self):
         """The limit is met while workers are started: those that run already are ended again."""
+        self.enterContext(alone_at_a_limit_of_processes())
         edit_file(self, self.bed, "algo-3", "/home/tester/.bashrc", lambda _: "ulimit -u 150\n")
         done = self.bed.sml_run("algo-1", "-H", "algo-1:2,algo-3:200", "sleep", "600", user="tester")
         self.assert_ending(done, 125, r"rank \d+ on algo-3 did not start: cannot make a process: "
