@@ -105,6 +105,21 @@ class FaultCase(HostsCase):
         for host in hosts:
             self.bed.put(host, "/run/go", "")
 
+    HOST_OF = {1: "algo-1", 4: "algo-3"}  # of the two ranks that wait for go()
+
+    def waiting(self):
+        """{host: pid} of these, once all other ranks have executed a program."""
+        return {p["host"]: p["pid"] for p in wait_for_workers(self.bed, "until [ -e", 2)}
+
+    def end_in_turn(self, pids, *ranks):
+        """The next is let go when the agent has seen the end of the one before, and after much has been done that is as slow as
+        answers are, by which the launcher knows the hosts' clocks."""
+        for host in (self.HOST_OF[rank] for rank in ranks):
+            self.go(host)
+            wait_until(lambda: not self.bed.path(host, f"/proc/{pids[host]}").exists())
+            for _ in range(2):
+                self.bed.ps()
+
     def signal(self, host, name, comm="sml-run"):
         sh(self.bed, host, f"pkill -{name} -x {comm}")
 
@@ -140,20 +155,16 @@ class Workers(FaultCase):
 
     def check_order(self, first, second):
         """The launcher stands still while two fail; when it goes on, the news of both is there, that of rank 4 on a slow way
-        behind. In between much is done that is as slow as answers are, by which it knows the hosts' clocks."""
-        host = {1: "algo-1", 4: "algo-3"}
+        behind."""
+        host = self.HOST_OF
         script = f"echo ready; case $RANK in [14]) {self.await_go(*host.values())}; exit 3$RANK;; esac; exec sleep 600"
         with self.popen("sh", "-c", script) as job:
             self.await_ready(job)
-            pids = {p["host"]: p["pid"] for p in wait_for_workers(self.bed, "until [ -e", 2)}
+            pids = self.waiting()
             self.addCleanup(self.bed.delay, 0, "algo-3")
             self.bed.delay(800, "algo-3")
             self.signal("algo-1", "STOP")
-            for rank in (first, second):
-                self.go(host[rank])
-                wait_until(lambda: not self.bed.path(host[rank], f"/proc/{pids[host[rank]]}").exists())
-                for _ in range(2):
-                    self.bed.ps()
+            self.end_in_turn(pids, first, second)
             self.signal("algo-1", "CONT")
             self.bed.delay(0, "algo-3")
             done = job.finish()

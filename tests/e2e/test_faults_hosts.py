@@ -236,26 +236,20 @@ class Links(FaultCase):
 
     def test_another_clock(self):
         """The clock of the launcher's host is another than that of the others: who failed first is seen all the same."""
-        script = f"echo ready; case $RANK in [14]) {self.await_go('algo-1', 'algo-3')}; exit 3$RANK;; esac; exec sleep 600"
+        script = f"echo ready; case $RANK in [14]) {self.await_go(*self.HOST_OF.values())}; exit 3$RANK;; esac; exec sleep 600"
         for shift in ("+100000", "-600"):
             words = self.words(["sh", "-c", script], ())
             argv = ["unshare", "--time", f"--monotonic={shift}", "--fork", "--kill-child", str(SML_RUN), *words]
             with self.subTest(shift=shift), self.bed.popen("algo-1", argv, user=self.user, env=self.env) as job:
                 self.await_ready(job)
+                pids = self.waiting()
                 self.signal("algo-1", "STOP")
-                for rank, host in ((4, "algo-3"), (1, "algo-1")):
-                    before = len(self.waiting(host))
-                    self.go(host)
-                    wait_until(lambda: len(self.waiting(host)) < before)
+                self.end_in_turn(pids, 4, 1)
                 self.signal("algo-1", "CONT")
                 done = job.finish()
                 self.assert_ending(done, 34, "rank 4 on algo-3 exited with status 34 after ")
             for host in ("algo-1", "algo-3"):
                 sh(self.bed, host, "rm -f /run/go")
-
-    def waiting(self, host):
-        """Ranks, which lead their groups: a `sleep` of theirs bears the shell's words, too, until it has been executed."""
-        return [p for p in self.bed.ps(host) if p["pid"] == p["pgid"] and p["cmd"].startswith("sh -c echo ready; case")]
 
 
 class OneChannel(FaultCase):
