@@ -277,11 +277,16 @@ class StatusSignal(TestCase):
 class Silence(TestCase):
     @gate
     def test_who_is_silent_and_who_prints_again(self):
-        go, limit = self.temporary_directory() / "go", int(1000 * scaled(0.5))
-        script = f'[ $RANK = 1 ] && read line < {go}; while :; do echo x; sleep 0.1; done'
+        """All print, and then one of them does not; the others have 20 times as long as they need for a line."""
+        folder, limit = self.temporary_directory(), int(1000 * scaled(2))
+        hush, go, printed = folder / "hush", folder / "go", [folder / f"printed{rank}" for rank in range(3)]
+        script = f'while :; do echo x; : > {folder}/printed$RANK; [ $RANK = 1 ] && [ -e {hush} ] && read line < {go} && rm {hush}; ' \
+                 'sleep 0.1; done'
         os.mkfifo(go)
         with sml_run_popen("-np", "3", "--warn-silent", f"{limit}ms", "--quiet-workers", "sh", "-c", script,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as job:
+            wait_until(lambda: all(file.exists() for file in printed))
+            hush.touch()
             read_until(job, r"sml-run: rank 1 on \S+ has printed nothing for [\d.]+ m?s, while others have \(--warn-silent\)\n")
             go.write_text("go\n")
             read_until(job, r"sml-run: rank 1 on \S+ prints again\n")
