@@ -242,7 +242,9 @@ class OnHosts(HostsCase):
     @contextlib.contextmanager
     def job(self, *words, host="algo-1", **kw):
         with self.bed.sml_run_popen(host, *words, "sh", "-c", WORKER, **kw) as job:
-            job.read_until("ready 1\n")
+            said = b""
+            while not {b"ready 0", b"ready 1"} <= set(re.findall(rb"ready \d", said)):  # in any order
+                said += job.read_until("\n")
             yield job
             job.terminate()
             job.finish()
