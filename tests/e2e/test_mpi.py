@@ -14,18 +14,22 @@ SOURCE = REPO / "tests" / "e2e" / "mpi_program.c"
 # Rank 0 asks for the end of the job, as its peer's connection has closed; the peer itself ends a moment later.
 TORN_DOWN = """
 import os, signal, sys, time
-told = os.path.join(sys.argv[1], "told")
+up, told = (os.path.join(sys.argv[1], name) for name in ("up", "told"))
+def wait_for(file):
+    while not os.path.exists(file):
+        time.sleep(0.01)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.environ["RANK"] == "0":
     print("*** An error occurred in Socket closed", file=sys.stderr, flush=True)
     pmi = os.fdopen(os.dup(int(os.environ["PMI_FD"])), "r+b", buffering=0)
     pmi.write(b"cmd=init pmi_version=1 pmi_subversion=1\\n")
     pmi.readline()
+    wait_for(up)
     pmi.write(b"cmd=abort exitcode=14\\n")
     open(told, "w").close()
     signal.pause()
-while not os.path.exists(told):
-    time.sleep(0.01)
+open(up, "w").close()
+wait_for(told)
 time.sleep(0.1)  # its memory is freed
 os.kill(os.getpid(), signal.SIGKILL)
 """
