@@ -169,11 +169,15 @@ if "PMI_SPAWNED" not in os.environ and os.environ["PMI_RANK"] == "0":
     args = "".join(f"arg{i + 1}={w}\n" for i, w in enumerate(words[1:]))
     tell(ask(f"mcmd=spawn\nnprocs={count}\nexecname={words[0]}\ntotspawns=1\nspawnssofar=1\n{args}argcnt={len(words) - 1}\n{infos}"
              "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\npreput_val_0=port#1\nendcmd"))
+    if words[0] == "python3" and len(words) == 3:  # a child that is to fail
+        pathlib.Path(f"{words[1]}.told{os.environ['SML_ATTEMPT']}").touch()
 ask(f"cmd=put kvsname={space} key=from{os.environ['PMI_RANK']} value=here")
 ask("cmd=barrier_in")
 got = [ask(f"cmd=get kvsname={space} key=from{r}").split("value=")[1] for r in range(int(os.environ["PMI_SIZE"]))]
 tell(f"port {ask(f'cmd=get kvsname={space} key=PARENT_ROOT_PORT_NAME').split('value=')[1]} got {' '.join(got)}")
-if len(sys.argv) == 2:
+if len(sys.argv) == 2:  # once the parent has told the answer
+    while not os.path.exists(f"{sys.argv[0]}.told{os.environ['SML_ATTEMPT']}"):
+        time.sleep(0.01)
     os._exit(int(sys.argv[1]))
 ask("cmd=finalize")
 """
