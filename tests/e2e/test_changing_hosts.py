@@ -82,7 +82,8 @@ class Changing(HostsCase):
         report = schemas.checked("report", (self.shared / "report").read_text())
         self.assertEqual([a["hosts"] for a in report["attempts"]], [["algo-1", "algo-2"], ["algo-1", "algo-2", "algo-3"]])
         happened = schemas.checked_lines("event", (self.shared / "events").read_text())
-        self.assertEqual([e["host"] for e in happened if e["event"] == "host_connected"], ["algo-1", "algo-2", "algo-3"])
+        *first, last = [e["host"] for e in happened if e["event"] == "host_connected"]
+        self.assertEqual((sorted(first), last), (["algo-1", "algo-2"], "algo-3"))  # the first two at the same time
 
     def test_without_a_host_that_is_listed_no_more_the_workers_start_anew_and_with_it_again(self):
         self.list("algo-1", "algo-2", "algo-3")
