@@ -163,6 +163,7 @@ class Scraped(HostsCase):
 
             wait_until(lambda: ask('sml_run_ranks{state="running"}') == [4.0], lambda: ask("up"))
             wait_until(lambda: ask("sml_run_attempts_total") == [1.0])
+            wait_until(lambda: ask('sml_run_output_bytes_total{stream="stdout"}') == [12.0])  # all have printed
             self.bed.put("algo-2", "/tmp/fail", b"")
             wait_until(lambda: ask("sml_run_attempts_total") == [2.0], lambda: ask("sml_run_attempts_total"))
             wait_until(lambda: ask('sml_run_ranks{state="running"}') == [4.0])
