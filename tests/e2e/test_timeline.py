@@ -70,6 +70,7 @@ class Pages(TestCase):
         line = ["--timeline", page, "-np", "2", "sh", "-c", "echo up; exec sleep 600"]
         with sml_run_popen(*line) as job:
             wait_until(lambda: '"running":true' in page.read_text())
+            wait_until(lambda: page.read_text().count('"outcome":"unknown"') == 2)  # both ranks are in it
             dom = self.shown(page)
             self.assertRegex(dom, r'<div id="verdict" class="runs">the job runs, at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC<')
             self.assertEqual(classes(dom, "rect")["rank unknown"], 2)
