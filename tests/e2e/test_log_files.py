@@ -152,11 +152,12 @@ class Here(TestCase):
         self.assertEqual([(self.dir / p).stat().st_mode & 0o777 for p in ("rank.0", "rank.0/stdout")], [0o750, 0o640])
 
     def test_more_ranks_than_descriptors(self):
-        go, script = self.top / "go", 'until [ -e "$0" ]; do sleep 0.05; done; echo out $RANK; echo err $RANK >&2'
-        with sml_run_popen("-np", "300", "--log-dir", self.dir, "sh", "-c", script, go) as job:
+        go, script = self.top / "go", 'read line < "$0"; echo out $RANK; echo err $RANK >&2'
+        os.mkfifo(go)
+        with open(go, "r+b", buffering=0) as gate_of_all, sml_run_popen("-np", "300", "--log-dir", self.dir, "sh", "-c", script, go) as job:
             wait_until(lambda: len(list(self.dir.glob("*/stderr"))) == 300)
             resource.prlimit(job.pid, resource.RLIMIT_NOFILE, (64, 64))
-            go.touch()
+            gate_of_all.write(b"\n" * 300)
             done = job.finish()
         self.assert_status(done, 0)
         assert_says(self, done, never=TROUBLE)
