@@ -168,9 +168,10 @@ Result<SpaceWord> exchange(const StepSpace& space, std::uint32_t tasks, const st
   if (!answer) return answer.error();
   const std::string* value = answer->find("value");
   const std::optional<SpaceWord> word = value == nullptr ? std::nullopt : parse_word(*value);
-  if (!word)
+  if (!word) {
     return Error(ErrorKind::Protocol,
                  fmt::format("has no entry of the coordinator: none of the {} tasks is it", tasks));
+  }
   if (answer = call.ask(command("finalize"), "finalize_ack"); !answer) return answer.error();
   return *word;
 }

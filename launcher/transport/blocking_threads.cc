@@ -13,10 +13,9 @@ BlockingThreads::~BlockingThreads() {
 
 boost::asio::thread_pool& BlockingThreads::pool(std::size_t hosts) {
   if (!pool_) pool_ = std::make_unique<boost::asio::thread_pool>(0);
+  const auto attach = [pool = pool_.get()] { pool->attach(); };
   try {
-    while (threads_.size() < std::min<std::size_t>(most_, hosts)) {
-      threads_.emplace_back([pool = pool_.get()] { pool->attach(); });
-    }
+    while (threads_.size() < std::min<std::size_t>(most_, hosts)) threads_.emplace_back(attach);
   } catch (const std::system_error&) {  // no more processes or memory
     if (threads_.empty()) throw;
   }

@@ -193,23 +193,28 @@ void append_parts(std::vector<Part>& out, string_view name, const std::vector<wi
   out.push_back(part_of(name, services));
 }
 
-// Appends the fields of a struct with kNames, else `value` as a whole, which is called `name`.
 template <class T>
+concept HasNames = requires {
+  T::kNames;
+};
+
+// Appends `value` as a whole, which is called `name`.
+template <class T>
+requires(!HasNames<T>) void append_parts(std::vector<Part>& out, string_view name, const T& value) {
+  out.push_back(part_of(name, value));
+}
+
+// Appends the fields of a struct, each by its own name, or by `name` if it has none.
+template <HasNames T>
 void append_parts(std::vector<Part>& out, string_view name, const T& value) {
-  if constexpr (requires { T::kNames; }) {
-    const auto append_fields = [&](const auto&... fields) {
-      static_assert(sizeof...(fields) == std::size(T::kNames),
-                    "each field needs a name in kNames, and fields() one call");
-      const auto append = [&](string_view own, const auto& field) {
-        append_parts(out, own.empty() ? name : own, field);
-      };
-      std::size_t i = 0;
-      (append(T::kNames[i++], fields), ...);
-    };
-    const_cast<T&>(value).fields(append_fields);  // fields() only reads when given this
-  } else {
-    out.push_back(part_of(name, value));
-  }
+  const auto append = [&](string_view own, const auto& field) { append_parts(out, own.empty() ? name : own, field); };
+  const auto append_fields = [&](const auto&... fields) {
+    static_assert(sizeof...(fields) == std::size(T::kNames),
+                  "each field needs a name in kNames, and fields() one call");
+    std::size_t i = 0;
+    (append(T::kNames[i++], fields), ...);
+  };
+  const_cast<T&>(value).fields(append_fields);  // fields() only reads when given this
 }
 
 // Returns the name of the first part in which two plans differ; nullopt if they are equal.
