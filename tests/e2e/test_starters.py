@@ -155,20 +155,24 @@ class Slurm(SlurmCase):
         self.assertEqual((self.shared / "in").stat().st_size, size)
         self.assertEqual((self.shared / "in").read_bytes(), (self.shared / "out").read_bytes())
 
-    @gate
-    def test_scancel_leaves_nothing(self):
-        job = self.started(f"{SML} sh -c 'echo up; sleep 600'")
+    def check_stopped(self, *command, options=()):
+        """Each node's slurmd sends the signal when it can: the workers wait until sml-run has received it, too."""
+        go = self.shared / "go"
+        self.addCleanup(go.unlink, missing_ok=True)
+        job = self.started(f"{SML} sh -c 'trap : TERM; echo up; until [ -e {go} ]; do sleep 0.1; done'", *options)
         wait_until(lambda: self.printed().count("up") == 8, self.printed)
-        self.assert_status(self.slurm("scancel", job), 0)
+        self.assert_status(self.slurm(*command, job), 0)
+        wait_until(lambda: "stopping the workers (SIGTERM)" in self.printed(), self.printed)
+        go.touch()
         self.bed.assert_clean()
         self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
 
+    @gate
+    def test_scancel_leaves_nothing(self):
+        self.check_stopped("scancel")
+
     def test_a_requeue_leaves_nothing(self):
-        job = self.started(f"{SML} sh -c 'echo up; sleep 600'", "--requeue")
-        wait_until(lambda: self.printed().count("up") == 8, self.printed)
-        self.assert_status(self.slurm("scontrol", "requeuehold", job), 0)
-        self.bed.assert_clean()
-        self.assertIn("sml-run: stopped by SIGTERM\n", self.printed())
+        self.check_stopped("scontrol", "requeuehold", options=["--requeue"])
 
     def test_the_death_of_srun_is_one_sentence(self):
         self.started(f"{SML} sh -c 'echo up; sleep 600'")
