@@ -1,6 +1,8 @@
 """Connections of hosts that call, which break while a job runs: they are made again, and nothing is lost or comes twice."""
+import subprocess
+
 from harness import PYTHON, gate, wait_until
-from jobs import BLOCK, LINES, Output, destroy_sockets, heartbeat, let_lines_end, reset_connection, sh
+from jobs import BLOCK, LINES, Output, heartbeat, reset_connection, sh
 from test_dial_in import PORT, NoSsh
 
 PATIENT = ("--heartbeat-timeout", "1h")
@@ -58,17 +60,35 @@ class Links(NoSsh):
         self.assertNotIn(AGAIN, done.stderr)
         self.assertNotIn("restart 1", done.stderr)
 
+    def prepared(self, place, script):
+        """A shell on that host which has begun, and runs the script when it gets a line."""
+        shell = self.enterContext(self.bed.popen(f"algo-{place + 1}", ["sh", "-c", f"echo begun; read line; {script}"],
+                                                 stdin=subprocess.PIPE))
+        shell.read_until("begun\n")
+        return shell
+
+    def let_go(self, shell):
+        done = shell.finish("go\n")
+        self.assert_status(done, 0)
+        return done.stdout
+
     def status_told_while(self, mute):
         """When the worker ends, what the one at `mute` says goes nowhere; then the connection ends, first at one side and
-        the next time at the other. Nobody gives it up before: they may be silent for an hour."""
+        the next time at the other. The host that calls may be silent for an hour; the head sends the status for 5 s at most,
+        in which all that is to happen is prepared."""
+        end = "touch /run/go; while pgrep -f '^[^ ]*python3[^ ]* .* /run/go$' >/dev/null; do sleep .01; done"
         for broken in (0, 1):
             with self.subTest(broken=broken):
                 def disturb(read, broken=broken):
                     read(20 * BLOCK)
+                    ends = self.prepared(1, end)
+                    breaks = self.prepared(broken, f"ss -HtK 'sport = :{PORT} or dport = :{PORT}'")
+                    speaks = self.prepared(mute, "tc qdisc del dev eth0 root")
                     sh(self.bed, f"algo-{mute + 1}", "tc qdisc add dev eth0 root blackhole")
-                    let_lines_end(self, "algo-2", "/run/go")
-                    ended = destroy_sockets(self.bed, f"algo-{broken + 1}", PORT)
-                    sh(self.bed, f"algo-{mute + 1}", "tc qdisc del dev eth0 root")
+                    self.let_go(ends)
+                    ended = self.let_go(breaks)
+                    self.let_go(speaks)
+                    sh(self.bed, "algo-2", "rm /run/go")
                     self.assertNotEqual(ended, "", "nothing was broken")
                 self.assertIn(AGAIN, self.run_with(disturb, 20, *PATIENT, status=7, go="/run/go").stderr)
 
