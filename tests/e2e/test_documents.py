@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 import schemas
-from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run
+from harness import BUILD, REPO, SML_RUN, HostsCase, TestCase, gate, popen, run, sml_run, wait_until
 from test_mpi import compiled
 
 MANUALS = tuple(str(path.relative_to(REPO)) for path in sorted((REPO / "man").iterdir()))
@@ -420,7 +420,7 @@ class Json(TestCase):
             job.read_until("ready")
             text = sml_run("ps", "--format", "json").stdout
             self.assert_told("jobs", text)
-            mine, = (j["id"] for j in json.loads(text) if j["pid"] == job.pid)
+            mine, = wait_until(lambda: [j["id"] for j in json.loads(sml_run("ps", "--format", "json").stdout) if j["pid"] == job.pid])
             for schema, *words in (("status", "status", mine), ("stacks", "stacks", mine), ("log-line", "logs", mine), ("signalled", "signal", mine, "USR1"),
                                    ("ended", "stop", mine)):
                 done = sml_run(*words, "--format", "json")

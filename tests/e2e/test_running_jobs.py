@@ -41,13 +41,16 @@ class Here(TestCase):
             self.done = job.finish()
 
     def id_of(self, job):
-        listed = schemas.checked("jobs", self.ask("ps", "--format", "json").stdout)
-        return next((one["id"] for one in listed if one["pid"] == job.pid), "sml-none")
+        return self.listed(job)["id"]
+
+    def listed(self, job):
+        """What `ps` has of it; a launcher that gets no processor for some seconds is left out."""
+        return wait_until(lambda: [one for one in schemas.checked("jobs", self.ask("ps", "--format", "json").stdout) if one["pid"] == job.pid])[0]
 
     @gate
     def test_a_job_is_listed_while_it_runs(self):
         with self.job("-np", "2", "sh", "-c", WORKER) as job:
-            [one] = [one for one in schemas.checked("jobs", self.ask("ps", "--format", "json").stdout) if one["pid"] == job.pid]
+            one = self.listed(job)
             self.assertEqual((one["state"], one["hosts"], one["ranks"], one["running"], one["failed"]), ("running", 1, 2, 2, 0))
             self.assertIn("trap", one["command"])
             self.assertIn(one["id"], ids(self.ask("ps").stdout))
@@ -249,10 +252,15 @@ class OnHosts(HostsCase):
             job.terminate()
             job.finish()
 
+    def listed(self):
+        """The only job on algo-1, when it answers."""
+        [one] = wait_until(lambda: json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout))
+        return one
+
     @gate
     def test_ranks_of_all_hosts_are_seen_and_reached(self):
         with self.job("-H", "algo-1,algo-2"):
-            [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
+            one = self.listed()
             self.assertEqual((one["hosts"], one["ranks"]), (2, 2))
             self.assert_status(self.bed.sml_run("algo-1", "signal", "sml-", "USR1", "--ranks", "1"), 0)
             wait_until(lambda: "told 1" in self.bed.sml_run("algo-1", "logs", "--ranks", "1").stdout)
@@ -262,8 +270,8 @@ class OnHosts(HostsCase):
     def test_root_sees_jobs_in_containers(self):
         """Each host has mounts of its own, as a container has."""
         with self.job("-np", "2"):
-            name = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)[0]["id"]
-            self.assertIn(name, ids(sml_run("ps").stdout))
+            name = self.listed()["id"]
+            wait_until(lambda: name in ids(sml_run("ps").stdout))
             self.assertIn("told", self.told(name))
 
     def told(self, name):
@@ -316,7 +324,7 @@ class OnHosts(HostsCase):
         secret = {"SML_JOB_SECRET": "0123456789abcdef0123456789abcdef"}
         with self.bed.sml_run_popen("algo-2", *line, "--node-rank", "1", "sh", "-c", WORKER, env=secret) as other:
             with self.job(*line, "--node-rank", "0", env=secret):
-                [one] = json.loads(self.bed.sml_run("algo-1", "ps", "--format", "json").stdout)
+                one = self.listed()
                 self.assertEqual((one["hosts"], one["ranks"]), (2, 2))
                 self.assert_status(self.bed.sml_run("algo-1", "stop", one["id"]), 0)
             other.finish()

@@ -93,8 +93,7 @@ class Usage(TestCase):
         return (int(rows["MemTotal"].split()[0]) - int(rows["MemAvailable"].split()[0])) * 1024
 
     def name_of(self, job):
-        listed = json.loads(sml_run("ps", "--format", "json").stdout)
-        [name] = [one["id"] for one in listed if one["pid"] == job.pid]
+        [name] = wait_until(lambda: [one["id"] for one in json.loads(sml_run("ps", "--format", "json").stdout) if one["pid"] == job.pid])
         return name
 
     def status(self, job):

@@ -21,7 +21,7 @@ class FalseJobs(HostsCase):
         self.job = self.enterContext(self.bed.sml_run_popen("algo-1", "-np", "1", "sh", "-c", WORKER))
         self.job.read_until("ready\n")
         self.addCleanup(self.end)
-        [self.mine] = [one["id"] for one in self.listed()]
+        [self.mine] = wait_until(lambda: [one["id"] for one in self.listed()])
 
     def end(self):
         self.job.terminate()
@@ -148,7 +148,7 @@ class JobsOfOthers(HostsCase):
     def setUp(self):
         self.job = self.enterContext(self.bed.sml_run_popen("algo-1", "-np", "1", "sh", "-c", ANSWERS, user="tester"))
         self.job.read_until("ready 0\n")
-        [listed] = json.loads(self.ask("ps", "--format", "json").stdout)
+        [listed] = wait_until(lambda: json.loads(self.ask("ps", "--format", "json").stdout))
         self.assertEqual((listed["user"], listed["ranks"]), ("tester", 1))
         self.name = listed["id"]
 
