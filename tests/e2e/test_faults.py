@@ -384,9 +384,10 @@ class Agents(FaultCase):
 
     def kill_with_its_guardian(self, job, host):
         self.await_ready(job)
-        self.signal(host, "STOP", "'sml-run-(agent|guard)'")  # so that neither sees the other's end
-        for program in ("sml-run-agent", "sml-run-guard"):  # the kernel continues a stopped agent whose guardian dies first
-            self.signal(host, "KILL", program)
+        # Stopped, neither sees the other's end; the kernel continues a stopped agent whose guardian dies first. The guardian
+        # may have been ended, too, when it is its turn.
+        sh(self.bed, host, "set -e; pkill -STOP -x 'sml-run-(agent|guard)'; pkill -KILL -x sml-run-agent; "
+                           "pkill -KILL -x sml-run-guard || true")
         return job.finish()
 
     def assert_nothing_left(self, done, host):
