@@ -304,7 +304,7 @@ class Watch(TestCase):
 
     @gate
     def test_a_rank_that_stops_ends_the_job_with_123(self):
-        report, events, limit = self.folder / "report", self.folder / "events", scaled(1.5)
+        report, events, limit = self.folder / "report", self.folder / "events", scaled(4)  # the other is never so late
         script = 'i=0; while :; do [ $RANK$i = 17 ] || echo "step $i"; i=$((i+1)); [ $RANK = 1 ] && [ $i -gt 7 ] && ' \
                  'exec sleep 600; sleep 0.05; done'
         done = sml_run("-np", "2", "--watch", f"^step [0-9]+$;first=1h;every={limit}s", "--report", report, "--events",
@@ -327,31 +327,37 @@ class Watch(TestCase):
                                       r'first 500 ms \(--watch\)\n')
 
     def test_lines_count_wherever_they_go(self):
-        limit = scaled(1)
-        every = (["--quiet-workers"], ["--log-dir", self.folder / "a"], ["--log-dir", self.folder / "b", "--log-on-host"],
-                 ["--output-filename", f"{self.folder}/c:nocopy"], ["--dedup", "--collapse-cr"])
-        jobs = [self.enterContext(sml_run_popen("-np", "2", "--watch", f"step;first={limit}s", *options, "sh", "-c",
-                                                f"echo step >&2; sleep {2 * limit}")) for options in every]
-        for options, job in zip(every, jobs):
-            with self.subTest(options=options):
-                self.assert_status(job.finish(), 0)
+        """The limit for the next line begins with the first one that counts: without it there would be an hour."""
+        jobs = []
+        for rank in (0, 1):
+            for options in (["--quiet-workers"], ["--log-dir", self.folder / f"a{rank}"], ["--dedup", "--collapse-cr"],
+                            ["--log-dir", self.folder / f"b{rank}", "--log-on-host"], ["--output-filename", f"{self.folder}/c{rank}:nocopy"]):
+                rule = f"step;first=1h;every=300ms;ranks={rank}"
+                jobs.append((rank, options, self.enterContext(sml_run_popen(
+                    "-np", "2", "--watch", rule, *options, "sh", "-c", "echo step >&2; exec sleep 600"))))
+        for rank, options, job in jobs:
+            with self.subTest(rank=rank, options=options):
+                done = job.finish()
+                self.assert_status(done, 123)
+                self.assertRegex(done.stderr, rf'stopped: rank {rank} on \S+ has printed no line that matches "step" for 300 ms \(--watch\)\n')
 
     def test_only_named_ranks_are_watched(self):
-        limit = scaled(0.5)
-        script = f"[ $RANK = 1 ] || echo loss; sleep {2 * limit}"
-        self.assert_status(sml_run("-np", "2", "--watch", f"loss;first={limit}s;ranks=0", "sh", "-c", script), 0)
+        """Neither prints; rank 0 began first, so its limit would pass first."""
+        done = sml_run("-np", "2", "--watch", "loss;first=500ms;ranks=1", "sh", "-c", "exec sleep 600")
+        self.assert_status(done, 123)
+        self.assertRegex(done.stderr, r'stopped: rank 1 on \S+ has printed no line that matches "loss" in the first 500 ms \(--watch\)\n')
 
     def test_a_reader_that_waits_makes_nobody_late(self):
         """The ranks cannot print while nobody reads; nobody is to blame for that."""
         script = "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 99"
-        limit = scaled(1)
+        limit = scaled(3)
         with sml_run_popen("-np", "2", "--watch", f"xxx;first=1h;every={limit}s", "sh", "-c", script) as job:
             job.read_until("xxx\n")
-            self.goes_on(job, 2 * limit)
+            self.goes_on(job, limit + 1)
             wanted = int(7.9 * 2**20)  # most of what is held for the reader: no rank is given leave to go on
             while wanted > 0:
                 wanted -= len(os.read(job.stdout.fileno(), min(wanted, 65536)))
-            self.goes_on(job, 2 * limit)
+            self.goes_on(job, limit + 1)
             done = job.finish(binary=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(done.stdout), 100_000_000)
@@ -372,13 +378,13 @@ class Watch(TestCase):
 
     def test_a_job_that_is_stopped_makes_nobody_late(self):
         script = "while :; do echo x; sleep 0.1; done"
-        limit = scaled(1)
+        limit = scaled(3)
         with sml_run_popen("-np", "2", "--watch", f"x;first=1h;every={limit}s", "sh", "-c", script,
                            stderr=subprocess.STDOUT) as job:
             job.read_until("[1] x\n")
             job.send_signal(signal.SIGTSTP)
             wait_until(lambda: "T" in open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()[0])
-            self.goes_on(job, 2 * limit)
+            self.goes_on(job, limit + 1)
             job.send_signal(signal.SIGCONT)
             read_until(job, r"(?s)(\[0\] x.*){10}\n")
             job.send_signal(signal.SIGTERM)
@@ -399,7 +405,7 @@ class OverSsh(HostsCase):
     def test_a_rank_on_another_host_is_watched_there_too(self):
         script = "for i in 1 2 3 4 5; do echo step; sleep 0.1; done; " \
                  "[ $RANK = 0 ] || exec sleep 600; while :; do echo step; sleep 0.1; done"
-        limit = scaled(1)
+        limit = scaled(3)
         done = self.bed.sml_run("algo-1", "-H", self.bed.hosts(), "--watch", f"step;first=1h;every={limit}s", "sh", "-c", script)
         self.assert_status(done, 123)
         self.assertIn(f'stopped: rank 1 on algo-2 has printed no line that matches "step" for {limit:g} s (--watch)', done.stderr)
