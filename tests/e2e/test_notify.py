@@ -12,6 +12,8 @@ from harness import TestCase, gate, run, sml_run, sml_run_popen, wait_until
 
 ONCE = ("--max-restarts", "1", "--restart-delay", "0", "--max-fruitless", "0", "-np", "2")
 TWICE = '[ $SML_ATTEMPT = 2 ] || { echo broken >&2; exit 5; }'
+# The second attempt goes on until there is the file that is $0: after its end sml-run waits 3 s for all notifications.
+UNTIL_GO = TWICE + "; until [ -e $0 ]; do sleep 0.05; done"
 
 
 class Hook(http.server.ThreadingHTTPServer):
@@ -59,11 +61,19 @@ class Notify(TestCase):
     def events(self, server):
         return [body["event"] for _, _, body in server.got]
 
+    def run_until(self, told, *options):
+        """A job of two attempts, whose second ends when that has been told of what came before."""
+        go = self.temporary_directory() / "go"
+        with sml_run_popen(*options, *ONCE, "sh", "-c", UNTIL_GO, go) as job:
+            wait_until(told)
+            go.touch()
+            return job.finish()
+
     @gate
     def test_a_command_gets_each_event_as_json(self):
         told = self.temporary_directory() / "told"
         append = f"sh -c 'cat >> {told}; echo >> {told}'"
-        done = sml_run("--notify", append, *ONCE, "sh", "-c", TWICE)
+        done = self.run_until(lambda: told.exists() and told.read_text().count("\n") == 3, "--notify", append)
         self.assert_status(done, 0)
         self.assertNotIn("--notify", done.stderr)
         got = [json.loads(line) for line in told.read_text().splitlines()]
@@ -74,7 +84,7 @@ class Notify(TestCase):
     @gate
     def test_a_webhook_gets_what_is_asked_for(self):
         server = self.hook()
-        done = sml_run("--notify", server.url(), "--notify-on", "restart,end", *ONCE, "sh", "-c", TWICE)
+        done = self.run_until(lambda: self.events(server), "--notify", server.url(), "--notify-on", "restart,end")
         self.assert_status(done, 0)
         self.assertEqual(self.events(server), ["restart", "end"])
         self.assertEqual({(path, kind) for path, kind, _ in server.got}, {("/hook?a=b", "application/json")})
@@ -86,8 +96,7 @@ class Notify(TestCase):
     @gate
     def test_a_target_that_fails_is_told_once_and_changes_nothing(self):
         server = self.hook(500)
-        with_both = ("--notify", server.url(), "--notify", "sh -c 'echo no such mailbox >&2; exit 3'")
-        done = sml_run(*with_both, *ONCE, "sh", "-c", TWICE)
+        done = self.run_until(lambda: len(server.got) == 3, "--notify", server.url(), "--notify", "sh -c 'echo no such mailbox >&2; exit 3'")
         self.assert_status(done, 0)
         self.assertEqual(len(server.got), 4)
         self.assertEqual(done.stderr.count("answers 500 Internal Server Error"), 1, done)
