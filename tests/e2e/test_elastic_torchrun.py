@@ -64,8 +64,10 @@ class Range(Torchrun):
                          [f"{rank // 2} {rank} 6 0 {name}" for rank, name in enumerate(("algo-2",) * 2 + ("algo-1",) * 2 + ("algo-3",) * 2)])
 
     def test_one_that_is_lost_may_come_again(self):
+        """It has called before the next attempt begins, which could do without it."""
         def start(name):
-            return self.torchrun(name, "--max-restarts=1", last_call=600, nnodes="2:3", program=("/run/enough.py",))
+            return self.torchrun(name, "--max-restarts=1", f"--restart-delay={scaled(15)}s:{scaled(15)}s", last_call=600, nnodes="2:3",
+                                 program=("/run/enough.py",))
         jobs = [start(name) for name in ("algo-2", "algo-1", "algo-3")]
         self.await_workers("algo-1")
         jobs[1].kill()
