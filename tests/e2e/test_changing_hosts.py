@@ -110,7 +110,7 @@ class Changing(HostsCase):
     @gate
     def test_a_lost_host_is_waited_for_until_another_comes(self):
         self.list("algo-1", "algo-2")
-        with self.start(*heartbeat(2)[0]) as job:
+        with self.start(*heartbeat(5)[0]) as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
@@ -123,7 +123,7 @@ class Changing(HostsCase):
 
     def test_nobody_waits_for_ever(self):
         self.list("algo-1", "algo-2")
-        with self.start(*heartbeat(2)[0], "--elastic-timeout", "1s") as job:
+        with self.start(*heartbeat(5)[0], "--elastic-timeout", "1s") as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")
@@ -133,7 +133,7 @@ class Changing(HostsCase):
 
     def test_the_time_of_the_job_passes_while_others_are_waited_for(self):
         self.list("algo-1", "algo-2")
-        with self.start(*heartbeat(2)[0], "--elastic-timeout", "1h", "--timeout", f"{scaled(10)}s") as job:
+        with self.start(*heartbeat(5)[0], "--elastic-timeout", "1h", "--timeout", f"{scaled(30)}s") as job:
             self.ranks(job, 1, 4)
             self.addCleanup(self.bed.start, "algo-2")
             self.bed.kill("algo-2")

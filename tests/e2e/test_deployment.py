@@ -268,7 +268,7 @@ class Logins(Deployment):
         self.bashrc("read x < /run/door\n")
         forget_agents(self.bed)
         try:
-            done = self.job("--start-timeout", f"{scaled(3)}s")
+            done = self.job("--start-timeout", f"{scaled(10)}s")  # by then the other host is ready, and this one has logged in
         finally:  # what a hanging login does when it wakes up is looked at after the test: nothing
             sh(self.bed, HOST, f"test -e /run/door && timeout {watchdog()} sh -c 'echo > /run/door'")
         self.assert_refused(done, r"not ready after \S+ s \(starting the agent: logged in, but the shell there")

@@ -125,8 +125,9 @@ class TwoHosts(NoSsh):
                 both = self.start_all(*NO_CLOCK, "sh", "-c", daemons, user=user)
                 wait_until(lambda: sum(p["cmd"].startswith("sleep ") for p in self.bed.ps()) == 8)
                 # Stopped, none sees the end of another; the kernel continues a stopped agent whose guardian dies first.
-                for signo, program in (("STOP", "(agent|guard)"), ("KILL", "agent"), ("KILL", "guard")):
-                    sh(self.bed, "algo-2", f"pkill -{signo} -x 'sml-run-{program}'")
+                # The guardian may have been ended, too, when it is its turn.
+                sh(self.bed, "algo-2", "set -e; pkill -STOP -x 'sml-run-(agent|guard)'; pkill -KILL -x sml-run-agent; "
+                                       "pkill -KILL -x sml-run-guard || true")
                 done = self.ends(both, 125)
                 self.assertIn("host-1: its agent has gone before its work was done", done[0].stderr)
                 self.assertRegex(done[1].stderr, r"(?m)^sml-run: host-1: ended [1-9]\d* processes of the job that its agent had left there$")
@@ -134,7 +135,7 @@ class TwoHosts(NoSsh):
         self.assertEqual(Cgroups.left(), [])
 
     def test_a_link_that_is_cut_ends_both(self):
-        options, limit = heartbeat(3)
+        options, limit = heartbeat(5)
         both = self.running(*options)
         self.bed.cut("algo-2")
         self.addCleanup(self.bed.heal, "algo-2")
@@ -256,7 +257,7 @@ class Fewer(NoSsh):
         for least in (("--min-hosts", "2"), ("--min-np", "2")):
             with self.subTest(least):
                 # Its workers may run on until they miss the head, and no attempt begins before that.
-                jobs = self.job(*heartbeat(2)[0], *least, "sh", "-c", self.PLACES + "sleep 600")
+                jobs = self.job(*heartbeat(5)[0], *least, "sh", "-c", self.PLACES + "sleep 600")
                 wait_until(lambda: any(p["cmd"] == "sleep 600" for p in self.bed.ps("algo-2")))
                 jobs[1].kill()
                 jobs[1].finish()
@@ -503,7 +504,7 @@ class Training(Containers):
         others = self.train_all("--start-timeout", "1h", hosts=("algo-2", "algo-4"))
         for host in ("algo-2", "algo-4"):
             wait_until(lambda host=host: self.calls(host))
-        limit = f"{scaled(4):g}"
+        limit = f"{scaled(10):g}"  # those that call are ready by then
         for one in self.ends([self.train("algo-1", "--start-timeout", f"{limit}s"), *others], 125):
             self.assertIn(f"algo-3: not ready after {limit} s", one.stderr)
             self.assertNotIn("started", one.stdout)
@@ -518,7 +519,7 @@ class Training(Containers):
                          self.bed.path("algo-2", f"/opt/ml/input/config/{name}.json").read_bytes())
         hosts = self.train_all(hosts=("algo-1", "algo-3", "algo-4"))
         wait_until(self.listens)
-        stranger = self.train("head", "--start-timeout", f"{scaled(2)}s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
+        stranger = self.train("head", "--start-timeout", f"{scaled(10)}s", env={"SAGEMAKER_BASE_DIR": "/tmp/ml"})
         done = stranger.finish()
         self.assert_status(done, 125)
         self.assertIn("is not an address of algo-2", done.stderr)

@@ -154,7 +154,7 @@ class Hosts(HostsCase):
 
     def test_a_host_on_which_a_worker_has_failed_comes_back_when_it_has_cooled_down(self):
         self.list("algo-1:1", "algo-2:1")
-        with self.start("10", "algo-2:0:4:3", "algo-1:0:6:hears", options=("--exclude-for", f"{scaled(3)}s:1h")) as job:
+        with self.start("10", "algo-2:0:4:3", "algo-1:0:6:hears", options=("--exclude-for", f"{scaled(15)}s:1h")) as job:
             self.listens(job)  # before that time is over
             done = job.finish()
         self.assert_status(done, 0)

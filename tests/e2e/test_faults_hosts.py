@@ -42,7 +42,7 @@ class LostHosts(FaultCase):
 
     def assert_lost(self, lose, back):
         """A host is lost while the job runs; it is brought back when the test ends, at the latest."""
-        options, limit = heartbeat(2)
+        options, limit = heartbeat(5)
         with self.start(*options) as job:
             self.addCleanup(back, "algo-3")
             lose("algo-3")
@@ -123,7 +123,7 @@ class LostHosts(FaultCase):
         """As a suspended cluster does: nobody is lost. (The fault is a time, so that it takes one.)"""
         self.await_go(*self.bed.names())
         script = "echo ready; until [ -e /run/go ]; do sleep .1; done; echo went on"
-        silence = scaled(2)
+        silence = scaled(5)
         with self.popen("sh", "-c", script, options=["--heartbeat-timeout", f"{silence}s"]) as job:
             self.await_ready(job)
             self.addCleanup(self.bed.thaw, *self.bed.names())
@@ -131,7 +131,7 @@ class LostHosts(FaultCase):
             # A `sleep` that ends in this moment is a zombie until its parent goes on; a shell that has just made one waits
             # in D until that has executed its program (vfork).
             wait_until(lambda: {p["state"] for p in self.bed.ps()} <= {"T", "Z", "D"}, lambda: self.bed.ps())
-            time.sleep(1.5 * silence)  # the fault itself
+            time.sleep(1.2 * silence)  # the fault itself
             self.bed.thaw(*self.bed.names())
             self.go(*self.bed.names())
             done = job.finish()
@@ -152,7 +152,7 @@ class LostHosts(FaultCase):
         self.addCleanup(self.bed.delay, 0, "algo-3")
         events = self.bed.path("algo-1", self.events)
         self.addCleanup(events.unlink, missing_ok=True)
-        options = [*heartbeat(2)[0], "--start-timeout", f"{scaled(5)}s", "--events", self.events]
+        options = [*heartbeat(5)[0], "--start-timeout", f"{scaled(5)}s", "--events", self.events]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             wait_for_event(events, event, host="algo-3", **({"step": step} if step else {}))
             lose("algo-3")
@@ -180,7 +180,7 @@ class LostHosts(FaultCase):
         forget_agents(self.bed)
         hold_receiver(self, self.bed, "algo-3")
         self.addCleanup(self.bed.heal, "algo-3")
-        options = [*heartbeat(2)[0], "--start-timeout", f"{scaled(5)}s"]
+        options = [*heartbeat(5)[0], "--start-timeout", f"{scaled(5)}s"]
         with self.popen("sh", "-c", "echo ready; exec sleep 600", options=options) as job:
             await_receiver(self.bed, "algo-3")
             self.bed.cut("algo-3")

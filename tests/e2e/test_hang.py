@@ -116,7 +116,7 @@ if int(os.environ["SML_ATTEMPT"]) == 1:
     hold_up()
 """
 TABLE = "where the ranks are"
-SILENCE = f"{scaled(2):g}"  # s; a rank that has no processor does not hang
+SILENCE = f"{scaled(5):g}"  # s; a rank that has no processor does not hang
 NOTHING_FOR = rf"rank 1 on \S+ has printed nothing for {SILENCE} s, while others have"
 
 
@@ -128,7 +128,7 @@ class Silent(TestCase):
         table, said, steps = f"sml-run: {TABLE} (ranks are silent):\n", bytearray(), b""
         with sml_run_popen(*self.words("report", 99)) as job:
             wait_until(lambda: said.extend(job.errors_so_far()) or table.encode() in said, lambda: said)
-            while steps.count(b"[0] step") < 60:  # many of which were printed since
+            while steps.count(b"[0] step") < 100:  # many of which were printed since
                 steps += job.read_until("[0] step")
             job.terminate()
             done = job.finish()

@@ -37,7 +37,7 @@ class Spares(HostsCase):
 
     def lose(self, host, *options, runs=8, program=("sh", "-c", PLACES), command_on="algo-1"):
         """Runs a job with a spare, of which that host dies once all ranks run. No grace is waited for: nobody is there."""
-        silence, self.limit = heartbeat(2)
+        silence, self.limit = heartbeat(5)
         with self.bed.sml_run_popen(command_on, "--max-restarts", "3", "--spares", "1", "--grace", "1h", *silence, *options, "-H",
                                     self.bed.hosts(slots=2), "--no-tag", *program) as job:
             before = read_lines(job, b"runs\n", runs)
@@ -124,7 +124,7 @@ class Spares(HostsCase):
 
     @gate
     def test_a_lost_spare_stops_nothing_and_takes_no_place(self):
-        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", *heartbeat(2)[0], "-H",
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", *heartbeat(5)[0], "-H",
                                     self.bed.hosts(slots=1), "--no-tag", "sh", "-c",
                                     "echo runs; until [ -e /run/sml-testbed/*/shared/go ]; do sleep 0.1; done") as job:
             read_lines(job, b"runs\n", 4)
@@ -147,7 +147,7 @@ class Spares(HostsCase):
         self.assertEqual(sorted(done.stdout.splitlines()), ["0 algo-1", "1 algo-2", "2 algo-5", "3 algo-4"])
 
     def test_more_lost_hosts_than_spares_are_the_end(self):
-        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", *heartbeat(2)[0], "-H",
+        with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", "--spares", "1", *heartbeat(5)[0], "-H",
                                     self.bed.hosts(slots=1), "--no-tag", "sh", "-c", "echo runs; sleep 600") as job:
             read_lines(job, b"runs\n", 4)
             for host in ("algo-2", "algo-3"):
@@ -162,7 +162,7 @@ class Spares(HostsCase):
                '[ $SML_ATTEMPT != 1 ] || sleep 600'
         for least, status in ((("--min-hosts", "2", "--max-hosts", "3"), 0), (("--min-np", "6"), 125)):
             hosts = self.bed.hosts(slots=2, names=["algo-1", "algo-2", "algo-3"])
-            with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", *least, *heartbeat(2)[0], "-H", hosts,
+            with self.bed.sml_run_popen("algo-1", "--max-restarts", "3", *least, *heartbeat(5)[0], "-H", hosts,
                                         "--no-tag", "sh", "-c", show) as job:
                 before = read_lines(job, b"runs\n", 6)
                 self.addCleanup(self.bed.start, "algo-2")

@@ -195,7 +195,7 @@ class WithoutIt(PreloadCase):
         self.assert_without("the process that imports them was killed by SIGKILL", PYTHON, WORKER, modules="crash")
 
     def test_imports_that_last(self):
-        limit = f"{scaled(1):g}"
+        limit = f"{scaled(5):g}"  # which counts for the start of the agent, too
         self.assert_without(rf"they have been importing for {limit} s \(--start-timeout\)", PYTHON, WORKER,
                             options=("--start-timeout", f"{limit}s"), TAKES="600")
 

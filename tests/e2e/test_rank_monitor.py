@@ -6,7 +6,8 @@ from harness import PYTHON, HostsCase, TestCase, gate, scaled, sml_run, sml_run_
 
 WORKER = pathlib.Path(__file__).with_name("nvrx_worker.py")
 TABLE = "where the ranks are (before the workers are ended)"
-LIMIT = f"{scaled(1):g}"  # within which a rank that is well acts
+LIMIT = f"{scaled(5):g}"  # within which a rank that is well acts
+LONGER = f"{scaled(6):g}"
 
 
 def words(victim, last, *actions):
@@ -59,13 +60,13 @@ class RankMonitor(TestCase):
         self.assertRegex(done.stderr, r"rank 0 on \S+ has sent no heartbeat for 5 s \(the limit that its script has set\)")
 
     def test_who_has_left_may_be_silent(self):
-        done = self.job(["--rank-heartbeat-timeout", LIMIT], 1, 1, "come", "beat", "leave", f"sleep:{scaled(1.5)}")
+        done = self.job(["--rank-heartbeat-timeout", LIMIT], 1, 1, "come", "beat", "leave", f"sleep:{LONGER}")
         self.assert_status(done, 0)
         self.assertNotIn(TABLE, done.stderr)
 
     @gate
     def test_who_does_not_come_is_not_watched(self):
-        done = self.job(["--initial-rank-heartbeat-timeout", LIMIT], 1, 1, f"sleep:{scaled(1.5)}")
+        done = self.job(["--initial-rank-heartbeat-timeout", LIMIT], 1, 1, f"sleep:{LONGER}")
         self.assert_status(done, 0)
 
     @gate
@@ -87,7 +88,7 @@ class RankMonitor(TestCase):
         folder = self.temporary_directory()
         evil = f"cos\nmkdir\n(X{chr(len(str(folder)) + 5)}\0\0\0{folder}/evil" + "tR."
         done = self.job(["--rank-heartbeat-timeout", LIMIT], 0, 1, "come", "beat", "bytes:" + evil.encode().hex(),
-                        f"sleep:{scaled(1.5)}")
+                        f"sleep:{LONGER}")
         self.assert_status(done, 0)
         self.assertIn("answer what was sent is no message of NVRx: it names a class that no message has\n", done.stdout)
         self.assertRegex(done.stderr, "rank 0 has sent its rank monitor what is no message of NVRx .*it is watched no more")
@@ -108,7 +109,7 @@ class RankMonitor(TestCase):
 
     def test_output_that_nobody_takes_excuses_a_rank(self):
         """It waits in its print, for longer than its limit."""
-        limit = scaled(2)
+        limit = scaled(4)
         with sml_run_popen("-np", "1", "--rank-monitor", "--rank-heartbeat-timeout", str(limit), *words(
                 0, 1, "come", "beat", "fill:50000", "beat")) as job:
             self.assertTrue(stays(lambda: job.poll() is None, looks=int(75 * limit)))

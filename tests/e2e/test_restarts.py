@@ -94,13 +94,13 @@ class Attempts(TestCase):
             self.assert_status(done, 130)
 
     def test_the_time_limit_is_that_of_all_attempts(self):
-        done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", f"{scaled(2)}s", "-np", "2", "sh", "-c",
+        done = sml_run("--max-restarts", "99", *AT_ONCE, "--timeout", f"{scaled(10)}s", "-np", "2", "sh", "-c",
                        "[ $SML_ATTEMPT -lt 3 ] || exec sleep 3600; exit 3")
         self.assert_status(done, 124)
         self.assertIn("all attempts together", done.stderr)
 
     def test_the_time_limit_counts_while_the_job_rests(self):
-        done = sml_run("--max-restarts", "9", "--max-fruitless", "0", "--restart-delay", "1h:1h", "--timeout", f"{scaled(2)}s", "-np",
+        done = sml_run("--max-restarts", "9", "--max-fruitless", "0", "--restart-delay", "1h:1h", "--timeout", f"{scaled(10)}s", "-np",
                        "2", "sh", "-c", "exit 3")
         self.assert_status(done, 124)
         self.assertIn("waits between attempts included", done.stderr)

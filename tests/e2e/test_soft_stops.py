@@ -130,7 +130,7 @@ class Checkpoints(TestCase):
 
     def test_who_goes_on_is_stopped_when_the_time_is_over(self):
         events = self.temporary_directory() / "events"
-        with self.failing("--checkpoint-signal", "USR1,1500ms", "--events", events, deeds=self.GO_ON) as job:
+        with self.failing("--checkpoint-signal", "USR1,4s", "--events", events, deeds=self.GO_ON) as job:
             done = job.finish()
         self.assert_status(done, 3)
         self.assertEqual(re.findall(r"\[1\] worker got (\w+)", done.stdout), ["USR1", "TERM"])
@@ -175,7 +175,7 @@ class Checkpoints(TestCase):
         self.assertEqual(re.findall(r"got (\w+)", done.stdout), ["TERM"])
 
     def test_when_the_time_of_the_job_is_over(self):
-        done = sml_run("-np", "1", "--timeout", f"{scaled(2)}s", "--checkpoint-signal", "USR1,1h", PYTHON, "-c", WORKER,
+        done = sml_run("-np", "1", "--timeout", f"{scaled(10)}s", "--checkpoint-signal", "USR1,1h", PYTHON, "-c", WORKER,
                        *self.SAVE)
         self.assert_status(done, 124)
         self.assertEqual(done.stdout, "ready\nworker got USR1\nsaved\n")
