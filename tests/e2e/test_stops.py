@@ -211,6 +211,19 @@ class Running(Here):
         self.place.make("fail")
         self.assert_status(job.finish(), 7)
 
+    @gate
+    def test_workers_that_die_of_the_signal_before_sml_run_has_it(self):
+        """A batch system signals all processes of a job, in any order; these do not trap it."""
+        with sml_run_popen("-np", "2", "--no-tag", *AN_HOUR, "sh", "-c", "echo $$; exec sleep 600") as job:
+            said = b""
+            while said.count(b"\n") < 2:
+                said += job.read_until("\n")
+            for pid in (*map(int, said.split()), job.pid):
+                os.kill(pid, signal.SIGTERM)
+            done = job.finish()
+        self.assert_status(done, 143)
+        self.assertIn("sml-run: stopped by SIGTERM\n", done.stderr)
+
     def test_one_after_the_other(self):
         job = self.start()
         for sender in ("guardian", "agent", "launcher"):
